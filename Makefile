@@ -1,0 +1,120 @@
+# quiclab: what to type. Every target does its own set-up; `make help` lists them.
+#
+# Needed: Rust (cargo), Python 3.11 or later with venv, a C compiler. All else is fetched into target/ and .venv/.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+# The profile of the Python module: `release` is what is measured, `fast` is built sooner.
+PROFILE ?= release
+# Inputs for each entry point under `make fuzz`.
+FUZZ_CASES ?= 200000
+
+VENV := .venv
+BIN := $(VENV)/bin
+# In CI the lock file is law.
+LOCKED := $(if $(CI),--locked)
+MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/maturin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RUST_SOURCES := $(shell find crates -path '*/src/*' -name '*.rs' -not -path 'crates/tidy/*') \
+	$(filter-out crates/tidy/%,$(wildcard crates/*/Cargo.toml)) Cargo.toml Cargo.lock
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+## Set-up
+
+$(VENV)/.tools: Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "quiclab needs Python 3.11 or later: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+		|| { echo "Python's venv module is missing: on Debian and Ubuntu, apt-get install python3-venv"; exit 1; }
+	$(PIP) install 'maturin>=1.9,<2'
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.tools pyproject.toml $(RUST_SOURCES)
+	$(MATURIN) develop --profile $(PROFILE) $(LOCKED)
+	@touch $@
+
+# What tests and lints need beside the package: the extra `test` of pyproject.toml.
+$(VENV)/.checks: $(VENV)/.tools pyproject.toml
+	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*project["optional-dependencies"]["test"], sep="\n")' > $@.txt
+	$(PIP) install --requirement $@.txt
+	@mv $@.txt $@
+
+.PHONY: build
+build: $(VENV)/.package ## the command .venv/bin/quiclab and the Python package
+
+.PHONY: deps
+deps: ## tshark, which some tests ask (Debian and Ubuntu, as root)
+	@command -v tshark >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing tshark"; \
+		export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends tshark; } >/dev/null; \
+	fi; \
+	command -v tshark >/dev/null && exit 0; \
+	echo "WARNING: there is no tshark: the tests that decode captures with it will be SKIPPED"; \
+	test -z "$(CI)"
+
+## What people do
+
+.PHONY: demo
+demo: build ## run examples/cellular.toml: a table, a figure, traces
+	$(BIN)/quiclab run examples/cellular.toml
+
+.PHONY: test
+test: test-rust test-python ## all tests
+
+.PHONY: test-rust
+test-rust: ## the tests of the crates and of the house rules
+	cargo test --workspace $(LOCKED) --no-fail-fast
+
+.PHONY: test-python
+test-python: deps build $(VENV)/.checks ## the tests of the package and of the command line
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: lint-rust lint-python ## formatting, clippy, rustdoc, ruff, mypy, house rules; warnings are errors
+
+.PHONY: lint-rust
+lint-rust: ## rustfmt, clippy, rustdoc, house rules, licences
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet $(LOCKED) -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet $(LOCKED)
+	cargo run --package tidy --quiet $(LOCKED)
+	@if command -v cargo-deny >/dev/null; then cargo deny --log-level error check licenses bans sources; fi
+
+.PHONY: lint-python
+lint-python: build $(VENV)/.checks ## ruff, mypy
+	$(BIN)/ruff check python tests
+	$(BIN)/ruff format --check python tests
+	$(BIN)/mypy
+
+.PHONY: format
+format: $(VENV)/.checks ## format the sources
+	cargo fmt --all
+	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix python tests
+
+.PHONY: bench
+bench: ## speed and memory, beside quinn-proto, to target/bench.json
+	cargo run --package bench --release $(LOCKED)
+
+.PHONY: fuzz
+fuzz: ## the decoders under FUZZ_CASES (200000) random inputs for each entry point
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --release --test fuzz $(LOCKED)
+
+.PHONY: docs
+docs: ## the documentation of the crates, to target/doc
+	cargo doc --workspace --no-deps $(LOCKED)
+
+.PHONY: clean
+clean: ## remove what was built and fetched
+	rm -rf target $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f python/quiclab/*.so

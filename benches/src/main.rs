@@ -1,0 +1,120 @@
+//! Speed and memory of quiclab, measured beside quinn-proto: `make bench`. docs/performance.md says what is measured and how.
+
+mod case;
+mod cases;
+mod clock;
+mod quinn;
+mod report;
+mod rounds;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+// Only its feature is wanted: it takes quinn-proto's trace points out at compile time, as a measurement would.
+use tracing as _;
+
+const USAGE: &str = "usage: bench [--rounds N] [--only TEXT] [--json FILE] [--document FILE]
+  --rounds N       how often each case is measured, 7 if not given
+  --only TEXT      only the cases with TEXT in their name
+  --json FILE      where the rows {case, value, unit} are written, target/bench.json if not given
+  --document FILE  a Markdown file whose results are replaced";
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    rounds: usize,
+    only: String,
+    json: PathBuf,
+    document: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match asked(std::env::args().skip(1)).and_then(|asked| run(&asked)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("bench: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
+    let mut asked =
+        Asked { rounds: 7, only: String::new(), json: PathBuf::from("target/bench.json"), document: None };
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
+        match argument.as_str() {
+            "--rounds" => {
+                let text = value()?;
+                asked.rounds =
+                    text.parse().ok().filter(|&rounds| (1..=1000).contains(&rounds)).ok_or_else(|| {
+                        format!("--rounds {text}: a whole number from 1 to 1000 is wanted\n{USAGE}")
+                    })?;
+            }
+            "--only" => asked.only = value()?,
+            "--json" => asked.json = value()?.into(),
+            "--document" => asked.document = Some(value()?.into()),
+            _ => return Err(format!("{argument} is unknown\n{USAGE}")),
+        }
+    }
+    Ok(asked)
+}
+
+fn run(asked: &Asked) -> Result<(), String> {
+    let mut cases = cases::all();
+    cases.retain(|case| case.name().contains(&asked.only));
+    if cases.is_empty() {
+        return Err(format!("no case has {:?} in its name", asked.only));
+    }
+    let rows = rounds::measure(&mut cases, cases::RATIOS, asked.rounds, &mut |round, case, value| {
+        eprintln!("round {round} of {}: {case} {value:.1}", asked.rounds);
+    });
+    let results = report::markdown(&rows, asked.rounds, &machine());
+    println!("{results}");
+    write(&asked.json, &report::json(&rows))?;
+    if let Some(path) = &asked.document {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = report::replace(&text, &results)
+            .ok_or_else(|| format!("{}: there are no marks for the results", path.display()))?;
+        write(path, &text)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    folder.and_then(|()| std::fs::write(path, text)).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The processor's name as Linux tells it.
+fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or("an unknown processor", |(_, name)| name.trim()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Result<Asked, String> {
+        asked(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn the_command_line_is_read() {
+        assert_eq!(of("").unwrap().rounds, 7);
+        let asked = of("--rounds 3 --only null --json a.json --document b.md").unwrap();
+        assert_eq!((asked.rounds, asked.only.as_str()), (3, "null"));
+        assert_eq!((asked.json, asked.document), ("a.json".into(), Some("b.md".into())));
+    }
+
+    #[test]
+    fn mistakes_on_the_command_line_are_told() {
+        for (line, says) in
+            [("--rounds 0", "1 to 1000"), ("--rounds", "needs a value"), ("--fast", "unknown")]
+        {
+            assert!(of(line).unwrap_err().contains(says), "{line}");
+        }
+    }
+}

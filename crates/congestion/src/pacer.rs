@@ -1,0 +1,121 @@
+//! When the next packet may leave: a leaky bucket over the controller's rate (RFC 9002 section 7.7).
+
+use units::{Duration, Rate, Time};
+
+/// A bucket that fills at the pacing rate and from which packets are paid. A whole burst may leave at once after a
+/// pause; while packets flow, they leave in steps of `quantum` bytes.
+#[derive(Debug, Clone)]
+pub struct Pacer {
+    rate: Rate,
+    /// Credit in bits times nanoseconds per second: bits x 1e9, so that no rounding is ever lost.
+    credit: i128,
+    burst: i128,
+    quantum: i128,
+    updated: Time,
+}
+
+const SCALE: i128 = 8_000_000_000;
+
+impl Pacer {
+    /// A pacer that lets `burst` bytes leave at once after a pause and waits for at least `quantum` bytes of credit
+    /// in between.
+    pub fn new(burst: u64, quantum: u64) -> Pacer {
+        let burst = i128::from(burst.max(1)) * SCALE;
+        Pacer {
+            rate: Rate::from_bits_per_sec(u64::MAX),
+            credit: burst,
+            burst,
+            quantum: (i128::from(quantum) * SCALE).min(burst),
+            updated: Time::ZERO,
+        }
+    }
+
+    fn fill(&mut self, now: Time) {
+        let gained = i128::from(now.since(self.updated).as_nanos()) * i128::from(self.rate.as_bits_per_sec());
+        self.credit = (self.credit + gained).min(self.burst);
+        self.updated = self.updated.max(now);
+    }
+
+    /// Changes the rate from `now` on.
+    #[inline]
+    pub fn set_rate(&mut self, now: Time, rate: Rate) {
+        if rate != self.rate {
+            self.fill(now);
+            self.rate = rate;
+        }
+    }
+
+    /// Pays for a packet that leaves at `now`.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, bytes: u64) {
+        self.fill(now);
+        self.credit -= i128::from(bytes) * SCALE;
+    }
+
+    /// `None` if a packet may leave at `now`, else when the next one may.
+    #[inline]
+    pub fn blocked_until(&mut self, now: Time) -> Option<Time> {
+        if self.credit > 0 {
+            return None;
+        }
+        self.fill(now);
+        if self.credit > 0 {
+            return None;
+        }
+        if self.rate == Rate::ZERO {
+            return Some(Time::NEVER);
+        }
+        let rate = i128::from(self.rate.as_bits_per_sec());
+        // Strictly more than nothing, and a quantum at once.
+        let missing = (self.quantum - self.credit).max(1);
+        let wait = (missing + rate - 1) / rate;
+        Some(self.updated + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_and_then_the_rate() {
+        let mut pacer = Pacer::new(12_000, 1200);
+        let mut now = Time::ZERO;
+        pacer.set_rate(now, "9.6 Mbit/s".parse().unwrap()); // 1200 B per ms
+        let mut left = Vec::new();
+        for _ in 0..30 {
+            if let Some(at) = pacer.blocked_until(now) {
+                assert!(at > now);
+                now = at;
+            }
+            assert_eq!(pacer.blocked_until(now), None);
+            left.push(now);
+            pacer.on_sent(now, 1200);
+        }
+        assert_eq!(left[9], Time::ZERO, "ten packets at once");
+        for pair in left[10..].windows(2) {
+            assert_eq!(pair[1].since(pair[0]), Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_pause_does_not_save_more_than_a_burst() {
+        let mut pacer = Pacer::new(2400, 1200);
+        pacer.set_rate(Time::ZERO, Rate::from_bits_per_sec(9_600_000));
+        let later = Time::ZERO + Duration::from_secs(100);
+        let mut count = 0;
+        while pacer.blocked_until(later).is_none() {
+            pacer.on_sent(later, 1200);
+            count += 1;
+        }
+        assert_eq!(count, 2);
+    }
+
+    #[test]
+    fn a_rate_of_zero_blocks_for_ever() {
+        let mut pacer = Pacer::new(1200, 1200);
+        pacer.set_rate(Time::ZERO, Rate::ZERO);
+        pacer.on_sent(Time::ZERO, 1200);
+        assert_eq!(pacer.blocked_until(Time::ZERO), Some(Time::NEVER));
+    }
+}

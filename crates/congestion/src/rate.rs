@@ -1,0 +1,163 @@
+//! Delivery-rate samples (draft-ietf-ccwg-bbr section 4.1, "Delivery Rate Samples").
+
+use units::{Duration, Rate, Size, Time};
+
+/// What is noted with each packet when it is sent, for the sample that its acknowledgement gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SentState {
+    /// Bytes delivered when it was sent.
+    pub delivered: u64,
+    /// When those had been delivered.
+    pub delivered_at: Time,
+    /// When the first packet of the flight that it belongs to was sent.
+    pub first_sent_at: Time,
+    /// Whether the sender was limited by the application then.
+    pub app_limited: bool,
+}
+
+/// The delivery rate over one packet's flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateSample {
+    /// Bytes delivered over the interval.
+    pub delivered: u64,
+    /// The longer of the time taken to send them and the time taken to acknowledge them.
+    pub interval: Duration,
+    /// `delivered / interval`.
+    pub rate: Rate,
+    /// Bytes that had been delivered when the packet was sent; tells rounds apart.
+    pub prior_delivered: u64,
+    /// Whether the application, and not the network, held the rate down.
+    pub app_limited: bool,
+}
+
+/// The estimator of one connection.
+#[derive(Debug, Clone, Default)]
+pub struct DeliveryRate {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// While `delivered` is below this, samples are limited by the application; 0: they are not.
+    app_limited_until: u64,
+    newest: Option<(SentState, Time)>,
+}
+
+impl DeliveryRate {
+    /// A packet is sent; `bytes_in_flight` without it. The answer is kept with the packet.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, bytes_in_flight: u64) -> SentState {
+        if bytes_in_flight == 0 {
+            // The flight starts anew: time spent idle is not part of a sample.
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        SentState {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            app_limited: self.app_limited_until != 0,
+        }
+    }
+
+    /// The sender has nothing to send while the window has room.
+    pub fn on_app_limited(&mut self, bytes_in_flight: u64) {
+        self.app_limited_until = (self.delivered + bytes_in_flight).max(1);
+    }
+
+    /// A packet, sent at `sent_at`, was newly acknowledged.
+    #[inline]
+    pub fn on_acked(&mut self, now: Time, bytes: u64, sent_at: Time, state: &SentState) {
+        self.delivered += bytes;
+        self.delivered_at = now;
+        let newer = match &self.newest {
+            None => true,
+            Some((newest, at)) => (state.delivered, sent_at) > (newest.delivered, *at),
+        };
+        if newer {
+            self.newest = Some((*state, sent_at));
+            self.first_sent_at = sent_at;
+        }
+    }
+
+    /// The sample of the ACK frame whose packets were all given to [`DeliveryRate::on_acked`]. Samples over an
+    /// interval shorter than `min_rtt` are not trustworthy and are not given.
+    #[inline]
+    pub fn sample(&mut self, now: Time, min_rtt: Duration) -> Option<RateSample> {
+        let (state, sent_at) = self.newest.take()?;
+        if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let interval = sent_at.since(state.first_sent_at).max(now.since(state.delivered_at));
+        if interval.is_zero() || interval < min_rtt {
+            return None;
+        }
+        let delivered = self.delivered - state.delivered;
+        Some(RateSample {
+            delivered,
+            interval,
+            rate: Rate::of(Size::from_bytes(delivered), interval),
+            prior_delivered: state.delivered,
+            app_limited: state.app_limited,
+        })
+    }
+
+    /// Bytes delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn a_steady_flight_is_measured_at_its_rate() {
+        // 1000 B each ms, RTT 10 ms, acknowledged one by one.
+        let mut rate = DeliveryRate::default();
+        let mut states = Vec::new();
+        for i in 0..40u64 {
+            let in_flight = i.min(10) * 1000;
+            if i >= 10 {
+                let (sent_at, state) = states[i as usize - 10];
+                rate.on_acked(at(i), 1000, sent_at, &state);
+                let sample = rate.sample(at(i), Duration::from_millis(10)).unwrap();
+                if i >= 20 {
+                    assert_eq!(sample.rate, Rate::from_bits_per_sec(8_000_000));
+                    assert!(!sample.app_limited);
+                }
+            }
+            let state = rate.on_sent(at(i), in_flight);
+            states.push((at(i), state));
+        }
+        assert_eq!(rate.delivered(), 30_000);
+    }
+
+    #[test]
+    fn idle_time_is_no_part_of_a_sample_and_app_limits_are_told() {
+        let mut rate = DeliveryRate::default();
+        let first = rate.on_sent(at(0), 0);
+        rate.on_acked(at(10), 1000, at(0), &first);
+        rate.sample(at(10), Duration::ZERO);
+        rate.on_app_limited(0);
+        let second = rate.on_sent(at(1000), 0);
+        rate.on_acked(at(1010), 1000, at(1000), &second);
+        let sample = rate.sample(at(1010), Duration::ZERO).unwrap();
+        assert_eq!(sample.interval, Duration::from_millis(10));
+        assert!(sample.app_limited);
+    }
+
+    #[test]
+    fn compressed_acks_do_not_inflate_the_rate() {
+        let mut rate = DeliveryRate::default();
+        let states: Vec<_> = (0..5).map(|i| (at(i), rate.on_sent(at(i), i * 1000))).collect();
+        for (sent_at, state) in &states {
+            rate.on_acked(at(100), 1000, *sent_at, state);
+        }
+        let sample = rate.sample(at(100), Duration::from_millis(50)).unwrap();
+        assert_eq!((sample.delivered, sample.interval), (5000, Duration::from_millis(100)));
+    }
+}

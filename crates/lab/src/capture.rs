@@ -1,0 +1,198 @@
+//! A packet capture of a run: pcapng with the TLS secrets inside, as Wireshark and tshark read it.
+//!
+//! The file is written as the packets come and in their order, and nothing is held back but one buffer. Secrets have a
+//! block of their own at the place where they became known (draft-ietf-opsawg-pcapng, sections 4.1 to 4.7).
+//!
+//! What makes tshark open everything in one pass is the order, which is up to the caller. The secrets of a level, those
+//! of both sides, must stand before the first packet of that level, and the server's Initial before its Handshake
+//! packets. A packet that comes too early is not opened, and tshark 4.0 then opens none of that level any more, in a
+//! second pass neither. Both hold by themselves if packets are captured where they are sent, before anything can lose
+//! or reorder them, and an endpoint's new secrets are written before the packets that it sent at that time: whoever
+//! sends the first packet of a level knows the secrets of both sides by then (RFC 9001 section 4.1.4).
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use units::Time;
+use wire::Ecn;
+use wire::ip::{self, IpError};
+
+/// Packets that begin with the IP header, without a link layer (LINKTYPE_RAW).
+const LINK_TYPE_RAW: u16 = 101;
+/// Nanoseconds: a power of ten with this negative exponent.
+const NANOSECONDS: u8 = 9;
+/// `"TLSK"`: the secrets are lines of an NSS key log.
+const TLS_KEY_LOG: u32 = 0x544c_534b;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+const DECRYPTION_SECRETS: u32 = 10;
+
+const OPTION_END: u16 = 0;
+const OPTION_USER_APPLICATION: u16 = 4;
+const OPTION_TIME_RESOLUTION: u16 = 9;
+
+/// What a router's stack would write first; the simulated network does not count hops.
+const HOP_LIMIT: u8 = 64;
+/// The buffer goes out when it has grown past this.
+const FULL: usize = 128 * 1024;
+
+/// A capture that is being written. Writes to what is behind are large: a buffer around a file is not needed.
+#[derive(Debug)]
+pub(crate) struct Capture<W> {
+    out: W,
+    buffer: Vec<u8>,
+    failed: Option<io::ErrorKind>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture: one section with one interface.
+    ///
+    /// # Errors
+    /// What the writer behind answered.
+    pub(crate) fn new(out: W) -> io::Result<Capture<W>> {
+        let mut capture = Capture { out, buffer: Vec::with_capacity(FULL + 2048), failed: None };
+        capture.block(SECTION_HEADER, |body| {
+            body.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
+            // Version 1.0, and a length that is not known while writing.
+            body.extend_from_slice(&[1, 0, 0, 0]);
+            body.extend_from_slice(&u64::MAX.to_le_bytes());
+            option(body, OPTION_USER_APPLICATION, b"quiclab");
+            option(body, OPTION_END, &[]);
+        });
+        capture.block(INTERFACE_DESCRIPTION, |body| {
+            body.extend_from_slice(&LINK_TYPE_RAW.to_le_bytes());
+            body.extend_from_slice(&[0, 0]);
+            // No limit on the length of a packet.
+            body.extend_from_slice(&0_u32.to_le_bytes());
+            option(body, OPTION_TIME_RESOLUTION, &[NANOSECONDS]);
+            option(body, OPTION_END, &[]);
+        });
+        capture.send()?;
+        Ok(capture)
+    }
+
+    /// Adds secrets: lines of an NSS key log, as `CLIENT_HANDSHAKE_TRAFFIC_SECRET <client random> <secret>`. They must
+    /// come before the packets that need them, see above. Empty text leaves no trace.
+    ///
+    /// # Errors
+    /// What the writer behind answered; `InvalidInput` for more than 4 GB.
+    pub(crate) fn secrets(&mut self, lines: &str) -> io::Result<()> {
+        self.alive()?;
+        if lines.is_empty() {
+            return Ok(());
+        }
+        // A line without its end would run into the first line of the next block.
+        let end = if lines.ends_with('\n') { "" } else { "\n" };
+        let length = length_of(lines.len() + end.len())?;
+        self.block(DECRYPTION_SECRETS, |body| {
+            body.extend_from_slice(&TLS_KEY_LOG.to_le_bytes());
+            body.extend_from_slice(&length.to_le_bytes());
+            body.extend_from_slice(lines.as_bytes());
+            body.extend_from_slice(end.as_bytes());
+        });
+        self.send_if_full()
+    }
+
+    /// Adds a UDP datagram in an IP packet. `ecn` is the field of the IP header in its two low bits.
+    ///
+    /// # Errors
+    /// What the writer behind answered; `InvalidInput` if the addresses are of two families or the datagram is too
+    /// long for IP, and then the capture goes on without it.
+    pub(crate) fn packet(
+        &mut self,
+        now: Time,
+        source: SocketAddr,
+        destination: SocketAddr,
+        ecn: u8,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        self.alive()?;
+        let packet = ip::Packet {
+            source,
+            destination,
+            ecn: Ecn::from_bits(ecn),
+            dscp: 0,
+            hop_limit: HOP_LIMIT,
+            payload: bytes,
+        };
+        let length = length_of(ip::headers_size(source) + bytes.len())?;
+        let before = self.buffer.len();
+        let mut result: Result<(), IpError> = Ok(());
+        self.block(ENHANCED_PACKET, |body| {
+            let time = now.as_nanos();
+            body.extend_from_slice(&0_u32.to_le_bytes());
+            // The high half comes first, whatever the order of bytes.
+            body.extend_from_slice(&((time >> 32) as u32).to_le_bytes());
+            body.extend_from_slice(&(time as u32).to_le_bytes());
+            body.extend_from_slice(&length.to_le_bytes());
+            body.extend_from_slice(&length.to_le_bytes());
+            result = packet.encode(body);
+        });
+        if let Err(error) = result {
+            self.buffer.truncate(before);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
+        }
+        self.send_if_full()
+    }
+
+    /// Ends the capture and gives back the writer behind, flushed.
+    ///
+    /// # Errors
+    /// What the writer behind answered.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.send()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// Appends a block: its type, its length, the body filled up to 32 bits, its length again.
+    fn block(&mut self, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(&kind.to_le_bytes());
+        self.buffer.extend_from_slice(&[0; 4]);
+        write(&mut self.buffer);
+        let end = start + (self.buffer.len() - start).next_multiple_of(4);
+        self.buffer.resize(end, 0);
+        let length = ((end + 4 - start) as u32).to_le_bytes();
+        self.buffer.extend_from_slice(&length);
+        self.buffer[start + 4..start + 8].copy_from_slice(&length);
+    }
+
+    fn send_if_full(&mut self) -> io::Result<()> {
+        if self.buffer.len() >= FULL { self.send() } else { Ok(()) }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.alive()?;
+        let result = self.out.write_all(&self.buffer);
+        self.buffer.clear();
+        result.inspect_err(|error| self.failed = Some(error.kind()))
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        match self.failed {
+            None => Ok(()),
+            Some(kind) => Err(io::Error::new(kind, "the capture was cut off by an error before")),
+        }
+    }
+}
+
+fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+    body.extend_from_slice(&code.to_le_bytes());
+    body.extend_from_slice(&(value.len() as u16).to_le_bytes());
+    body.extend_from_slice(value);
+    body.resize(body.len() + value.len().next_multiple_of(4) - value.len(), 0);
+}
+
+/// A length that fits a block with all that stands around it.
+fn length_of(length: usize) -> io::Result<u32> {
+    const MOST: usize = u32::MAX as usize - 1024;
+    match u32::try_from(length) {
+        Ok(length) if length as usize <= MOST => Ok(length),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "too long for a block of a capture")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! A host: the only place where an endpoint meets the network.
+
+use crate::capture::Capture;
+use crate::recorder::Recorder;
+use network::{Element, Exits, Packet};
+use quic::{Config, Connection, Datagram, Endpoint, Handle, Stats};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use traffic::{Application, Progress, QuicTransport};
+use units::{Duration, Time};
+use wire::Side;
+
+/// The port of the first flow's server; the n-th flow has the n-th port after it.
+pub(crate) const SERVER_PORT: u16 = 4433;
+/// The port of the first flow's client.
+pub(crate) const CLIENT_PORT: u16 = 34_433;
+/// The most flows of a scenario: what the ports hold.
+pub const MAX_FLOWS: usize = 30_000;
+
+/// A capture into a file.
+pub(crate) type Captured = Capture<Box<dyn std::io::Write>>;
+
+/// What the hosts of a run share.
+pub(crate) struct Shared<'a> {
+    pub recorder: RefCell<Recorder<'a>>,
+    /// Where clients' packets are captured; taken out at the end.
+    pub capture: Option<RefCell<Option<Captured>>>,
+    /// Flows that are not finished.
+    pub unfinished: Cell<usize>,
+    /// The first error of a sink: the run is over.
+    pub error: RefCell<Option<std::io::Error>>,
+}
+
+impl Shared<'_> {
+    pub(crate) fn note(&self, result: std::io::Result<()>) {
+        if let Err(error) = result {
+            self.error.borrow_mut().get_or_insert(error);
+        }
+    }
+    /// Whether there is no use in going on.
+    pub(crate) fn is_over(&self) -> bool {
+        self.unfinished.get() == 0 || self.error.borrow().is_some()
+    }
+}
+
+/// What became of one end of a flow.
+#[derive(Debug, Clone)]
+pub(crate) struct EndReport {
+    pub flow: usize,
+    pub side: Side,
+    pub progress: Progress,
+    pub stats: Stats,
+    pub window: u64,
+    pub close: Option<(String, bool)>,
+}
+
+/// One end of a flow: an endpoint with one connection, and the application on it.
+pub(crate) struct End {
+    pub flow: usize,
+    pub side: Side,
+    pub local: SocketAddr,
+    pub endpoint: Endpoint,
+    pub application: Box<dyn Application>,
+    /// At a client: where to, when, and how.
+    pub opening: Option<(SocketAddr, Time, Arc<Config>)>,
+    /// The subject of its records.
+    pub subject: u32,
+    /// Whether its packets are captured.
+    pub captured: bool,
+    pub handle: Option<Handle>,
+    pub armed: Option<Time>,
+    pub done: bool,
+    /// What the connection had counted when it was last seen near its end.
+    pub last: Option<(Stats, u64, Option<(String, bool)>)>,
+}
+
+impl End {
+    /// The number by which the network keeps books of its packets.
+    pub(crate) fn owner(flow: usize, side: Side) -> u32 {
+        2 * flow as u32 + u32::from(side == Side::Server)
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        let opening = self.opening.as_ref().map(|(_, at, _)| *at);
+        [opening, self.endpoint.wake_at(), self.application.wake_at()].into_iter().flatten().min()
+    }
+
+    fn snapshot(connection: &Connection) -> (Stats, u64, Option<(String, bool)>) {
+        let close = connection.close_reason().map(|reason| (reason.to_string(), reason.is_clean()));
+        (connection.stats(), connection.flight().0, close)
+    }
+
+    pub(crate) fn report(&self) -> EndReport {
+        let live = self.handle.and_then(|handle| self.endpoint.get(handle)).map(End::snapshot);
+        let (stats, window, close) = live.or_else(|| self.last.clone()).unwrap_or_default();
+        EndReport { flow: self.flow, side: self.side, progress: self.application.progress(), stats, window, close }
+    }
+
+    /// Lets application and endpoint do all that they have to do now.
+    fn drain(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
+        loop {
+            if let Some(handle) = self.endpoint.next_active() {
+                self.handle = Some(handle);
+                self.attend(now, handle, shared);
+            }
+            let mut bytes = exits.buffer();
+            let Some(transmit) = self.endpoint.transmit(now, &mut bytes) else {
+                exits.recycle(bytes);
+                return;
+            };
+            let packet = Packet {
+                source: self.local,
+                destination: transmit.remote,
+                size: transmit.length as u32 + Packet::header_size(&self.local),
+                bytes,
+                hole: transmit.hole,
+                damage: None,
+                ecn: transmit.ecn,
+                owner: End::owner(self.flow, self.side),
+                data: transmit.carries_data,
+            };
+            if self.captured {
+                self.capture(now, &packet, shared);
+            }
+            exits.send(packet);
+        }
+    }
+
+    /// Brings a connection's events to the application and its records to the sinks.
+    #[inline]
+    fn attend(&mut self, now: Time, handle: Handle, shared: &Shared<'_>) {
+        let Some(connection) = self.endpoint.get_mut(handle) else { return };
+        while let Some(event) = connection.poll_event() {
+            self.application.on_event(now, &event, &mut QuicTransport { connection, now });
+            if self.side == Side::Client && event == quic::Event::Ended && !self.done {
+                self.done = true;
+                shared.unfinished.set(shared.unfinished.get() - 1);
+            }
+        }
+        if !connection.log().is_empty() {
+            let mut recorder = shared.recorder.borrow_mut();
+            shared.note(recorder.take(self.subject, connection.log()));
+        }
+        if self.captured
+            && let Some(capture) = &shared.capture
+        {
+            for secret in connection.take_secrets() {
+                if let Some(capture) = &mut *capture.borrow_mut() {
+                    shared.note(capture.secrets(&secret.to_string()));
+                }
+            }
+        }
+        if connection.is_over() {
+            self.last = Some(End::snapshot(connection));
+        }
+    }
+
+    fn capture(&self, now: Time, packet: &Packet, shared: &Shared<'_>) {
+        let Some(capture) = &shared.capture else { return };
+        let mut whole = packet.clone();
+        whole.write_out();
+        let ecn = whole.ecn.bits();
+        if let Some(capture) = &mut *capture.borrow_mut() {
+            shared.note(capture.packet(now, whole.source, whole.destination, ecn, &whole.bytes));
+        }
+    }
+}
+
+/// A node with endpoints.
+pub(crate) struct Host<'a> {
+    ends: Vec<End>,
+    /// From port to end.
+    ports: Vec<(u16, u32)>,
+    timers: BTreeSet<(Time, u32)>,
+    shared: Rc<Shared<'a>>,
+}
+
+impl<'a> Host<'a> {
+    pub(crate) fn new(mut ends: Vec<End>, shared: Rc<Shared<'a>>) -> Host<'a> {
+        let mut ports: Vec<(u16, u32)> = ends.iter().enumerate().map(|(i, end)| (end.local.port(), i as u32)).collect();
+        ports.sort_unstable();
+        let mut timers = BTreeSet::new();
+        for (i, end) in ends.iter_mut().enumerate() {
+            end.armed = end.wake_at();
+            timers.extend(end.armed.map(|at| (at, i as u32)));
+        }
+        Host { ends, ports, timers, shared }
+    }
+
+    pub(crate) fn ends(&self) -> &[End] {
+        &self.ends
+    }
+
+    /// Sets the timer of an end: to a later time than this one, so that the clock always goes on.
+    #[inline]
+    fn arm(&mut self, index: usize, now: Time) {
+        let end = &mut self.ends[index];
+        let at = end.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
+        if at != end.armed {
+            if let Some(old) = end.armed {
+                self.timers.remove(&(old, index as u32));
+            }
+            self.timers.extend(at.map(|at| (at, index as u32)));
+            end.armed = at;
+        }
+    }
+
+    #[inline]
+    fn end_of(&self, port: u16) -> Option<usize> {
+        match self.ports.as_slice() {
+            [(only, index)] => (*only == port).then_some(*index as usize),
+            ports => {
+                let at = ports.binary_search_by_key(&port, |(known, _)| *known).ok()?;
+                Some(ports[at].1 as usize)
+            }
+        }
+    }
+}
+
+impl Element for Host<'_> {
+    #[inline]
+    fn accept(&mut self, now: Time, mut packet: Packet, exits: &mut Exits) {
+        let Some(index) = self.end_of(packet.destination.port()) else { return exits.recycle(packet.bytes) };
+        let end = &mut self.ends[index];
+        if end.captured {
+            end.capture(now, &packet, &self.shared);
+        }
+        let datagram = Datagram {
+            remote: packet.source,
+            ecn: packet.ecn,
+            bytes: &mut packet.bytes,
+            hole: packet.hole,
+            damage: packet.damage,
+        };
+        end.endpoint.receive(now, datagram);
+        exits.recycle(packet.bytes);
+        end.drain(now, &self.shared, exits);
+        self.arm(index, now);
+    }
+
+    fn wake(&mut self, now: Time, exits: &mut Exits) {
+        while let Some(&(at, index)) = self.timers.first() {
+            if at > now {
+                break;
+            }
+            self.timers.pop_first();
+            let end = &mut self.ends[index as usize];
+            end.armed = None;
+            if end.opening.as_ref().is_some_and(|(_, at, _)| *at <= now)
+                && let Some((remote, _, config)) = end.opening.take()
+            {
+                match end.endpoint.connect(now, remote, config) {
+                    Ok(handle) => end.handle = Some(handle),
+                    Err(error) => self.shared.note(Err(std::io::Error::other(error.to_string()))),
+                }
+            }
+            end.endpoint.wake(now);
+            if end.application.wake_at().is_some_and(|at| at <= now)
+                && let Some(connection) = end.handle.and_then(|handle| end.endpoint.get_mut(handle))
+            {
+                end.application.on_wake(now, &mut QuicTransport { connection, now });
+            }
+            end.drain(now, &self.shared, exits);
+            self.arm(index as usize, now);
+        }
+    }
+
+    #[inline]
+    fn wake_at(&self) -> Option<Time> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+}

@@ -1,0 +1,13 @@
+//! Scenario file to world, world to run, run to results.
+
+mod capture;
+mod host;
+mod recorder;
+mod run;
+pub mod scenario;
+mod summary;
+mod world;
+
+pub use host::MAX_FLOWS;
+pub use run::{Options, Outcome, Prepared, Progress, RunError, run, run_prepared};
+pub use scenario::{Scenario, ScenarioError, describe, rooms, rooms_json};

@@ -1,0 +1,301 @@
+//! The run: the loop with its progress, and what comes out of it.
+
+use crate::capture::Capture;
+use crate::host::{Captured, EndReport, Shared};
+use crate::recorder::Recorder;
+use crate::scenario::Scenario;
+use crate::{summary, world};
+use network::{LinkStats, Step};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::rc::Rc;
+use trace::columns::{Columns, Table};
+use trace::qlog::{self, Qlog};
+use trace::Fan;
+use units::{Rate, Time};
+use wire::Side;
+
+/// Timers between two looks at progress: some milliseconds of real time.
+const BUDGET: u64 = 20_000;
+
+/// What is wanted of a run beside its summary.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The seed, instead of the scenario's.
+    pub seed: Option<u64>,
+    /// Whether the tables that the scenario's `[record]` names are kept.
+    pub tables: bool,
+    /// A folder into which one qlog file per connection end is written.
+    pub qlog: Option<PathBuf>,
+    /// A file into which the packets of all clients are captured (pcapng).
+    pub pcap: Option<PathBuf>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The virtual time.
+    pub now: Time,
+    /// When the run ends at the latest.
+    pub end: Time,
+    /// Application bytes that have come.
+    pub done_bytes: u64,
+    /// How many will come in all, if that is known.
+    pub total_bytes: Option<u64>,
+}
+
+/// What a run gives.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The summary, as JSON.
+    pub summary: String,
+    /// The tables, if they were wanted.
+    pub tables: Vec<Table>,
+}
+
+/// Why there is no outcome.
+#[derive(Debug)]
+pub enum RunError {
+    /// The network of the scenario is none.
+    Topology(network::TopologyError),
+    /// A part of the scenario cannot be built.
+    Component {
+        /// Which part.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The TLS options cannot be used.
+    Tls(tls::Error),
+    /// A result could not be written.
+    Output {
+        /// Where to.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The caller asked to stop.
+    Interrupted,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Topology(error) => error.fmt(f),
+            RunError::Component { place, problem } => write!(f, "{place}: {problem}"),
+            RunError::Tls(error) => write!(f, "tls: {error}"),
+            RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
+            RunError::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+impl std::error::Error for RunError {}
+
+/// What a run needs that costs time to make and can be shared by all runs of a scenario, whatever their seed: TLS
+/// configurations and certificates.
+#[derive(Clone)]
+pub struct Prepared {
+    tls: tls::Context,
+}
+
+impl Prepared {
+    /// Prepares the runs of a scenario.
+    ///
+    /// # Errors
+    /// [`RunError::Tls`].
+    pub fn new(scenario: &Scenario) -> Result<Prepared, RunError> {
+        let options = tls::Options::from(&scenario.tls);
+        // Certificates come from the scenario's own seed: they are the same for all runs of a sweep.
+        let tls = tls::Context::new(&options, &[b"quiclab"], scenario.seed).map_err(RunError::Tls)?;
+        Ok(Prepared { tls })
+    }
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// See [`RunError`]. Files that were begun are left as they are: the caller put them where nobody takes them for
+/// results.
+pub fn run(
+    scenario: &Scenario,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    run_prepared(scenario, &Prepared::new(scenario)?, options, progress)
+}
+
+/// [`run`] with what was prepared before.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_prepared(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
+    let mut qlog = options.qlog.clone().map(|folder| {
+        Qlog::new(qlog::Options { title: scenario.name.clone(), ..qlog::Options::default() }, move |subject| {
+            File::create(folder.join(format!("{}.sqlog", file_name(subject.label()))))
+        })
+    });
+    let mut fan = Fan::new();
+    if let Some(columns) = &mut columns {
+        fan.add(columns);
+    }
+    if let Some(qlog) = &mut qlog {
+        fan.add(qlog);
+    }
+    let finished = execute(scenario, prepared, options, fan, progress)?;
+    Ok(Outcome {
+        summary: summary::render(scenario, &finished),
+        tables: columns.map_or(Vec::new(), |columns| wanted(scenario, columns.into_tables())),
+    })
+}
+
+/// A run that came to its end.
+pub(crate) struct Finished {
+    pub seed: u64,
+    pub end: Time,
+    pub reports: Vec<EndReport>,
+    /// For each direction of a link: its counters and drops by owner.
+    pub links: Vec<LinkStats>,
+    /// Packets really lost, by owner.
+    pub lost: Vec<u64>,
+}
+
+fn execute(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options,
+    fan: Fan<'_>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Finished, RunError> {
+    let seed = options.seed.unwrap_or(scenario.seed);
+    let capture = open_capture(options)?;
+    let shared = Rc::new(Shared {
+        recorder: RefCell::new(Recorder::new(fan)),
+        capture,
+        unfinished: Cell::new(scenario.flows.len()),
+        error: RefCell::new(None),
+    });
+    let (mut world, subjects) = world::build(scenario, seed, &prepared.tls, &shared)?;
+    let end = Time::ZERO + scenario.duration;
+    loop {
+        let step = world.run(end, BUDGET, || shared.is_over());
+        for (link, subject) in world.links_mut().iter_mut().zip(&subjects) {
+            if !link.log().is_empty() {
+                let taken = shared.recorder.borrow_mut().take(*subject, link.log());
+                shared.note(taken);
+            }
+        }
+        if let Some(error) = shared.error.borrow_mut().take() {
+            return Err(output_error(options, error));
+        }
+        if step != Step::Budget {
+            break;
+        }
+        if progress(how_far(&world, end)).is_break() {
+            return Err(RunError::Interrupted);
+        }
+    }
+    // Where all is done before the end, that is when the books are closed.
+    let closed = if shared.unfinished.get() == 0 { world.now() } else { end };
+    let _ = progress(how_far(&world, end));
+    if options.tables {
+        record_capacity(scenario, &mut world, &subjects, closed, &shared);
+    }
+    finish_sinks(&shared, options)?;
+    let links: Vec<LinkStats> = world.links_mut().iter_mut().map(|link| link.stats(closed)).collect();
+    let mut reports: Vec<EndReport> =
+        world.hosts().flat_map(|host| host.ends().iter().map(crate::host::End::report)).collect();
+    reports.sort_by_key(|report| (report.flow, report.side));
+    let owners = 2 * scenario.flows.len() as u32;
+    let lost = (0..owners).map(|owner| world.links().iter().map(|link| link.drops_of(owner)).sum()).collect();
+    Ok(Finished { seed, end: closed, reports, links, lost })
+}
+
+fn open_capture(options: &Options) -> Result<Option<RefCell<Option<Captured>>>, RunError> {
+    let Some(path) = &options.pcap else { return Ok(None) };
+    let fail = |error| RunError::Output { path: path.clone(), error };
+    let file: Box<dyn Write> = Box::new(BufWriter::new(File::create(path).map_err(fail)?));
+    Ok(Some(RefCell::new(Some(Capture::new(file).map_err(fail)?))))
+}
+
+fn finish_sinks(shared: &Shared<'_>, options: &Options) -> Result<(), RunError> {
+    let sinks = shared.recorder.borrow_mut().finish();
+    let capture = match shared.capture.as_ref().and_then(|capture| capture.borrow_mut().take()) {
+        Some(capture) => capture.finish().and_then(|mut file| file.flush()),
+        None => Ok(()),
+    };
+    sinks.and(capture).map_err(|error| output_error(options, error))
+}
+
+fn output_error(options: &Options, error: io::Error) -> RunError {
+    let path = options.qlog.clone().or_else(|| options.pcap.clone()).unwrap_or_default();
+    RunError::Output { path, error }
+}
+
+fn how_far(world: &network::World<crate::host::Host<'_>>, end: Time) -> Progress {
+    let clients = world.hosts().flat_map(|host| host.ends()).filter(|end| end.side == Side::Client);
+    let (mut done_bytes, mut total_bytes) = (0, Some(0));
+    for client in clients {
+        let progress = client.application.progress();
+        done_bytes += progress.bytes;
+        total_bytes = total_bytes.zip(progress.total).map(|(sum, more)| sum + more);
+    }
+    Progress { now: world.now(), end, done_bytes, total_bytes }
+}
+
+/// Records what each limited direction could carry in each bin.
+fn record_capacity(
+    scenario: &Scenario,
+    world: &mut network::World<crate::host::Host<'_>>,
+    subjects: &[u32],
+    end: Time,
+    shared: &Shared<'_>,
+) {
+    let bin = column_options(scenario).bin;
+    for (link, subject) in world.links_mut().iter_mut().zip(subjects) {
+        let mut at = Time::ZERO;
+        while at < end {
+            let Some(bytes) = link.capacity(at, at + bin) else { break };
+            let rate = Rate::of(bytes, bin);
+            link.log().push(at, trace::Event::Capacity { rate });
+            at += bin;
+        }
+        let taken = shared.recorder.borrow_mut().take(*subject, link.log());
+        shared.note(taken);
+    }
+}
+
+fn column_options(scenario: &Scenario) -> trace::columns::Options {
+    let record = &scenario.record;
+    trace::columns::Options {
+        packets: record.flag("packets"),
+        rows: record.integer("rows") as usize,
+        bin: record.duration("bin"),
+    }
+}
+
+/// The tables that the scenario asks for.
+fn wanted(scenario: &Scenario, tables: Vec<Table>) -> Vec<Table> {
+    let mut names: Vec<String> = Vec::new();
+    for value in scenario.record.list("tables") {
+        if let units::parameter::Value::Text(name) = value {
+            names.push(name);
+        }
+    }
+    let packets = scenario.record.flag("packets");
+    tables.into_iter().filter(|t| names.iter().any(|n| n == t.name) || packets && t.name == "packet").collect()
+}
+
+/// A label as a file's name: letters, digits, `-`, `_` and `.` stay.
+fn file_name(label: &str) -> String {
+    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}

@@ -1,0 +1,225 @@
+//! A scenario in words, for people: what `quiclab check` prints.
+
+use super::model::{Flow, IpVersion, Link, Scenario};
+use network::{NodeId, Topology};
+use units::parameter::{Arguments, Limit, Value};
+use units::{Duration, Rate, Size};
+
+/// How many links and flows are described one by one.
+const SHOWN: usize = 100;
+/// A queue that is measured in time or BDP holds at least one packet of so many bytes, as `network` builds it.
+const LEAST_QUEUE: u64 = 1500;
+
+/// What a scenario is: pairs of a subject and what there is to say about it, in a fixed order.
+///
+/// Base RTTs are propagation delays alone, without transmission, jitter and queues. The rate of a link that changes
+/// over time is its mean.
+pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
+    let mut lines = vec![
+        ("scenario".to_owned(), scenario.name.clone()),
+        ("seed".to_owned(), scenario.seed.to_string()),
+        ("duration".to_owned(), scenario.duration.to_string()),
+        ("protection".to_owned(), scenario.tls.text("protection")),
+        (
+            "network".to_owned(),
+            format!("{}, {}", count(scenario.nodes.len(), "node"), count(scenario.links.len(), "link")),
+        ),
+    ];
+    for link in scenario.links.iter().take(SHOWN) {
+        let (from, to) = (&scenario.nodes[link.from].name, &scenario.nodes[link.to].name);
+        let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
+        for (name, values, from, to) in [("forward", &link.forward, from, to), ("backward", &link.backward, to, from)]
+        {
+            let subject = format!("link {} {name}", link.name);
+            lines.push((subject, format!("{from} to {to}: {}", direction(values, round_trip))));
+        }
+    }
+    more(&mut lines, scenario.links.len(), "link");
+    let topology = topology(scenario);
+    for flow in scenario.flows.iter().take(SHOWN) {
+        lines.extend(describe_flow(scenario, &topology, flow).map(|text| (format!("flow {}", flow.name), text)));
+    }
+    more(&mut lines, scenario.flows.len(), "flow");
+    lines
+}
+
+fn more(lines: &mut Vec<(String, String)>, all: usize, what: &str) {
+    if all > SHOWN {
+        lines.push((format!("more {what}s"), (all - SHOWN).to_string()));
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Rate, delay, queue and impairments of one direction.
+fn direction(values: &Arguments, round_trip: Duration) -> String {
+    let mut parts = vec![rate_words(values), format!("delay {}", values.duration("delay"))];
+    let queue = values.component("queue");
+    let limits = queue.arguments.0.iter().filter_map(|(_, value)| match value {
+        Value::Limit(limit) => Some(limit_words(*limit, mean_rate(values), round_trip)),
+        _ => None,
+    });
+    parts.push([queue.name.to_owned()].into_iter().chain(limits).collect::<Vec<_>>().join(" "));
+    for option in ["loss", "jitter"] {
+        let component = values.component(option);
+        if component.name != "none" {
+            let options = component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
+            parts.push(format!("{option} {}{}", component.name, options.collect::<String>()));
+        }
+    }
+    for option in ["duplicate", "corrupt"] {
+        let probability = values.number(option);
+        if probability > 0.0 {
+            parts.push(format!("{option} {probability}"));
+        }
+    }
+    parts.push(format!("MTU {}", values.integer("mtu")));
+    parts.join(", ")
+}
+
+fn rate_words(values: &Arguments) -> String {
+    let rate = values.component("rate");
+    let mean = mean_rate(values).map_or_else(|| "unlimited".to_owned(), rounded);
+    let file = rate.arguments.0.iter().find_map(|(_, value)| match value {
+        Value::File(file) => Some(file),
+        _ => None,
+    });
+    match file.map(|file| (file, network::rate::Trace::parse(&file.text))) {
+        Some((file, Ok(trace))) => {
+            let (opportunities, span) = (trace.opportunities(), trace.duration());
+            format!("trace {}: mean {mean} over {span} ({opportunities} opportunities)", file.path)
+        }
+        _ if rate.name == "fixed" || rate.name == "unlimited" => mean,
+        _ => format!("{}: mean {mean}", rate.name),
+    }
+}
+
+/// The mean rate of a direction; `None`: unlimited.
+fn mean_rate(values: &Arguments) -> Option<Rate> {
+    let rate = values.component("rate");
+    network::rate::build(rate.name, &rate.arguments).ok().and_then(|server| server.mean_rate())
+}
+
+/// A limit, and what it comes to in bytes.
+fn limit_words(limit: Limit, rate: Option<Rate>, round_trip: Duration) -> String {
+    let span = match limit {
+        Limit::Unlimited | Limit::Packets(_) | Limit::Bytes(_) => return limit.to_string(),
+        Limit::Time(span) => span,
+        Limit::BdpThousandths(share) => round_trip.scale(share, 1000),
+    };
+    match rate {
+        None => format!("{limit} (no bound: the rate is unlimited)"),
+        Some(rate) => {
+            let bytes = rate.bytes_in(span).as_bytes().max(LEAST_QUEUE);
+            format!("{limit} ({})", Size::from_bytes(bytes))
+        }
+    }
+}
+
+fn short(value: &Value) -> String {
+    match value {
+        Value::Duration(value) => value.to_string(),
+        Value::Rate(value) => value.to_string(),
+        Value::Size(value) => value.to_string(),
+        Value::Limit(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::Flag(value) => value.to_string(),
+        Value::Text(value) => value.clone(),
+        Value::File(file) => file.path.clone(),
+        Value::List(values) => format!("of {}", values.len()),
+        Value::Component(component) => component.name.to_owned(),
+    }
+}
+
+/// A rate to three decimals of its unit.
+fn rounded(rate: Rate) -> String {
+    let bits = rate.as_bits_per_sec();
+    let unit = [1_000_000_000u64, 1_000_000, 1_000].into_iter().find(|unit| bits >= *unit).unwrap_or(1);
+    let step = (unit / 1000).max(1);
+    Rate::from_bits_per_sec((bits + step / 2) / step * step).to_string()
+}
+
+fn topology(scenario: &Scenario) -> Topology {
+    let mut topology = Topology::default();
+    for node in &scenario.nodes {
+        // The reader saw to it that names are unique and ends are there.
+        let _ = topology.add_node(&node.name);
+    }
+    for link in &scenario.links {
+        let _ = topology.add_link(&link.name, &scenario.nodes[link.from].name, &scenario.nodes[link.to].name);
+    }
+    topology
+}
+
+/// What the application is, the paths of both directions, and what will not fit.
+fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> impl Iterator<Item = String> {
+    let name = |node: usize| scenario.nodes[node].name.as_str();
+    let options = flow.application.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
+    let application = format!("{}{}", flow.application.name, options.collect::<String>());
+    let controller = flow.transport.component("controller").name;
+    let first = format!(
+        "{application}, {} to {}, from {}, IPv{}, {controller}",
+        name(flow.client),
+        name(flow.server),
+        flow.start,
+        flow.ip.name()
+    );
+    let path = |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
+    let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
+    let span = |path: &[usize]| {
+        path.iter().fold(Duration::ZERO, |sum, at| sum + direction_of(scenario, *at).1.duration("delay"))
+    };
+    let rtt = span(&there) + span(&back);
+    let mut lines = vec![first];
+    for (from, to, path) in [(flow.server, flow.client, &back), (flow.client, flow.server, &there)] {
+        let words = path_words(scenario, path, rtt);
+        lines.push(format!("{} to {}: {words}", name(from), name(to)));
+    }
+    lines.extend(mtu_words(scenario, flow, there.iter().chain(&back)));
+    lines.into_iter()
+}
+
+/// A direction of a link by its number in a route: its name, its link and its values.
+fn direction_of(scenario: &Scenario, direction: usize) -> (&Link, &Arguments, &'static str) {
+    let link = &scenario.links[direction / 2];
+    if direction.is_multiple_of(2) { (link, &link.forward, "forward") } else { (link, &link.backward, "backward") }
+}
+
+fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
+    let rates = path.iter().filter_map(|at| {
+        let (link, values, direction) = direction_of(scenario, *at);
+        mean_rate(values).map(|rate| (rate, format!("{} {direction}", link.name)))
+    });
+    match rates.min_by_key(|(rate, _)| *rate) {
+        Some((rate, name)) => {
+            let bdp = rate.bytes_in(rtt);
+            format!("bottleneck {name} {}, base RTT {rtt}, BDP {bdp}", rounded(rate))
+        }
+        None => format!("no bottleneck, base RTT {rtt}"),
+    }
+}
+
+/// A warning if the endpoints send packets that a link of the way drops for their size.
+fn mtu_words<'a>(
+    scenario: &Scenario,
+    flow: &Flow,
+    path: impl Iterator<Item = &'a usize>,
+) -> Option<String> {
+    // IPv4 or IPv6 header, and UDP header.
+    let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
+    let largest = flow.transport.integer("max_udp_payload") + headers;
+    let directions = path.map(|at| direction_of(scenario, *at));
+    let (link, values, _) = directions.min_by_key(|(_, values, _)| values.integer("mtu"))?;
+    let mtu = values.integer("mtu");
+    (largest > mtu).then(|| {
+        let fits = mtu.saturating_sub(headers);
+        format!(
+            "warning: packets of {largest} bytes are larger than the MTU of link {} ({mtu}) and are dropped: say \
+             max_udp_payload = {fits}",
+            link.name
+        )
+    })
+}

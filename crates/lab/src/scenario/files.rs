@@ -1,0 +1,77 @@
+//! The files that a scenario names, read once each.
+
+use super::source::{one_line, quoted};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use units::parameter::File;
+
+/// The most bytes in all files of a scenario together.
+pub(super) const MAX_FILES: u64 = 256 << 20;
+
+/// The files of a scenario. Two places that name one file share its text.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// The folder that paths are relative to.
+    folder: PathBuf,
+    known: BTreeMap<PathBuf, Arc<str>>,
+    left: u64,
+}
+
+impl Files {
+    /// The files beside the document `origin`.
+    pub(super) fn beside(origin: &Path) -> Files {
+        let folder = origin.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        Files { folder, known: BTreeMap::new(), left: MAX_FILES }
+    }
+
+    /// Reads a file. Its path becomes absolute, so that the resolved scenario can stand in any folder.
+    pub(super) fn read(&mut self, given: &str) -> Result<File, String> {
+        let fail = |problem: &str| format!("{problem}, found {}", quoted(given));
+        if given.is_empty() {
+            return Err(fail("the path is empty"));
+        }
+        let path = self.folder.join(given);
+        let path = std::path::absolute(&path).map_err(|error| fail(&reason(&error)))?;
+        let name = path.to_str().ok_or_else(|| fail("the path is not UTF-8"))?.to_owned();
+        let text = match self.known.get(&path) {
+            Some(text) => text.clone(),
+            None => {
+                let text: Arc<str> = self.load(&path).map_err(|problem| fail(&problem))?.into();
+                self.left -= text.len() as u64;
+                self.known.insert(path, text.clone());
+                text
+            }
+        };
+        Ok(File { path: name, text })
+    }
+
+    fn load(&self, path: &Path) -> Result<String, String> {
+        let told = fs::metadata(path).map_err(|error| reason(&error))?;
+        // A pipe or a device would never end.
+        if !told.is_file() {
+            return Err("not a regular file".to_owned());
+        }
+        let file = fs::File::open(path).map_err(|error| reason(&error))?;
+        let mut bytes = Vec::new();
+        file.take(self.left + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+        if bytes.len() as u64 > self.left {
+            return Err(format!("too large (all files of a scenario together: at most {} MiB)", MAX_FILES >> 20));
+        }
+        String::from_utf8(bytes)
+            .map_err(|error| format!("not text in UTF-8 (byte {})", error.utf8_error().valid_up_to()))
+    }
+}
+
+/// Why a file could not be read.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "no right to read the file".to_owned(),
+        ErrorKind::NotADirectory => "a part of the path is no folder".to_owned(),
+        _ => one_line(&error.to_string()),
+    }
+}

@@ -1,0 +1,73 @@
+//! Kinds of values in words: what an error expects, and what a list of options shows.
+
+use super::source::listed;
+use units::parameter::{Kind, Limit, Room};
+use units::{Duration, ParseError, Rate, Size};
+
+/// What an error says that was expected: `a rate with its unit (bit/s, ...), like "10 Mbit/s"`.
+pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
+    match kind {
+        Kind::Duration => example::<Duration>().to_owned(),
+        Kind::Rate => example::<Rate>().to_owned(),
+        Kind::Size => example::<Size>().to_owned(),
+        Kind::Limit => example::<Limit>().to_owned(),
+        Kind::Integer(from, to) => format!("a whole number from {from} to {to}"),
+        Kind::Number(from, to) => format!("a number from {from} to {to}"),
+        Kind::Probability => "a probability from 0 to 1, or from \"0 %\" to \"100 %\"".to_owned(),
+        Kind::Flag => "true or false".to_owned(),
+        Kind::Text => "a text in quotation marks".to_owned(),
+        Kind::Choice(words) => format!("one of {}", listed(words.iter().copied())),
+        Kind::File => "the path of a file, relative to the folder of the scenario".to_owned(),
+        Kind::List(of) => format!("a list, each {}", expected(of, rooms)),
+        Kind::Pairs(a, b) => {
+            format!("a list of pairs [A, B], A {} and B {}", expected(a, rooms), expected(b, rooms))
+        }
+        Kind::Component(name) => match rooms.iter().find(|room| room.name == *name) {
+            Some(room) => component(room, rooms),
+            None => format!("a component of {name}"),
+        },
+    }
+}
+
+/// What an error says that was expected where a component stands.
+fn component(room: &Room, rooms: &[Room]) -> String {
+    let words = listed(room.rows.iter().map(|row| row.name));
+    let known = format!("one of {words} (a table with options has the word as its type)");
+    match shorthand(room) {
+        Some((_, kind)) => format!("{}, or {known}", expected(kind, rooms)),
+        None => known,
+    }
+}
+
+/// The row and the kind of the option that a bare value of a room belongs to.
+pub(super) fn shorthand(room: &Room) -> Option<(usize, &'static Kind)> {
+    let (row, option) = room.shorthand?;
+    let at = room.rows.iter().position(|known| known.name == row)?;
+    let parameter = room.rows[at].parameters.iter().find(|parameter| parameter.name == option)?;
+    Some((at, &parameter.kind))
+}
+
+/// The kind in a few words, for a list of options: `integer 1 to 100`.
+pub(super) fn words(kind: &Kind) -> String {
+    match kind {
+        Kind::Duration => "duration".to_owned(),
+        Kind::Rate => "rate".to_owned(),
+        Kind::Size => "size".to_owned(),
+        Kind::Limit => "packets, size, duration, BDP or unlimited".to_owned(),
+        Kind::Integer(from, to) => format!("integer {from} to {to}"),
+        Kind::Number(from, to) => format!("number {from} to {to}"),
+        Kind::Probability => "probability".to_owned(),
+        Kind::Flag => "true or false".to_owned(),
+        Kind::Text => "text".to_owned(),
+        Kind::Choice(of) => of.join(" | "),
+        Kind::File => "file".to_owned(),
+        Kind::List(of) => format!("list of {}", words(of)),
+        Kind::Pairs(a, b) => format!("list of [{}, {}]", words(a), words(b)),
+        Kind::Component(room) => format!("one of the {room}"),
+    }
+}
+
+/// What the text of a quantity is expected to be: its own reader says so about the empty text.
+fn example<T: std::str::FromStr<Err = ParseError>>() -> &'static str {
+    "".parse::<T>().err().map_or("", |error| error.expected)
+}

@@ -1,0 +1,110 @@
+//! The scenario: one TOML document that says what is simulated, read strictly.
+//!
+//! Every key is known, every value is of its kind and in its range, every name is there, or there is one line that says
+//! what is wrong, where, and what would be right ([`ScenarioError`]). What may stand in a document comes from the rows
+//! of the rooms ([`rooms`]); nothing here knows a component by name.
+//!
+//! ```toml
+//! name = "two-hosts"            # default: the name of the file
+//! seed = 1
+//! duration = "60 s"
+//!
+//! [record]                      # which tables are kept
+//! [tls]                         # TLS exchange, packet protection
+//! [transport]                   # the endpoints of all flows
+//! controller = { type = "newreno", beta = 0.7 }
+//!
+//! [[node]]                      # only where links alone do not say enough
+//! name = "client"
+//! kind = "host"
+//!
+//! [[link]]
+//! name = "cell"
+//! from = "server"
+//! to = "client"
+//! delay = "20 ms"               # both directions; also as both = { delay = "20 ms" }
+//! forward = { rate = "10 Mbit/s", queue = "1 BDP" }
+//! backward = { rate = "2 Mbit/s" }
+//!
+//! [[flow]]
+//! name = "download"
+//! client = "client"
+//! server = "server"
+//! application = { type = "bulk", size = "10 MB" }
+//! [flow.transport]              # what this flow does otherwise
+//! initial_window = 32
+//! ```
+//!
+//! A component is the word of its row (`"newreno"`: all defaults), a table with the word as its `type`, or, where the
+//! room has a shorthand, a bare value: `loss = "1 %"`. Nodes are declared all, with `[[node]]`, or not at all.
+//!
+//! [`Scenario::to_toml`] gives the document back with every default filled in; read again, it is the same scenario.
+
+mod describe;
+mod document;
+mod error;
+mod files;
+mod kind;
+mod model;
+mod names;
+mod nearest;
+mod read;
+mod rooms;
+mod sections;
+mod set;
+mod source;
+mod tree;
+mod write;
+
+pub use describe::describe;
+pub use error::ScenarioError;
+pub use model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
+pub use rooms::{rooms, rooms_json};
+pub use sections::RECORD;
+
+use read::Reader;
+use source::Source;
+use std::io::Read;
+use std::path::Path;
+
+impl Scenario {
+    /// Reads a scenario out of its document. `origin` is the document's path: errors name it, files are relative to its
+    /// folder, and the scenario is called after it if it has no name. `sets` are changes to the document, each as
+    /// `link.cell.forward.rate=10 Mbit/s`, applied in order before anything is checked.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
+        let source = Source { origin, text, sets };
+        let mut document = tree::document(&source)?;
+        set::apply(&mut document, &source)?;
+        document::read(&mut Reader::new(source, &rooms(), rooms::check), &document)
+    }
+
+    /// Reads a scenario file, at most 16 MiB long.
+    ///
+    /// # Errors
+    /// If it cannot be read, or the first mistake in it.
+    pub fn from_file(path: impl AsRef<Path>, sets: &[String]) -> Result<Scenario, ScenarioError> {
+        let path = path.as_ref();
+        let text = read_document(path).map_err(|error| ScenarioError {
+            place: source::one_line(&path.to_string_lossy()),
+            key: String::new(),
+            problem: files::reason(&error),
+        })?;
+        Scenario::parse(&text, path, sets)
+    }
+
+    /// The document with every default filled in, in one order. Read again it gives an equal scenario, and the same text
+    /// from it. Files stand in it by absolute paths.
+    pub fn to_toml(&self) -> String {
+        write::to_toml(self)
+    }
+}
+
+fn read_document(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    // One more than is allowed, so that the reader sees it.
+    std::fs::File::open(path)?.take(tree::MAX_DOCUMENT as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}

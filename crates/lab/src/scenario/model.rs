@@ -1,0 +1,111 @@
+//! What a scenario is, once it was read and found right.
+
+use units::Duration;
+use units::parameter::{Arguments, Component};
+
+/// A network and its traffic. Every option is checked and every default filled in.
+///
+/// What a scenario cannot have: a flow without a route, a node without a link, two things of one kind with one name, a
+/// duration of zero, no flow, no link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Its name: letters, digits, `-`, `_` and `.`; default: the name of its file.
+    pub name: String,
+    /// The seed of its random streams, from 0 to 2^63 - 1; default: 1.
+    pub seed: u64,
+    /// When the run ends at the latest, in virtual time; above zero; default: 60 s.
+    pub duration: Duration,
+    /// Which tables are kept: the values of [`super::RECORD`].
+    pub record: Arguments,
+    /// The TLS exchange: the values of [`tls::PARAMETERS`].
+    pub tls: Arguments,
+    /// The endpoints' options for flows that do not say otherwise: the values of [`quic::PARAMETERS`].
+    pub transport: Arguments,
+    /// The nodes: those that were declared, then the others in the order in which links name them.
+    pub nodes: Vec<Node>,
+    /// The links, in the order of the document.
+    pub links: Vec<Link>,
+    /// The flows, in the order of the document.
+    pub flows: Vec<Flow>,
+}
+
+/// A node of the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What it is. Default: a host if a flow begins or ends there, a router otherwise.
+    pub kind: NodeKind,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Flows may begin and end here.
+    Host,
+    /// Packets only pass.
+    Router,
+}
+
+impl NodeKind {
+    /// The word for it in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            NodeKind::Host => "host",
+            NodeKind::Router => "router",
+        }
+    }
+}
+
+/// A link between two nodes, both directions of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// Where its forward direction begins: a place in [`Scenario::nodes`].
+    pub from: usize,
+    /// Where its forward direction ends: a place in [`Scenario::nodes`].
+    pub to: usize,
+    /// The direction from `from` to `to`: the values of [`network::LINK`].
+    pub forward: Arguments,
+    /// The direction from `to` to `from`: the values of [`network::LINK`].
+    pub backward: Arguments,
+}
+
+/// The traffic of one application over one connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// Its name.
+    pub name: String,
+    /// The node that opens the connection: a place in [`Scenario::nodes`].
+    pub client: usize,
+    /// The node that accepts it: a place in [`Scenario::nodes`].
+    pub server: usize,
+    /// When it begins, before the end of the run; default: 0 s.
+    pub start: Duration,
+    /// The version of IP that it goes over; default: 4.
+    pub ip: IpVersion,
+    /// What is transferred: a component of the room `applications`.
+    pub application: Component,
+    /// The options of both its endpoints: the values of [`quic::PARAMETERS`].
+    pub transport: Arguments,
+}
+
+/// A version of IP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpVersion {
+    /// RFC 791.
+    V4,
+    /// RFC 8200.
+    V6,
+}
+
+impl IpVersion {
+    /// The word for it in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IpVersion::V4 => "4",
+            IpVersion::V6 => "6",
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Names of nodes, links and flows: what they may be, and that each is given once.
+
+use super::error::ScenarioError;
+use super::nearest::nearest;
+use super::read::{Reader, Section};
+use super::source::{Place, listed, quoted, suggestion};
+use super::tree::{Entry, Item, Node};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The longest name. Names become names of files.
+const LONGEST: usize = 64;
+/// How many names an error lists.
+const LISTED: usize = 20;
+const EXPECTED: &str = "a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long";
+
+/// Whether this is a name: it can stand in a file's name, in a path of keys, and in a table.
+pub(super) fn is_name(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.len() <= LONGEST && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(allowed)
+}
+
+/// The text, if it is a name.
+pub(super) fn checked(
+    reader: &Reader<'_>,
+    text: String,
+    item: &Item,
+    path: &str,
+) -> Result<String, ScenarioError> {
+    if is_name(&text) { Ok(text) } else { Err(reader.wrong(item, path, "not a name", EXPECTED)) }
+}
+
+/// The name of a scenario that has none: its file's, without the ending, other characters replaced by `-`.
+pub(super) fn of_file(origin: &Path) -> String {
+    let stem = origin.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let allowed = |c: char| if is_name(&format!("a{c}")) { c } else { '-' };
+    let name: String = stem.chars().map(allowed).take(LONGEST).collect();
+    let name = name.trim_matches(['-', '_', '.']);
+    if name.is_empty() { "scenario".to_owned() } else { name.to_owned() }
+}
+
+/// The names of the things of one kind, in the order in which they were given.
+#[derive(Debug, Default)]
+pub(super) struct Names<'i> {
+    known: BTreeMap<&'i str, (usize, Place)>,
+    order: Vec<&'i str>,
+}
+
+impl<'i> Names<'i> {
+    /// The name of this number.
+    pub(super) fn name(&self, index: usize) -> &'i str {
+        self.order[index]
+    }
+
+    /// Takes the `name` of a table; it must be new.
+    pub(super) fn add(&mut self, reader: &Reader<'_>, section: &Section<'i>) -> Result<(), ScenarioError> {
+        let Some(entry) = section.get("name") else { return Ok(()) };
+        let path = section.at("name");
+        match self.find_or_add(reader, entry, &path)? {
+            (_, true) => Ok(()),
+            (index, false) => {
+                let (name, (_, first)) = (self.order[index], self.known[self.order[index]]);
+                let first = reader.source.error(first, "", "").place;
+                let problem = format!("given twice, found {}; expected another name: {first} has this one", quoted(name));
+                Err(reader.source.error(entry.item.place, &path, problem))
+            }
+        }
+    }
+
+    /// The number of a name, and whether it is new.
+    pub(super) fn find_or_add(
+        &mut self,
+        reader: &Reader<'_>,
+        entry: &'i Entry,
+        path: &str,
+    ) -> Result<(usize, bool), ScenarioError> {
+        let name = match &entry.item.node {
+            Node::Text(name) if is_name(name) => name.as_str(),
+            _ => return Err(reader.wrong(&entry.item, path, "not a name", EXPECTED)),
+        };
+        if let Some((index, _)) = self.known.get(name) {
+            return Ok((*index, false));
+        }
+        self.known.insert(name, (self.order.len(), entry.item.place));
+        self.order.push(name);
+        Ok((self.order.len() - 1, true))
+    }
+
+    /// The number of a name that must be known.
+    pub(super) fn find(
+        &self,
+        reader: &Reader<'_>,
+        entry: &Entry,
+        path: &str,
+        what: &str,
+    ) -> Result<usize, ScenarioError> {
+        let text = match &entry.item.node {
+            Node::Text(name) => name.as_str(),
+            _ => return Err(reader.wrong(&entry.item, path, "wrong type", EXPECTED)),
+        };
+        if let Some((index, _)) = self.known.get(text) {
+            return Ok(*index);
+        }
+        let more = if self.order.len() > LISTED { ", ..." } else { "" };
+        let problem = format!(
+            "unknown {what}, found {}; expected one of {}{more}{}",
+            quoted(text),
+            listed(self.order.iter().copied().take(LISTED)),
+            suggestion(nearest(text, self.order.iter().copied()))
+        );
+        Err(reader.source.error(entry.item.place, path, problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_can_stand_in_names_of_files() {
+        for name in ["a", "cell-1", "UE_2.down", "0"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", ".", "..", "-a", "a/b", "a b", "ä", "a\n", &"a".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn files_give_names() {
+        for (path, name) in [
+            ("x/cellular.toml", "cellular"),
+            ("two hosts.toml", "two-hosts"),
+            ("<python>", "python"),
+            ("a.b.toml", "a.b"),
+            ("..", "scenario"),
+            ("", "scenario"),
+            ("-.toml", "scenario"),
+        ] {
+            assert_eq!(of_file(Path::new(path)), name);
+            assert!(is_name(&of_file(Path::new(path))));
+        }
+    }
+}

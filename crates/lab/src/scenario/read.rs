@@ -1,0 +1,374 @@
+//! Reads tables of options and their values as the rows of parameters say.
+
+use super::error::ScenarioError;
+use super::files::Files;
+use super::kind::{expected, shorthand};
+use super::nearest::nearest;
+use super::source::{Place, Source, listed, quoted, suggestion};
+use super::tree::{Entry, Item, Node, parse_value};
+use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row, Value};
+use units::{Duration, ParseError};
+
+/// The key of a component's table that says which row it is.
+const TYPE: &str = "type";
+
+/// A component whose options do not fit together, or whose file is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The option.
+    pub(super) option: &'static str,
+    /// What is wrong, and what is expected.
+    pub(super) problem: String,
+}
+
+/// What a component's own room has to say about options that are each of their kind.
+pub(super) type Check = fn(&Component) -> Result<(), Fault>;
+
+/// A table of the document, or several laid over one another.
+#[derive(Debug, Clone)]
+pub(super) struct Section<'i> {
+    /// Where the uppermost begins.
+    pub(super) place: Place,
+    /// From the uppermost down: the path of each, and what stands in it.
+    layers: Vec<(String, Vec<&'i Entry>)>,
+}
+
+impl<'i> Section<'i> {
+    /// A table that is not there.
+    pub(super) fn empty(place: Place, path: &str) -> Section<'i> {
+        Section { place, layers: vec![(path.to_owned(), Vec::new())] }
+    }
+    /// Its path.
+    pub(super) fn path(&self) -> &str {
+        &self.layers[0].0
+    }
+    /// What stands in it, and is not covered, in the order of the document.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &'i Entry> {
+        let layers = self.layers.iter().enumerate();
+        layers.flat_map(|(depth, (_, entries))| entries.iter().map(move |entry| (depth, *entry))).filter_map(
+            |(depth, entry)| self.find(&entry.key).is_some_and(|(found, _)| found == depth).then_some(entry),
+        )
+    }
+    /// The entry of a key.
+    pub(super) fn get(&self, key: &str) -> Option<&'i Entry> {
+        self.find(key).map(|(_, entry)| entry)
+    }
+    /// The path of a key in it.
+    pub(super) fn at(&self, key: &str) -> String {
+        let depth = self.find(key).map_or(0, |(depth, _)| depth);
+        join(&self.layers[depth].0, key)
+    }
+    /// This table, and from the other one what this one does not say.
+    pub(super) fn over(mut self, other: &Section<'i>) -> Section<'i> {
+        self.layers.extend(other.layers.iter().cloned());
+        self
+    }
+
+    fn find(&self, key: &str) -> Option<(usize, &'i Entry)> {
+        let mut layers = self.layers.iter().enumerate();
+        layers.find_map(|(depth, (_, entries))| {
+            entries.iter().find(|entry| entry.key == key).map(|entry| (depth, *entry))
+        })
+    }
+}
+
+/// The path of a key. A key that is no bare word stands in quotation marks.
+fn join(path: &str, key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let key = if bare { key.to_owned() } else { quoted(key) };
+    if path.is_empty() { key } else { format!("{path}.{key}") }
+}
+
+/// Reads values of a scenario.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) rooms: &'a [Room],
+    check: Check,
+    files: Files,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(source: Source<'a>, rooms: &'a [Room], check: Check) -> Reader<'a> {
+        Reader { source, rooms, check, files: Files::beside(source.origin) }
+    }
+
+    /// The value as a table.
+    pub(super) fn section<'i>(&self, item: &'i Item, path: String) -> Result<Section<'i>, ScenarioError> {
+        match &item.node {
+            Node::Table(entries) => Ok(Section { place: item.place, layers: vec![(path, entries.iter().collect())] }),
+            _ => Err(self.wrong(item, &path, "wrong type", "a table")),
+        }
+    }
+
+    /// That the table has no key but the parameters and `also`.
+    pub(super) fn check_keys(
+        &self,
+        section: &Section<'_>,
+        parameters: &[Parameter],
+        also: &[&str],
+    ) -> Result<(), ScenarioError> {
+        let known = || also.iter().copied().chain(parameters.iter().map(|parameter| parameter.name));
+        let unknown = |entry: &&Entry| !known().any(|name| name == entry.key);
+        let Some(entry) = section.entries().find(unknown) else { return Ok(()) };
+        let allowed = match known().count() {
+            0 => "nothing: there are no options".to_owned(),
+            1 => listed(known()),
+            _ => format!("one of {}", listed(known())),
+        };
+        let near = suggestion(nearest(&entry.key, known()));
+        let problem = format!("unknown key, found {}; expected {allowed}{near}", quoted(&entry.key));
+        Err(self.source.error(entry.place, &section.at(&entry.key), problem))
+    }
+
+    /// The values of all parameters, with defaults where the table says nothing. Keys that are none of the parameters
+    /// are left alone: see [`Reader::check_keys`].
+    pub(super) fn arguments(
+        &mut self,
+        parameters: &'static [Parameter],
+        section: &Section<'_>,
+    ) -> Result<Arguments, ScenarioError> {
+        self.arguments_with(parameters, section, None)
+    }
+
+    /// The same, with the value of one parameter known already.
+    fn arguments_with(
+        &mut self,
+        parameters: &'static [Parameter],
+        section: &Section<'_>,
+        mut preset: Option<(&str, Value)>,
+    ) -> Result<Arguments, ScenarioError> {
+        let mut arguments = Arguments::default();
+        for parameter in parameters {
+            if let Some((_, value)) = preset.take_if(|(name, _)| *name == parameter.name) {
+                arguments.0.push((parameter.name, value));
+                continue;
+            }
+            let path = section.at(parameter.name);
+            let value = match (section.get(parameter.name), parameter.default) {
+                (Some(entry), _) => self.value(&parameter.kind, &entry.item, &path)?,
+                (None, Default::Is(text)) => self.default(&parameter.kind, text, &path)?,
+                (None, Default::Absent) => continue,
+                (None, Default::Required) => {
+                    let problem = format!("missing; expected {}", expected(&parameter.kind, self.rooms));
+                    return Err(self.source.error(section.place, &path, problem));
+                }
+            };
+            arguments.0.push((parameter.name, value));
+        }
+        Ok(arguments)
+    }
+
+    fn default(&mut self, kind: &Kind, text: &str, path: &str) -> Result<Value, ScenarioError> {
+        match parse_value(text, Place::Default) {
+            Ok(item) => self.value(kind, &item, path),
+            Err(error) => Err(self.source.error(Place::Default, path, error.problem)),
+        }
+    }
+
+    /// A value of a kind.
+    pub(super) fn value(&mut self, kind: &Kind, item: &Item, path: &str) -> Result<Value, ScenarioError> {
+        match (kind, &item.node) {
+            (Kind::Component(room), _) => self.component(room, item, path).map(Value::Component),
+            (Kind::List(of), Node::List(items)) => {
+                let values = items.iter().enumerate().map(|(i, item)| self.value(of, item, &format!("{path}.{i}")));
+                values.collect::<Result<_, _>>().map(Value::List)
+            }
+            (Kind::Pairs(first, second), Node::List(items)) => {
+                let mut pair = |(i, item): (usize, &Item)| match &item.node {
+                    Node::List(pair) if pair.len() == 2 => {
+                        let first = self.value(first, &pair[0], &format!("{path}.{i}.0"))?;
+                        let second = self.value(second, &pair[1], &format!("{path}.{i}.1"))?;
+                        Ok(Value::List(vec![first, second]))
+                    }
+                    _ => Err(self.wrong(item, &format!("{path}.{i}"), "not a pair", &expected(kind, self.rooms))),
+                };
+                items.iter().enumerate().map(&mut pair).collect::<Result<_, _>>().map(Value::List)
+            }
+            (Kind::File, Node::Text(given)) => {
+                let file = self.files.read(given);
+                file.map(Value::File).map_err(|problem| self.source.error(item.place, path, problem))
+            }
+            _ => scalar(kind, &item.node)
+                .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms))),
+        }
+    }
+
+    fn component(&mut self, room: &'static str, item: &Item, path: &str) -> Result<Component, ScenarioError> {
+        let rooms = self.rooms;
+        let Some(found) = rooms.iter().find(|known| known.name == room) else {
+            return Err(self.source.error(item.place, path, format!("there is no room {room:?}")));
+        };
+        let component = match &item.node {
+            Node::Table(_) => self.component_of_table(found, item, path)?,
+            Node::Text(word) if found.rows.iter().any(|row| row.name == word) => {
+                let row = self.row(found, word, item, path)?;
+                let arguments = self.arguments(row.parameters, &Section::empty(item.place, path))?;
+                Component { room: found.name, name: row.name, arguments }
+            }
+            _ => self.component_of_bare_value(found, item, path)?,
+        };
+        match (self.check)(&component) {
+            Ok(()) => Ok(component),
+            Err(Fault { option, problem }) => {
+                // A shorthand has no key for the option.
+                let (place, path) = match item.get(option) {
+                    Some(item) => (item.place, join(path, option)),
+                    None => (item.place, path.to_owned()),
+                };
+                Err(self.source.error(place, &path, problem))
+            }
+        }
+    }
+
+    /// `{ type = "row", option = ... }`
+    fn component_of_table(&mut self, room: &Room, item: &Item, path: &str) -> Result<Component, ScenarioError> {
+        let section = self.section(item, path.to_owned())?;
+        let words = || format!("one of {}", listed(room.rows.iter().map(|row| row.name)));
+        let Some(entry) = section.get(TYPE) else {
+            return Err(self.source.error(item.place, &section.at(TYPE), format!("missing; expected {}", words())));
+        };
+        let Node::Text(word) = &entry.item.node else {
+            return Err(self.wrong(&entry.item, &section.at(TYPE), "wrong type", &words()));
+        };
+        let row = self.row(room, word, &entry.item, &section.at(TYPE))?;
+        self.check_keys(&section, row.parameters, &[TYPE])?;
+        let arguments = self.arguments(row.parameters, &section)?;
+        Ok(Component { room: room.name, name: row.name, arguments })
+    }
+
+    /// A value that is not the name of a row: the room's shorthand.
+    fn component_of_bare_value(&mut self, room: &Room, item: &Item, path: &str) -> Result<Component, ScenarioError> {
+        let phrase = || expected(&Kind::Component(room.name), self.rooms);
+        let near = match &item.node {
+            Node::Text(word) => nearest(word, room.rows.iter().map(|row| row.name)),
+            _ => None,
+        };
+        if let (None, Some((at, kind)), Some((_, option))) = (near, shorthand(room), room.shorthand) {
+            let row = &room.rows[at];
+            // "fast" was meant as a word, "10 Mbit" as a value.
+            let wordy = matches!(&item.node, Node::Text(text) if text.starts_with(char::is_alphabetic));
+            match self.value(kind, item, path) {
+                Ok(value) => {
+                    let section = Section::empty(item.place, path);
+                    let arguments = self.arguments_with(row.parameters, &section, Some((option, value)))?;
+                    return Ok(Component { room: room.name, name: row.name, arguments });
+                }
+                Err(error) if !wordy => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let problem = match &item.node {
+            Node::Text(_) => "unknown word",
+            _ => "wrong type",
+        };
+        let problem = format!("{problem}, found {}; expected {}{}", found(&item.node), phrase(), suggestion(near));
+        Err(self.source.error(item.place, path, problem))
+    }
+
+    fn row<'r>(&self, room: &'r Room, word: &str, item: &Item, path: &str) -> Result<&'r Row<()>, ScenarioError> {
+        room.rows.iter().find(|row| row.name == word).ok_or_else(|| {
+            let names = || room.rows.iter().map(|row| row.name);
+            let near = suggestion(nearest(word, names()));
+            let problem = format!("unknown word, found {}; expected one of {}{near}", quoted(word), listed(names()));
+            self.source.error(item.place, path, problem)
+        })
+    }
+
+    /// An error about a value: `problem, found X; expected Y`.
+    pub(super) fn wrong(&self, item: &Item, path: &str, problem: &str, expected: &str) -> ScenarioError {
+        let near = match &item.node {
+            Node::Text(word) => expected.strip_prefix("one of ").and_then(|words| nearest(word, words.split(", "))),
+            _ => None,
+        };
+        let found = found(&item.node);
+        let problem = format!("{problem}, found {found}; expected {expected}{}", suggestion(near));
+        self.source.error(item.place, path, problem)
+    }
+}
+
+/// What was found, for an error.
+fn found(node: &Node) -> String {
+    match node {
+        Node::Text(text) => quoted(text),
+        Node::Integer(i128::MIN | i128::MAX) => "a number of many digits".to_owned(),
+        Node::Integer(number) => number.to_string(),
+        Node::Float(number) => format!("{number:?}"),
+        Node::Flag(flag) => flag.to_string(),
+        Node::Date(date) => date.clone(),
+        Node::List(_) => "a list".to_owned(),
+        Node::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// A value that stands for itself; the error is what is wrong with it.
+fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
+    match (kind, node) {
+        (Kind::Duration, _) => quantity::<Duration>(node).map(Value::Duration),
+        (Kind::Rate, _) => quantity(node).map(Value::Rate),
+        (Kind::Size, _) => quantity(node).map(Value::Size),
+        (Kind::Limit, _) => quantity(node).map(Value::Limit),
+        (Kind::Integer(from, to), Node::Integer(number)) => match u64::try_from(*number) {
+            Ok(number) if (*from..=*to).contains(&number) => Ok(Value::Integer(number)),
+            Err(_) if *number < 0 => Err("negative".to_owned()),
+            _ => Err("out of range".to_owned()),
+        },
+        (Kind::Number(from, to), _) => number(node, *from, *to),
+        (Kind::Probability, Node::Text(text)) => percentage(text),
+        (Kind::Probability, _) => number(node, 0.0, 1.0),
+        (Kind::Flag, Node::Flag(flag)) => Ok(Value::Flag(*flag)),
+        (Kind::Text, Node::Text(text)) => Ok(Value::Text(text.clone())),
+        (Kind::Choice(words), Node::Text(text)) if words.contains(&text.as_str()) => Ok(Value::Text(text.clone())),
+        // A word that is a number may be written as one.
+        (Kind::Choice(words), Node::Integer(number)) => {
+            let number = number.to_string();
+            let known = words.contains(&number.as_str());
+            if known { Ok(Value::Text(number)) } else { Err("not allowed".to_owned()) }
+        }
+        (Kind::Choice(_), Node::Text(_)) => Err("unknown word".to_owned()),
+        _ => Err("wrong type".to_owned()),
+    }
+}
+
+/// A number with a unit.
+fn quantity<T: std::str::FromStr<Err = ParseError>>(node: &Node) -> Result<T, String> {
+    match node {
+        Node::Text(text) => text.parse().map_err(|error: ParseError| error.problem.to_owned()),
+        Node::Integer(number) if *number < 0 => Err("negative".to_owned()),
+        Node::Float(number) if *number < 0.0 => Err("negative".to_owned()),
+        Node::Integer(_) | Node::Float(_) => Err("the unit is missing".to_owned()),
+        _ => Err("wrong type".to_owned()),
+    }
+}
+
+fn number(node: &Node, from: f64, to: f64) -> Result<Value, String> {
+    let number = match node {
+        Node::Float(number) => *number,
+        Node::Integer(number) => *number as f64,
+        _ => return Err("wrong type".to_owned()),
+    };
+    match number {
+        // Zero has no sign in a resolved scenario.
+        _ if number.is_finite() && from <= number && number <= to => Ok(Value::Number(number + 0.0)),
+        _ if number < 0.0 && from >= 0.0 => Err("negative".to_owned()),
+        _ => Err("out of range".to_owned()),
+    }
+}
+
+/// `"1.5 %"`. The decimal point is moved in the text, so that `"0.1 %"` is exactly what `0.001` is.
+fn percentage(text: &str) -> Result<Value, String> {
+    let trimmed = text.trim();
+    let Some(digits) = trimmed.strip_suffix('%') else {
+        let bare = trimmed.parse::<f64>().is_ok();
+        return Err(if bare { "the unit is missing" } else { "not a probability" }.to_owned());
+    };
+    let digits = digits.trim_end();
+    if digits.starts_with('-') {
+        return Err("negative".to_owned());
+    }
+    if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return Err("not a probability".to_owned());
+    }
+    let fraction: f64 = format!("{digits}e-2").parse().map_err(|_| "not a probability")?;
+    number(&Node::Float(fraction), 0.0, 1.0)
+}

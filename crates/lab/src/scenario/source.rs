@@ -1,0 +1,107 @@
+//! Where a value was written: in the document, in a `--set`, or in a table of defaults.
+
+use super::error::ScenarioError;
+use std::path::Path;
+
+/// How much of something that was found is shown.
+const SHOWN: usize = 60;
+
+/// Where a value was written. Places in one text are in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// At this byte of the document.
+    Document(usize),
+    /// In the change of this number.
+    Set(usize),
+    /// In the line of a table: a default.
+    Default,
+}
+
+/// The texts that make up a scenario.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// The name of the document: its path.
+    pub(super) origin: &'a Path,
+    /// The document.
+    pub(super) text: &'a str,
+    /// The changes to it.
+    pub(super) sets: &'a [String],
+}
+
+impl Source<'_> {
+    /// An error at a place.
+    pub(super) fn error(&self, place: Place, key: &str, problem: impl Into<String>) -> ScenarioError {
+        ScenarioError { place: self.show(place), key: key.to_owned(), problem: problem.into() }
+    }
+
+    fn show(&self, place: Place) -> String {
+        match place {
+            Place::Document(at) => {
+                let (line, column) = line_and_column(self.text, at);
+                format!("{}:{line}:{column}", one_line(&self.origin.to_string_lossy()))
+            }
+            Place::Set(number) => {
+                let set = self.sets.get(number).map_or("", String::as_str);
+                format!("--set {}", shortened(&one_line(set)))
+            }
+            Place::Default => "default".to_owned(),
+        }
+    }
+}
+
+/// Line and column of a byte, both from one; columns are characters.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    // Bytes that continue a character of UTF-8 are none of their own.
+    let column = before[start..].iter().filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
+    (line, column)
+}
+
+/// The text with control characters escaped, so that it stays on one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_debug().collect() } else { vec![c] }).collect()
+}
+
+/// A text in quotation marks, shortened if it is long.
+pub(super) fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text))
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Words as a sentence lists them: `a, b, c`.
+pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// The end of a line: ` (did you mean "newreno"?)`, or nothing.
+pub(super) fn suggestion(near: Option<&str>) -> String {
+    near.map(|word| format!(" (did you mean {word:?}?)")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_lines_and_columns_of_characters() {
+        let text = "a\näö=1\r\nb";
+        for (at, place) in [(0, (1, 1)), (1, (1, 2)), (2, (2, 1)), (6, (2, 3)), (10, (3, 1)), (99, (3, 2))] {
+            assert_eq!(line_and_column(text, at), place, "{at}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_stays_on_one_line() {
+        assert_eq!(one_line("a\nb\u{7}"), "a\\nb\\u{7}");
+        assert_eq!(quoted("a\n\"b"), r#""a\n\"b""#);
+        assert_eq!(quoted(&"ä".repeat(100)).chars().count(), SHOWN + 5);
+    }
+}

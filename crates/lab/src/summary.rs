@@ -1,0 +1,109 @@
+//! The summary of a run: the numbers that people compare.
+
+use crate::host::EndReport;
+use crate::run::Finished;
+use crate::scenario::Scenario;
+use crate::world::DIRECTIONS;
+use network::LinkStats;
+use serde_json::{Map, Value, json};
+use units::{Duration, Time};
+use wire::Side;
+
+/// A number with no more digits than mean something.
+fn rounded(value: f64) -> Value {
+    json!((value * 1e6).round() / 1e6)
+}
+fn ms(span: Option<Duration>) -> Value {
+    span.map_or(Value::Null, |span| rounded(span.as_secs_f64() * 1e3))
+}
+
+/// The summary as JSON, in a fixed order.
+pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
+    let mut root = Map::new();
+    root.insert("scenario".into(), json!(scenario.name));
+    root.insert("seed".into(), json!(finished.seed));
+    root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+    root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
+    let connections = scenario.flows.iter().enumerate().map(|(i, flow)| {
+        let ends = [Side::Client, Side::Server]
+            .map(|side| finished.reports.iter().find(|report| report.flow == i && report.side == side));
+        connection(&flow.name, Time::ZERO + flow.start, ends, (finished, i))
+    });
+    root.insert("connections".into(), Value::Array(connections.collect()));
+    let links = finished.links.iter().enumerate().map(|(direction, stats)| {
+        let name = &scenario.links[direction / 2].name;
+        link(name, DIRECTIONS[direction % 2].0, stats, finished.end)
+    });
+    root.insert("links".into(), Value::Array(links.collect()));
+    let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn connection(
+    name: &str,
+    start: Time,
+    [client, server]: [Option<&EndReport>; 2],
+    (finished, flow): (&Finished, usize),
+) -> Value {
+    let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
+    // The numbers are those of the end that sends the data.
+    let sent = |report: &EndReport| report.stats.streams.sent_bytes;
+    let sender = if sent(server) >= sent(client) { server } else { client };
+    let progress = client.progress;
+    let until = progress.finished_at.unwrap_or(finished.end);
+    let span = until.since(start);
+    let bytes = if progress.bytes > 0 || sender.side == Side::Server {
+        progress.bytes
+    } else {
+        server.progress.bytes
+    };
+    let goodput = if span.is_zero() { 0.0 } else { bytes as f64 * 8e-6 / span.as_secs_f64() };
+    let stats = &sender.stats;
+    let owner = crate::host::End::owner(flow, sender.side) as usize;
+    let close = client.close.as_ref().or(server.close.as_ref());
+    json!({
+        "name": name,
+        "sender": sender.side.to_string(),
+        "completed": progress.finished_at.is_some(),
+        "completion_s": progress.finished_at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
+        "first_byte_s": progress.first_at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
+        "goodput_mbps": rounded(goodput),
+        "delivered_bytes": bytes,
+        "rtt_mean_ms": ms(stats.rtt.mean()),
+        "rtt_p95_ms": ms(stats.rtt.quantile(0.95)),
+        "packets_sent": stats.packets_sent,
+        "packets_lost": finished.lost.get(owner).copied().unwrap_or(0),
+        "packets_declared_lost": stats.packets_declared_lost,
+        "packets_spuriously_lost": stats.packets_spuriously_lost,
+        "probe_timeouts": stats.probe_timeouts,
+        "retransmitted_bytes": stats.streams.retransmitted_bytes,
+        "data_packets_sent": stats.data_packets_sent,
+        "ack_only_packets_received": if sender.side == Side::Server {
+            client.stats.ack_only_packets_sent
+        } else {
+            server.stats.ack_only_packets_sent
+        },
+        "cwnd_bytes": sender.window,
+        "close": close.map_or("open", |(reason, _)| reason.as_str()),
+        "clean": close.is_none_or(|(_, clean)| *clean),
+    })
+}
+
+fn link(name: &str, direction: &str, stats: &LinkStats, end: Time) -> Value {
+    let span = end.as_nanos().max(1) as f64;
+    json!({
+        "name": name,
+        "direction": direction,
+        "queue_mean_packets": rounded(stats.queue_packet_time as f64 / span),
+        "queue_max_packets": stats.queue_max_packets,
+        "queue_mean_bytes": rounded(stats.queue_byte_time as f64 / span),
+        "queue_max_bytes": stats.queue_max_bytes,
+        "delivered_packets": stats.delivered,
+        "delivered_bytes": stats.delivered_bytes,
+        "utilisation": rounded((stats.busy.as_nanos() as f64 / span).min(1.0)),
+        "drops": { "queue": stats.dropped_queue, "loss": stats.lost, "mtu": stats.dropped_mtu },
+        "corrupted": stats.corrupted,
+        "duplicated": stats.duplicated,
+    })
+}

@@ -1,0 +1,148 @@
+//! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
+
+use crate::host::{CLIENT_PORT, End, Host, MAX_FLOWS, SERVER_PORT, Shared};
+use crate::run::RunError;
+use crate::scenario::{Flow, IpVersion, Scenario};
+use network::{Link, LinkOptions, Topology, World, node_address, NodeId};
+use quic::{Config, Endpoint, EndpointOptions};
+use random::Stream;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use trace::{Direction, Interest, Role};
+use units::Time;
+use wire::Side;
+
+/// The words for the two directions of a link.
+pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
+    [("forward", Direction::Forward), ("backward", Direction::Backward)];
+
+/// The graph of a scenario.
+pub(crate) fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError> {
+    let mut topology = Topology::default();
+    for node in &scenario.nodes {
+        topology.add_node(&node.name)?;
+    }
+    for link in &scenario.links {
+        let name = |node: usize| scenario.nodes[node].name.as_str();
+        topology.add_link(&link.name, name(link.from), name(link.to))?;
+    }
+    Ok(topology)
+}
+
+/// The directions of all links: 2 x link for forward, 2 x link + 1 for backward.
+pub(crate) fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
+    let mut links = Vec::with_capacity(2 * scenario.links.len());
+    for link in &scenario.links {
+        let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
+        for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
+            let name = format!("link {} {direction}", link.name);
+            let options = LinkOptions { arguments, round_trip, seed, name: &name, interest };
+            let made = Link::new(&options).map_err(|problem| RunError::Component { place: name.clone(), problem })?;
+            links.push(made);
+        }
+    }
+    Ok(links)
+}
+
+/// A world at time zero, and the subjects of its links.
+pub(crate) fn build<'a>(
+    scenario: &Scenario,
+    seed: u64,
+    tls: &tls::Context,
+    shared: &Rc<Shared<'a>>,
+) -> Result<(World<Host<'a>>, Vec<u32>), RunError> {
+    if scenario.flows.len() > MAX_FLOWS {
+        let problem = format!("{} flows, {MAX_FLOWS} at most", scenario.flows.len());
+        return Err(RunError::Component { place: "flow".to_owned(), problem });
+    }
+    let interest = shared.recorder.borrow().interest();
+    let topology = topology(scenario).map_err(RunError::Topology)?;
+    let links = links(scenario, seed, interest)?;
+    let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let plan = Plan { seed, tls, interest, index, flow };
+        for (node, end) in plan.ends(shared)? {
+            ends[node].push(end);
+        }
+    }
+    let hosts = ends
+        .into_iter()
+        .map(|ends| (!ends.is_empty()).then(|| Host::new(ends, Rc::clone(shared))))
+        .collect();
+    let mut subjects = Vec::new();
+    for link in &scenario.links {
+        for (_, direction) in DIRECTIONS {
+            subjects.push(shared.recorder.borrow_mut().register(&link.name, Role::Link(direction)));
+        }
+    }
+    Ok((World::new(&topology, links, hosts), subjects))
+}
+
+/// What both ends of a flow are made from.
+struct Plan<'p> {
+    seed: u64,
+    tls: &'p tls::Context,
+    interest: Interest,
+    index: usize,
+    flow: &'p Flow,
+}
+
+impl Plan<'_> {
+    fn address(&self, node: usize, base: u16) -> SocketAddr {
+        let ipv6 = self.flow.ip == IpVersion::V6;
+        SocketAddr::new(node_address(NodeId(node as u32), ipv6), base + self.index as u16)
+    }
+
+    fn ends(&self, shared: &Rc<Shared<'_>>) -> Result<[(usize, End); 2], RunError> {
+        let flow = self.flow;
+        let client = self.address(flow.client, CLIENT_PORT);
+        let server = self.address(flow.server, SERVER_PORT);
+        let config = Arc::new(Config::from(&flow.transport));
+        let application = &flow.application;
+        let ends = traffic::build(application.name, &application.arguments).ok_or_else(|| RunError::Component {
+            place: format!("flow {}", flow.name),
+            problem: format!("no application {:?}", application.name),
+        })?;
+        let opening = Some((server, Time::ZERO + flow.start, Arc::clone(&config)));
+        let client_end = self.end(shared, (Side::Client, client), None, opening, ends.client);
+        let server_end = self.end(shared, (Side::Server, server), Some(config), None, ends.server);
+        Ok([(flow.client, client_end), (flow.server, server_end)])
+    }
+
+    fn end(
+        &self,
+        shared: &Rc<Shared<'_>>,
+        (side, local): (Side, SocketAddr),
+        accept: Option<Arc<Config>>,
+        opening: Option<(SocketAddr, Time, Arc<Config>)>,
+        application: Box<dyn traffic::Application>,
+    ) -> End {
+        let traced = match side {
+            Side::Client => trace::Side::Client,
+            Side::Server => trace::Side::Server,
+        };
+        let options = EndpointOptions {
+            local,
+            accept,
+            tls: self.tls.clone(),
+            max_connections: 1,
+            interest: self.interest,
+        };
+        let random = Stream::new(self.seed, &format!("flow {} {side}", self.flow.name));
+        End {
+            flow: self.index,
+            side,
+            local,
+            endpoint: Endpoint::new(options, random),
+            application,
+            opening,
+            subject: shared.recorder.borrow_mut().register(&self.flow.name, Role::Connection(traced)),
+            captured: side == Side::Client && shared.capture.is_some(),
+            handle: None,
+            armed: None,
+            done: false,
+            last: None,
+        }
+    }
+}

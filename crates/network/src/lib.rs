@@ -1,0 +1,28 @@
+//! The network of the simulator: the clock, links, queues, losses, topology and routes.
+//!
+//! A [`World`] holds nodes and links and a clock. A direction of a link is one element: a queue, a server at some
+//! rate, losses, and a delay line, with one timer for all of it. Hosts come from outside, as [`Element`]s.
+
+mod clock;
+mod element;
+pub mod jitter;
+mod link;
+pub mod loss;
+mod packet;
+pub mod queue;
+pub mod rate;
+mod topology;
+mod world;
+
+pub use element::{Element, Exits};
+pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats};
+pub use packet::Packet;
+pub use topology::{NodeId, Topology, TopologyError, node_address, node_of};
+pub use world::{Step, World};
+
+use units::parameter::Room;
+
+/// The rooms of this crate as scenarios and `quiclab list` see them.
+pub fn rooms() -> Vec<Room> {
+    vec![rate::room(), queue::room(), loss::room(), jitter::room()]
+}

@@ -1,0 +1,87 @@
+//! Gilbert-Elliott: losses in bursts, by a chain of two states (Gilbert 1960, Elliott 1963).
+
+use super::Loss;
+use crate::Packet;
+use random::Stream;
+use units::parameter::{Default, Kind, Parameter, Row};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "gilbert-elliott",
+    about: "losses in bursts: a good and a bad state, each with its own probability of loss",
+    parameters: &[
+        Parameter {
+            name: "to_bad",
+            kind: Kind::Probability,
+            default: Default::Required,
+            about: "probability, at each packet, to go from good to bad (p)",
+        },
+        Parameter {
+            name: "to_good",
+            kind: Kind::Probability,
+            default: Default::Required,
+            about: "probability, at each packet, to go from bad to good (r); bursts last 1/r packets",
+        },
+        Parameter {
+            name: "loss_in_good",
+            kind: Kind::Probability,
+            default: Default::Is("0.0"),
+            about: "probability of loss in the good state (1 - k)",
+        },
+        Parameter {
+            name: "loss_in_bad",
+            kind: Kind::Probability,
+            default: Default::Is("1.0"),
+            about: "probability of loss in the bad state (1 - h)",
+        },
+    ],
+    build: |arguments, stream| {
+        Some(Box::new(GilbertElliott {
+            to_bad: arguments.number("to_bad"),
+            to_good: arguments.number("to_good"),
+            loss: [arguments.number("loss_in_good"), arguments.number("loss_in_bad")],
+            bad: false,
+            stream,
+        }))
+    },
+};
+
+/// The state changes first, then the packet meets the loss of the new state. In the long run the share of bad is
+/// p / (p + r) and the loss is (r (1-k) + p (1-h)) / (p + r).
+struct GilbertElliott {
+    to_bad: f64,
+    to_good: f64,
+    loss: [f64; 2],
+    bad: bool,
+    stream: Stream,
+}
+
+impl Loss for GilbertElliott {
+    fn loses(&mut self, _packet: &Packet) -> bool {
+        let change = if self.bad { self.to_good } else { self.to_bad };
+        self.bad ^= self.stream.chance(change);
+        self.stream.chance(self.loss[usize::from(self.bad)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::testing::packet;
+
+    #[test]
+    fn the_long_run_has_the_stated_loss_and_burst_length() {
+        let stream = Stream::new(1, "test");
+        let mut loss = GilbertElliott { to_bad: 0.01, to_good: 0.2, loss: [0.001, 0.9], bad: false, stream };
+        let (n, mut lost, mut bursts, mut was_bad, mut bad) = (1_000_000, 0u32, 0u32, false, 0u32);
+        for _ in 0..n {
+            lost += u32::from(loss.loses(&packet(true)));
+            bursts += u32::from(loss.bad && !was_bad);
+            bad += u32::from(loss.bad);
+            was_bad = loss.bad;
+        }
+        let expected = (0.2 * 0.001 + 0.01 * 0.9) / 0.21;
+        assert!((f64::from(lost) / f64::from(n) / expected - 1.0).abs() < 0.03, "{lost}");
+        let length = f64::from(bad) / f64::from(bursts);
+        assert!((length / 5.0 - 1.0).abs() < 0.03, "{length}");
+    }
+}

@@ -1,0 +1,90 @@
+//! What travels: an IP packet with a UDP datagram in it.
+
+use std::net::SocketAddr;
+use wire::{Damage, Ecn, Hole};
+
+/// A packet underway. It is moved from hand to hand, never copied but by a link that duplicates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// Where it comes from.
+    pub source: SocketAddr,
+    /// Where it goes.
+    pub destination: SocketAddr,
+    /// The UDP payload, without the bytes of the hole.
+    pub bytes: Vec<u8>,
+    /// Virtual bytes of the payload; none if the length is 0. Kept flat: an `Option` would make the packet larger
+    /// than two cache lines.
+    hole: Hole,
+    /// Where it was altered underway.
+    pub damage: Option<Damage>,
+    /// Its bytes on the wire: IP header, UDP header and the whole payload.
+    pub size: u32,
+    /// Which flow or connection it belongs to, for queues that tell flows apart and for traces; 0 if nobody said.
+    pub flow: u32,
+    /// Its ECN field (RFC 3168 section 5).
+    pub ecn: Ecn,
+    /// Whether it carries application data: what losses of "data packets only" count.
+    pub data: bool,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 128, "a packet fits into two cache lines");
+
+impl Packet {
+    /// A packet with this UDP payload, not ECN-capable, of flow 0 and without application data. Its size follows from
+    /// the addresses and the payload.
+    #[inline]
+    pub fn new(source: SocketAddr, destination: SocketAddr, bytes: Vec<u8>, hole: Option<Hole>) -> Packet {
+        let hole = hole.unwrap_or(Hole { at: 0, length: 0, offset: 0 });
+        let size = Packet::header_size(&destination) + bytes.len() as u32 + hole.length;
+        Packet { source, destination, bytes, hole, damage: None, size, flow: 0, ecn: Ecn::NotEct, data: false }
+    }
+
+    /// The bytes of the IP and the UDP header in front of the payload: 20 + 8 (RFC 791, 768) or 40 + 8 (RFC 8200).
+    pub const fn header_size(address: &SocketAddr) -> u32 {
+        match address {
+            SocketAddr::V4(_) => 28,
+            SocketAddr::V6(_) => 48,
+        }
+    }
+    /// The virtual bytes of the payload.
+    #[inline]
+    pub fn hole(&self) -> Option<Hole> {
+        (self.hole.length > 0).then_some(self.hole)
+    }
+    /// The length of the UDP payload in bytes, virtual ones included.
+    #[inline]
+    pub fn payload(&self) -> usize {
+        self.bytes.len() + self.hole.length as usize
+    }
+    /// Makes virtual bytes real: `bytes` is then the whole payload.
+    pub fn write_out(&mut self) {
+        if let Some(hole) = self.hole() {
+            hole.write_out(&mut self.bytes);
+            self.hole.length = 0;
+        }
+    }
+    /// The same packet again, in a buffer that is given.
+    pub(crate) fn copy_into(&self, mut buffer: Vec<u8>) -> Packet {
+        buffer.clear();
+        buffer.extend_from_slice(&self.bytes);
+        Packet { bytes: buffer, ..*self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_count_headers_and_virtual_bytes() {
+        let (v4, v6) = (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([0xfd00, 0, 0, 0, 0, 0, 0, 1], 1)));
+        let hole = Hole { at: 2, length: 6, offset: 100 };
+        let mut packet = Packet::new(v4, v4, vec![1, 2, 3], Some(hole));
+        assert_eq!((packet.size, packet.payload(), packet.hole()), (37, 9, Some(hole)));
+        packet.write_out();
+        assert_eq!((packet.size, packet.payload(), packet.hole()), (37, 9, None));
+        assert_eq!(packet.bytes, [1, 2, 100, 101, 102, 103, 104, 105, 3]);
+        assert_eq!(Packet::new(v6, v6, vec![0; 10], None).size, 58);
+        assert_eq!(packet.copy_into(vec![9; 40]), packet);
+    }
+}

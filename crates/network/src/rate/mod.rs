@@ -1,0 +1,100 @@
+//! Rates: when a packet goes, and how long it takes.
+
+mod changes;
+mod fixed;
+mod trace;
+mod unlimited;
+
+pub use changes::{Changes, ChangesError};
+pub use fixed::Fixed;
+pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace, TraceError, TraceProblem};
+
+use crate::error::BuildError;
+use units::parameter::{Arguments, Room, Row};
+use units::{Duration, Rate, Size, Time};
+
+/// The server of a link: it sends one packet after the other.
+#[derive(Debug, Clone)]
+pub enum Server {
+    /// At once.
+    Unlimited,
+    /// At one rate.
+    Fixed(Fixed),
+    /// At rates that change at given times.
+    Changes(Changes),
+    /// By the opportunities of a recorded trace.
+    Trace(Player),
+}
+
+impl Server {
+    /// When the first bit of a packet could go if one waited at `at`, which is not before the end of the last one;
+    /// [`Time::NEVER`] if nothing will ever go again. A packet leaves its queue at that time and not before: in an
+    /// outage it is still in the queue.
+    #[inline]
+    pub fn ready(&mut self, at: Time) -> Time {
+        match self {
+            Server::Unlimited | Server::Fixed(_) => at,
+            Server::Changes(changes) => changes.ready(at),
+            Server::Trace(player) => player.ready(at),
+        }
+    }
+    /// Sends a packet of `size` bytes from `start` on, which [`Server::ready`] has given; gives when its last bit has
+    /// gone, [`Time::NEVER`] if that never happens.
+    #[inline]
+    pub fn serve(&mut self, start: Time, size: u32) -> Time {
+        match self {
+            Server::Unlimited => start,
+            Server::Fixed(fixed) => fixed.serve(start, size),
+            Server::Changes(changes) => changes.serve(start, size),
+            Server::Trace(player) => player.serve(start, size),
+        }
+    }
+    /// The mean rate over time; `None` if it is unlimited.
+    pub fn mean_rate(&self) -> Option<Rate> {
+        match self {
+            Server::Unlimited => None,
+            Server::Fixed(fixed) => Some(fixed.rate()),
+            Server::Changes(changes) => Some(changes.mean_rate()),
+            Server::Trace(player) => Some(player.trace().mean_rate()),
+        }
+    }
+    /// After how long it starts again; `None` if it does not.
+    pub fn period(&self) -> Option<Duration> {
+        match self {
+            Server::Unlimited | Server::Fixed(_) => None,
+            Server::Changes(changes) => changes.repeat(),
+            Server::Trace(player) => Some(player.trace().duration()),
+        }
+    }
+    /// What can be sent from one time up to, but without, another; `None` if it is unlimited.
+    pub fn capacity(&self, from: Time, to: Time) -> Option<Size> {
+        match self {
+            Server::Unlimited => None,
+            Server::Fixed(fixed) => Some(fixed.rate().bytes_in(to.since(from))),
+            Server::Changes(changes) => Some(changes.capacity(from, to)),
+            Server::Trace(player) => Some(player.trace().capacity(from, to)),
+        }
+    }
+}
+
+/// How a server is made.
+pub type Build = fn(&Arguments) -> Result<Server, BuildError>;
+
+/// The rates.
+pub static RATES: &[Row<Build>] = &[fixed::ROW, unlimited::ROW, changes::ROW, trace::ROW];
+
+/// The room of the rates as scenarios and `quiclab list` see it.
+pub fn room() -> Room {
+    Room::of("rates", "how fast a link sends", RATES, Some(("fixed", "rate")))
+}
+
+/// Makes the server of this name.
+///
+/// # Errors
+/// If the table has no such row, or the options do not do: a malformed trace, say.
+pub fn build(name: &str, arguments: &Arguments) -> Result<Server, BuildError> {
+    match RATES.iter().find(|row| row.name == name) {
+        Some(row) => (row.build)(arguments),
+        None => Err(BuildError::Unknown { room: "rates", name: name.to_owned() }),
+    }
+}

@@ -1,0 +1,301 @@
+//! Recorded capacity: a Mahimahi trace, played again from its start when it ends.
+//!
+//! Each line of a trace is one opportunity, at so many milliseconds, to move 1500 bytes. A packet that is larger than
+//! what is left of an opportunity goes on with the next one; several small packets share one; what no waiting packet
+//! can use is lost. A packet that arrives at the very time of an opportunity can still use it.
+
+use super::Server;
+use crate::error::BuildError;
+use std::fmt;
+use std::sync::Arc;
+use units::parameter::{Default, Kind, Parameter, Row};
+use units::{Duration, Rate, Size, Time};
+
+/// The bytes of one opportunity.
+pub const OPPORTUNITY: u32 = 1500;
+/// The most opportunities of a trace: an hour at 160 Mbit/s.
+pub const MAX_OPPORTUNITIES: usize = 50_000_000;
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "trace",
+    about: "recorded capacity (Mahimahi): each line one opportunity, in ms, to move 1500 bytes; played in a circle",
+    parameters: &[Parameter {
+        name: "file",
+        kind: Kind::File,
+        default: Default::Required,
+        about: "the trace: one whole number per line, milliseconds, not decreasing",
+    }],
+    build: |arguments| {
+        let file = arguments.file("file");
+        match Trace::parse(&file.text) {
+            Ok(trace) => Ok(Server::Trace(Player::new(Arc::new(trace)))),
+            Err(error) => Err(BuildError::Trace { path: file.path, error }),
+        }
+    },
+};
+
+/// What is wrong with a trace, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: TraceProblem,
+}
+
+/// What is wrong with a line of a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TraceProblem {
+    /// This is no whole number of milliseconds, or one above 2^32 - 1.
+    NotANumber(String),
+    /// The time is before that of the line above.
+    Decreasing {
+        /// The line above, in milliseconds.
+        before: u32,
+        /// The line, in milliseconds.
+        at: u32,
+    },
+    /// There is no line at all.
+    Empty,
+    /// The last time is zero: the trace would start again without end.
+    NoDuration,
+    /// More lines than this.
+    TooLong(usize),
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.line)?;
+        match &self.problem {
+            TraceProblem::NotANumber(found) => {
+                write!(f, "found {found:?}, expected a whole number of milliseconds")
+            }
+            TraceProblem::Decreasing { before, at } => {
+                write!(f, "{at} ms comes after {before} ms; times must not decrease")
+            }
+            TraceProblem::Empty => f.write_str("the trace is empty; expected one whole number of milliseconds per line"),
+            TraceProblem::NoDuration => f.write_str("the last time is 0 ms: a trace must last at least 1 ms"),
+            TraceProblem::TooLong(limit) => write!(f, "more than {limit} opportunities"),
+        }
+    }
+}
+impl std::error::Error for TraceError {}
+
+/// A recorded trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// The milliseconds of the opportunities, not decreasing; the last one is above zero.
+    opportunities: Vec<u32>,
+}
+
+impl Trace {
+    /// Reads a trace. Empty lines at the end are no mistake.
+    ///
+    /// # Errors
+    /// If a line is no whole number of milliseconds, or is below the one before; if there is no line or more than
+    /// [`MAX_OPPORTUNITIES`], or the last time is zero, for such a trace has no duration.
+    pub fn parse(text: &str) -> Result<Trace, TraceError> {
+        Trace::parse_up_to(MAX_OPPORTUNITIES, text)
+    }
+
+    fn parse_up_to(limit: usize, text: &str) -> Result<Trace, TraceError> {
+        let text = text.trim_end();
+        let mut opportunities: Vec<u32> = Vec::with_capacity((text.len() / 5).min(limit));
+        let fail = |line: usize, problem| Err(TraceError { line, problem });
+        for (i, line) in text.lines().enumerate() {
+            let line = line.trim();
+            let Some(ms) = number(line) else {
+                return fail(i + 1, TraceProblem::NotANumber(line.chars().take(40).collect()));
+            };
+            match opportunities.last() {
+                Some(&before) if before > ms => return fail(i + 1, TraceProblem::Decreasing { before, at: ms }),
+                _ if i >= limit => return fail(i + 1, TraceProblem::TooLong(limit)),
+                _ => opportunities.push(ms),
+            }
+        }
+        match opportunities.last() {
+            None => fail(1, TraceProblem::Empty),
+            Some(0) => fail(opportunities.len(), TraceProblem::NoDuration),
+            Some(_) => Ok(Trace { opportunities }),
+        }
+    }
+
+    /// How long it lasts before it starts again.
+    pub fn duration(&self) -> Duration {
+        Duration::from_millis(u64::from(self.opportunities.last().copied().unwrap_or(1)))
+    }
+    /// The number of opportunities.
+    pub fn opportunities(&self) -> usize {
+        self.opportunities.len()
+    }
+    /// Its mean rate.
+    pub fn mean_rate(&self) -> Rate {
+        Rate::of(Size::from_bytes(self.opportunities.len() as u64 * u64::from(OPPORTUNITY)), self.duration())
+    }
+
+    /// When an opportunity comes: its round and its place in it.
+    #[inline]
+    fn time_of(&self, (round, at): (u64, usize)) -> Time {
+        Time::ZERO + self.duration() * round + Duration::from_millis(u64::from(self.opportunities[at]))
+    }
+
+    /// The first opportunity that is not before `time`: round and place.
+    fn first_from(&self, time: Time) -> (u64, usize) {
+        let period = self.duration().as_nanos();
+        let round = time.as_nanos() / period;
+        let phase_ms = (time.as_nanos() % period).div_ceil(1_000_000);
+        // The last time of a round is the zeroth of the next one.
+        if round > 0 && phase_ms == 0 {
+            let last = self.opportunities.partition_point(|ms| *ms < self.opportunities[self.opportunities.len() - 1]);
+            return (round - 1, last);
+        }
+        match self.opportunities.partition_point(|ms| u64::from(*ms) < phase_ms) {
+            at if at < self.opportunities.len() => (round, at),
+            _ => (round + 1, 0),
+        }
+    }
+
+    /// The bytes of the opportunities from `from` up to, but without, `to`.
+    pub fn capacity(&self, from: Time, to: Time) -> Size {
+        let ordinal = |time: Time| {
+            let (round, at) = self.first_from(time);
+            round * self.opportunities.len() as u64 + at as u64
+        };
+        Size::from_bytes(ordinal(to).saturating_sub(ordinal(from)) * u64::from(OPPORTUNITY))
+    }
+}
+
+/// Digits only: `u32::from_str` would take a sign.
+fn number(line: &str) -> Option<u32> {
+    line.bytes().all(|byte| byte.is_ascii_digit()).then(|| line.parse().ok()).flatten()
+}
+
+/// A trace that is being played.
+#[derive(Debug, Clone)]
+pub struct Player {
+    trace: Arc<Trace>,
+    /// The next opportunity that nobody has used: the round and the place in it.
+    next: (u64, usize),
+    /// What is left of the one that was used last, and when that was.
+    left: u32,
+    left_at: Time,
+}
+
+impl Player {
+    /// Plays from the start.
+    pub fn new(trace: Arc<Trace>) -> Player {
+        Player { trace, next: (0, 0), left: 0, left_at: Time::ZERO }
+    }
+    /// What is played.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// The next time from `at` on at which bytes can be moved. Opportunities before found nothing to carry.
+    pub(super) fn ready(&mut self, at: Time) -> Time {
+        if self.left_at == at && self.left > 0 {
+            return at;
+        }
+        if self.trace.time_of(self.next) < at {
+            self.next = self.next.max(self.trace.first_from(at));
+        }
+        self.trace.time_of(self.next)
+    }
+
+    pub(super) fn serve(&mut self, start: Time, size: u32) -> Time {
+        if self.left_at != start {
+            self.left = 0;
+        }
+        let shared = self.left.min(size);
+        self.left -= shared;
+        let (mut missing, mut at) = (size - shared, start);
+        while missing > 0 {
+            at = self.trace.time_of(self.next);
+            self.next.1 += 1;
+            if self.next.1 == self.trace.opportunities.len() {
+                self.next = (self.next.0 + 1, 0);
+            }
+            let used = missing.min(OPPORTUNITY);
+            missing -= used;
+            self.left = OPPORTUNITY - used;
+        }
+        self.left_at = at;
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::from_nanos(n * 1_000_000)
+    }
+    fn player(text: &str) -> Player {
+        Player::new(Arc::new(Trace::parse(text).unwrap()))
+    }
+    /// What a link does: the packet waits for an opportunity, then it goes.
+    fn send(link: &mut Player, at: Time, size: u32) -> Time {
+        let start = link.ready(at);
+        link.serve(start, size)
+    }
+
+    #[test]
+    fn large_packets_take_several_and_small_ones_share_one() {
+        let mut link = player("1\n1\n3\n7\n10\n");
+        assert_eq!(send(&mut link, ms(0), 2000), ms(1), "one and a third of the two at 1 ms");
+        assert_eq!(send(&mut link, ms(1), 600), ms(1));
+        assert_eq!(send(&mut link, ms(1), 600), ms(3), "400 left at 1 ms, the rest at 3 ms");
+        assert_eq!(send(&mut link, ms(5), 1500), ms(7), "what was left at 3 ms is lost");
+        assert_eq!(send(&mut link, ms(7), 4000), ms(11), "10 ms, then again from the start: 11, 11");
+        assert_eq!(send(&mut link, ms(11), 500), ms(11), "500 were left");
+        assert_eq!(link.ready(ms(11)), ms(13));
+    }
+
+    #[test]
+    fn it_wraps_and_skips_what_nobody_uses() {
+        let mut link = player("2\n5\n");
+        assert_eq!(link.trace().mean_rate(), Rate::from_bits_per_sec(4_800_000));
+        assert_eq!(link.trace().duration(), Duration::from_millis(5));
+        assert_eq!(link.ready(ms(0)), ms(2));
+        assert_eq!(link.ready(ms(3)), ms(5), "the one at 2 ms found nothing to carry");
+        assert_eq!(send(&mut link, ms(5), 1500), ms(5));
+        assert_eq!(send(&mut link, ms(5), 1500), ms(7));
+        assert_eq!(send(&mut link, ms(1003), 1500), ms(1005));
+        assert_eq!(send(&mut link, Time::from_nanos(1_005_000_001), 1500), ms(1007));
+    }
+
+    #[test]
+    fn an_opportunity_at_zero_comes_again_with_the_last() {
+        let mut link = player("0\n4\n");
+        assert_eq!(send(&mut link, ms(0), 1500), ms(0));
+        let ends: Vec<Time> = (0..4).map(|_| send(&mut link, ms(0), 1500)).collect();
+        assert_eq!(ends, [ms(4), ms(4), ms(8), ms(8)]);
+    }
+
+    #[test]
+    fn capacity_counts_from_the_first_time_up_to_but_without_the_second() {
+        let link = player("2\n5\n");
+        assert_eq!(link.trace().capacity(ms(0), ms(10)), Size::from_bytes(3 * 1500));
+        assert_eq!(link.trace().capacity(ms(5), ms(6)), Size::from_bytes(1500));
+        assert_eq!(link.trace().capacity(ms(0), ms(5_000)), Size::from_bytes(1999 * 1500));
+        assert_eq!(link.trace().capacity(ms(6), ms(6)), Size::ZERO);
+    }
+
+    #[test]
+    fn malformed_traces_are_refused_with_their_line() {
+        let error = |text: &str| Trace::parse(text).unwrap_err().to_string();
+        assert!(error("").starts_with("1: the trace is empty"));
+        assert!(error("\n\n").starts_with("1: the trace is empty"));
+        assert!(error("0\n0\n").starts_with("2: the last time is 0 ms"));
+        assert_eq!(error("1\n2\nx\n"), "3: found \"x\", expected a whole number of milliseconds");
+        assert_eq!(error("5\n4\n"), "2: 4 ms comes after 5 ms; times must not decrease");
+        assert_eq!(error("1\n\n2\n"), "2: found \"\", expected a whole number of milliseconds");
+        for line in ["-1", "+1", "1.5", "4294967296", "1 2", "0x10", "\u{661}"] {
+            assert!(error(line).starts_with("1: found "), "{line}");
+        }
+        assert!(Trace::parse("1\r\n2\n\n").is_ok());
+        assert!(Trace::parse_up_to(2, "1\n2\n").is_ok());
+        assert_eq!(Trace::parse_up_to(2, "1\n2\n3").unwrap_err().to_string(), "3: more than 2 opportunities");
+    }
+}

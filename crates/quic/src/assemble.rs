@@ -1,0 +1,188 @@
+//! Fills the payload of one packet: control frames, then what the scheduler gives.
+
+use crate::sent::{Contents, SentFrame};
+use crate::stream::Piece;
+use std::ops::Range;
+use wire::frame::{stream_header, stream_header_size};
+use wire::{Frame, Hole, StreamId};
+
+/// The payload of one packet while it is filled. Lengths count the bytes of the hole.
+pub(crate) struct Payload<'a> {
+    buffer: &'a mut Vec<u8>,
+    hole: Option<Hole>,
+    /// The length of the datagram, hole included, up to which frames may go.
+    limit: usize,
+    contents: &'a mut Contents,
+    /// Whether virtual data may stay virtual.
+    hollow: bool,
+    /// Whether STREAM frames went in.
+    pub carries_data: bool,
+}
+
+impl<'a> Payload<'a> {
+    /// A payload at the end of `buffer`, up to a datagram of `limit` bytes.
+    #[inline]
+    pub(crate) fn new(buffer: &'a mut Vec<u8>, contents: &'a mut Contents, limit: usize, hollow: bool) -> Payload<'a> {
+        contents.clear();
+        Payload { buffer, hole: None, limit, contents, hollow, carries_data: false }
+    }
+
+    /// The length of the datagram so far.
+    #[inline]
+    pub(crate) fn length(&self) -> usize {
+        self.buffer.len() + self.hole.map_or(0, |hole| hole.length as usize)
+    }
+    /// What still fits.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        self.limit.saturating_sub(self.length())
+    }
+    /// What was put in.
+    pub(crate) fn contents(&mut self) -> &mut Contents {
+        self.contents
+    }
+    /// The hole, once all is in.
+    pub(crate) fn hole(&self) -> Option<Hole> {
+        self.hole
+    }
+
+    /// A hole must be the last in its packet: what follows makes it real.
+    #[inline]
+    fn close_hole(&mut self) {
+        if let Some(hole) = self.hole.take() {
+            hole.write_out(self.buffer);
+        }
+    }
+
+    /// Appends a frame that is remembered as `sent`. The caller has checked that it fits.
+    pub(crate) fn frame(&mut self, frame: &Frame<'_>, sent: SentFrame) {
+        self.close_hole();
+        frame.encode(self.buffer);
+        self.contents.push(sent);
+    }
+
+    /// Appends a frame that is not remembered.
+    pub(crate) fn passing_frame(&mut self, frame: &Frame<'_>, ack_eliciting: bool) {
+        self.close_hole();
+        frame.encode(self.buffer);
+        self.contents.ack_eliciting |= ack_eliciting;
+        self.contents.in_flight |= ack_eliciting;
+    }
+
+    /// Appends by `write`, which gives whether it wrote an ACK frame up to `largest`.
+    pub(crate) fn ack(&mut self, largest: u64, write: impl FnOnce(&mut Vec<u8>, usize) -> bool) {
+        let room = self.room();
+        if write(self.buffer, room) {
+            self.contents.acked = Some(largest);
+        }
+    }
+
+    /// Fills with PADDING up to a datagram of `length` bytes (RFC 9000 section 14.1).
+    pub(crate) fn pad_to(&mut self, length: usize) {
+        let missing = length.min(self.limit).saturating_sub(self.length());
+        if missing > 0 {
+            self.passing_frame(&Frame::Padding { length: missing }, false);
+            self.contents.in_flight = true;
+        }
+    }
+
+    /// How many bytes of data a STREAM frame at this offset could carry; 0 if not even an empty one fits with a byte.
+    #[inline]
+    pub(crate) fn stream_room(&self, id: StreamId, offset: u64) -> u32 {
+        self.room().saturating_sub(stream_header_size(id, offset, None)).min(u32::MAX as usize) as u32
+    }
+
+    /// Appends a STREAM frame. Its length is left out where it ends the packet.
+    #[inline]
+    pub(crate) fn stream(&mut self, id: StreamId, piece: &Piece, copy: impl FnOnce(Range<u64>, &mut Vec<u8>)) {
+        self.close_hole();
+        let (length, room) = (piece.length as usize, self.room());
+        let bare = stream_header_size(id, piece.offset, None);
+        let written = stream_header_size(id, piece.offset, Some(length));
+        // Where the length would not fit beside the data, the frame goes to the end of the packet, and padding in
+        // front of it takes what is left over.
+        let explicit = written + length <= room && bare + length != room;
+        if !explicit {
+            let left = room - bare - length;
+            self.buffer.resize(self.buffer.len() + left, 0);
+        }
+        stream_header(self.buffer, id, piece.offset, explicit.then_some(length), piece.fin);
+        if piece.hollow && self.hollow && length > 0 {
+            let at = self.buffer.len() as u32;
+            self.hole = Some(Hole { at, length: piece.length, offset: piece.offset });
+        } else if length > 0 {
+            copy(piece.offset..piece.offset + length as u64, self.buffer);
+        }
+        self.contents.push(SentFrame::Stream { id, offset: piece.offset, length: piece.length, fin: piece.fin });
+        self.carries_data = true;
+    }
+
+    /// Appends a CRYPTO frame with as much as fits.
+    pub(crate) fn crypto(&mut self, stream: &mut crate::handshake::CryptoStream) {
+        while stream.has_pending() {
+            let header = wire::frame::crypto_header_size(stream.next_offset(), self.room());
+            let Some(room) = self.room().checked_sub(header).filter(|room| *room > 0) else { break };
+            let Some((offset, data)) = stream.take(room) else { break };
+            let length = data.len() as u32;
+            Frame::Crypto { offset, data }.encode(self.buffer);
+            self.contents.push(SentFrame::Crypto { offset, length });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{Data, Frames};
+
+    fn decode(buffer: &[u8], tail: usize) -> Vec<Frame<'_>> {
+        Frames::new(buffer, tail).map(Result::unwrap).collect()
+    }
+
+    fn piece(offset: u64, length: u32, hollow: bool) -> Piece {
+        Piece { offset, length, fin: false, hollow, fresh: 0 }
+    }
+
+    fn fill(range: Range<u64>, out: &mut Vec<u8>) {
+        let at = out.len();
+        out.resize(at + (range.end - range.start) as usize, 0);
+        wire::pattern::fill(range.start, &mut out[at..]);
+    }
+
+    #[test]
+    fn whatever_the_room_the_packet_decodes_and_keeps_its_limit() {
+        let id = StreamId::from_value(4);
+        for limit in 10..200 {
+            for length in 0..limit as u32 {
+                let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+                let mut payload = Payload::new(&mut buffer, &mut contents, limit, true);
+                if payload.stream_room(id, 100) < length {
+                    continue;
+                }
+                payload.stream(id, &piece(100, length, true), fill);
+                assert!(payload.length() <= limit);
+                let hole = payload.hole();
+                let frames = decode(&buffer, hole.map_or(0, |h| h.length as usize));
+                let expected = match length {
+                    0 => Data::Bytes(&[]),
+                    _ => Data::Virtual { length: length as usize },
+                };
+                assert_eq!(frames.last(), Some(&Frame::Stream { id, offset: 100, data: expected, fin: false }));
+            }
+        }
+    }
+
+    #[test]
+    fn a_second_frame_makes_the_first_hole_real() {
+        let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+        let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
+        payload.stream(StreamId::from_value(0), &piece(0, 100, true), fill);
+        payload.stream(StreamId::from_value(4), &piece(7, 200, true), fill);
+        let hole = payload.hole().unwrap();
+        assert_eq!((hole.length, hole.offset, payload.length()), (200, 7, buffer.len() + 200));
+        let frames = decode(&buffer, 200);
+        assert!(matches!(frames[0], Frame::Stream { data: Data::Bytes(bytes), .. } if bytes.len() == 100));
+        assert!(matches!(frames[1], Frame::Stream { data: Data::Virtual { length: 200 }, .. }));
+        assert_eq!(contents.frames.len(), 2);
+    }
+}

@@ -1,0 +1,193 @@
+//! The options of an endpoint's connections, as one table that scenarios, documents and code share.
+
+use units::parameter::{Arguments, Component, Default, Kind, Parameter};
+use units::{Duration, Size};
+
+const WINDOWS: Kind = Kind::Size;
+
+/// The options of a connection: what `[transport]` admits in a scenario. Both ends have a set of their own.
+pub static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "controller",
+        kind: Kind::Component("controllers"),
+        default: Default::Is("\"newreno\""),
+        about: "congestion controller of what this side sends",
+    },
+    Parameter {
+        name: "scheduler",
+        kind: Kind::Component("schedulers"),
+        default: Default::Is("\"rr\""),
+        about: "which stream is sent next",
+    },
+    Parameter {
+        name: "max_udp_payload",
+        kind: Kind::Integer(1200, 65_527),
+        default: Default::Is("1472"),
+        about: "largest UDP payload sent, in bytes: the path's MTU less 28 (IPv4) or 48 (IPv6); RFC 9000 section 14",
+    },
+    Parameter {
+        name: "initial_window",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("10"),
+        about: "initial congestion window in packets (RFC 9002 section 7.2)",
+    },
+    Parameter {
+        name: "initial_rtt",
+        kind: Kind::Duration,
+        default: Default::Is("\"333 ms\""),
+        about: "RTT assumed before the first sample: kInitialRtt (RFC 9002 section 6.2.2)",
+    },
+    Parameter {
+        name: "pacing_burst",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("10"),
+        about: "packets that may leave at once after a pause (RFC 9002 section 7.7)",
+    },
+    Parameter {
+        name: "pacing_quantum",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("1"),
+        about: "packets that a paced sender waits for before it sends again",
+    },
+    Parameter {
+        name: "ack_ratio",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("2"),
+        about: "ack-eliciting packets per acknowledgement (RFC 9000 section 13.2.2)",
+    },
+    Parameter {
+        name: "max_ack_delay",
+        kind: Kind::Duration,
+        default: Default::Is("\"25 ms\""),
+        about: "longest delay of an acknowledgement: transport parameter max_ack_delay (RFC 9000 section 18.2)",
+    },
+    Parameter {
+        name: "ack_delay_exponent",
+        kind: Kind::Integer(0, 20),
+        default: Default::Is("3"),
+        about: "unit of the ACK Delay field, 2^n us: transport parameter (RFC 9000 section 18.2)",
+    },
+    Parameter {
+        name: "max_idle_timeout",
+        kind: Kind::Duration,
+        default: Default::Is("\"30 s\""),
+        about: "silence after which the connection is given up; 0 s: never (RFC 9000 section 10.1)",
+    },
+    Parameter {
+        name: "keep_alive",
+        kind: Kind::Duration,
+        default: Default::Absent,
+        about: "a PING after so much silence (RFC 9000 section 10.1.2)",
+    },
+    Parameter {
+        name: "initial_max_data",
+        kind: WINDOWS,
+        default: Default::Is("\"16 MB\""),
+        about: "credit of the connection: bytes that the peer may send beyond what was read (RFC 9000 section 4.1)",
+    },
+    Parameter {
+        name: "initial_max_stream_data_bidi_local",
+        kind: WINDOWS,
+        default: Default::Is("\"16 MB\""),
+        about: "credit of each bidirectional stream that this side opens",
+    },
+    Parameter {
+        name: "initial_max_stream_data_bidi_remote",
+        kind: WINDOWS,
+        default: Default::Is("\"16 MB\""),
+        about: "credit of each bidirectional stream that the peer opens",
+    },
+    Parameter {
+        name: "initial_max_stream_data_uni",
+        kind: WINDOWS,
+        default: Default::Is("\"16 MB\""),
+        about: "credit of each unidirectional stream that the peer opens",
+    },
+    Parameter {
+        name: "initial_max_streams_bidi",
+        kind: Kind::Integer(0, 1 << 60),
+        default: Default::Is("100"),
+        about: "bidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
+    },
+    Parameter {
+        name: "initial_max_streams_uni",
+        kind: Kind::Integer(0, 1 << 60),
+        default: Default::Is("100"),
+        about: "unidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
+    },
+    Parameter {
+        name: "active_connection_id_limit",
+        kind: Kind::Integer(2, 16),
+        default: Default::Is("2"),
+        about: "connection ids of the peer that are kept: transport parameter (RFC 9000 section 18.2)",
+    },
+    Parameter {
+        name: "send_buffer",
+        kind: WINDOWS,
+        default: Default::Is("\"4 MB\""),
+        about: "real bytes that one stream keeps until they are acknowledged; virtual ones take no room",
+    },
+];
+
+/// When acknowledgements are sent: see [`crate::ack_policy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckOptions {
+    /// Ack-eliciting packets per acknowledgement.
+    pub ratio: u64,
+    /// The longest delay.
+    pub max_delay: Duration,
+}
+
+/// The options of a connection: see [`PARAMETERS`] for the meaning, unit and default of each.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the table above documents each")]
+pub struct Config {
+    pub controller: Component,
+    pub scheduler: Component,
+    pub max_udp_payload: u16,
+    pub initial_window: u64,
+    pub initial_rtt: Duration,
+    pub pacing_burst: u64,
+    pub pacing_quantum: u64,
+    pub ack: AckOptions,
+    pub ack_delay_exponent: u8,
+    pub max_idle_timeout: Duration,
+    pub keep_alive: Option<Duration>,
+    pub initial_max_data: Size,
+    pub initial_max_stream_data_bidi_local: Size,
+    pub initial_max_stream_data_bidi_remote: Size,
+    pub initial_max_stream_data_uni: Size,
+    pub initial_max_streams_bidi: u64,
+    pub initial_max_streams_uni: u64,
+    pub active_connection_id_limit: u64,
+    pub send_buffer: Size,
+}
+
+impl From<&Arguments> for Config {
+    fn from(arguments: &Arguments) -> Config {
+        Config {
+            controller: arguments.component("controller"),
+            scheduler: arguments.component("scheduler"),
+            max_udp_payload: arguments.integer("max_udp_payload") as u16,
+            initial_window: arguments.integer("initial_window"),
+            initial_rtt: arguments.duration("initial_rtt"),
+            pacing_burst: arguments.integer("pacing_burst"),
+            pacing_quantum: arguments.integer("pacing_quantum"),
+            ack: AckOptions {
+                ratio: arguments.integer("ack_ratio"),
+                max_delay: arguments.duration("max_ack_delay"),
+            },
+            ack_delay_exponent: arguments.integer("ack_delay_exponent") as u8,
+            max_idle_timeout: arguments.duration("max_idle_timeout"),
+            keep_alive: arguments.has("keep_alive").then(|| arguments.duration("keep_alive")),
+            initial_max_data: arguments.size("initial_max_data"),
+            initial_max_stream_data_bidi_local: arguments.size("initial_max_stream_data_bidi_local"),
+            initial_max_stream_data_bidi_remote: arguments.size("initial_max_stream_data_bidi_remote"),
+            initial_max_stream_data_uni: arguments.size("initial_max_stream_data_uni"),
+            initial_max_streams_bidi: arguments.integer("initial_max_streams_bidi"),
+            initial_max_streams_uni: arguments.integer("initial_max_streams_uni"),
+            active_connection_id_limit: arguments.integer("active_connection_id_limit"),
+            send_buffer: arguments.size("send_buffer"),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What an ACK frame brings, and what is lost (RFC 9002 sections 5 to 7, appendix A).
+
+use super::{Connection, Progress};
+use crate::error::TransportError;
+use crate::handshake::CryptoStream;
+use crate::ids::RemoteIds;
+use crate::recovery::Newly;
+use crate::sent::SentFrame;
+use crate::space::{Space, SpaceKind};
+use crate::stream::Streams;
+use std::collections::VecDeque;
+use units::{Duration, Time};
+use wire::{Ack, Code};
+
+/// The parts of a connection that sent frames belong to.
+struct Owners<'a> {
+    streams: &'a mut Streams,
+    control: &'a mut VecDeque<SentFrame>,
+    remote_ids: &'a mut RemoteIds,
+}
+
+impl Owners<'_> {
+    #[inline]
+    fn acked(&mut self, frame: SentFrame, crypto: &mut CryptoStream) {
+        match frame {
+            SentFrame::Stream { .. } => self.streams.on_acked(frame),
+            SentFrame::Crypto { offset, length } => crypto.on_acked(offset, u64::from(length)),
+            SentFrame::RetireConnectionId { sequence } => self.remote_ids.on_retire_acked(sequence),
+            _ => self.streams.on_acked(frame),
+        }
+    }
+    fn lost(&mut self, now: Time, frame: SentFrame, crypto: &mut CryptoStream) {
+        match frame {
+            SentFrame::Crypto { offset, length } => crypto.on_lost(offset, u64::from(length)),
+            SentFrame::NewConnectionId { .. } | SentFrame::RetireConnectionId { .. } | SentFrame::HandshakeDone => {
+                self.control.push_back(frame);
+            }
+            _ => self.streams.on_lost(now, frame),
+        }
+    }
+}
+
+/// Splits a connection into one of its spaces, its recovery, and the owners of frames.
+macro_rules! split {
+    ($connection:expr, $kind:expr) => {{
+        let space: Option<&mut Space> = match $kind {
+            SpaceKind::Data => Some(&mut $connection.data),
+            early => $connection.early_spaces[early as usize].as_deref_mut(),
+        };
+        let owners = Owners {
+            streams: &mut $connection.streams,
+            control: &mut $connection.control,
+            remote_ids: &mut $connection.remote_ids,
+        };
+        space.map(|space| (space, &mut $connection.recovery, owners))
+    }};
+}
+
+impl Connection {
+    /// ACK (19.3).
+    pub(super) fn on_ack(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>) -> Result<(), TransportError> {
+        let Some((space, recovery, mut owners)) = split!(self, kind) else { return Ok(()) };
+        if ack.largest() >= space.sent.next_number() {
+            // 13.1.
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a packet that was not sent"));
+        }
+        recovery.begin_ack();
+        let mut newly = Newly::default();
+        let mut spurious = 0;
+        let oldest = space.sent.first_number();
+        for range in ack.ranges() {
+            if *range.end() < oldest {
+                break;
+            }
+            for number in (oldest.max(*range.start())..=*range.end()).rev() {
+                let crypto = &mut space.crypto;
+                let Some((packet, was_lost)) = space.sent.acknowledge(number, |frame| owners.acked(frame, crypto))
+                else {
+                    continue;
+                };
+                if let Some(largest) = packet.acked() {
+                    space.received.on_ack_acked(largest);
+                }
+                spurious += u64::from(was_lost);
+                newly.add(recovery, now, number, &packet, was_lost);
+            }
+        }
+        space.largest_acked = Some(space.largest_acked.map_or(ack.largest(), |known| known.max(ack.largest())));
+        self.stats.packets_spuriously_lost += spurious;
+        if !newly.any {
+            return Ok(());
+        }
+        let delay = self.ack_delay_of(kind, ack);
+        if let Some(sample) = self.recovery.sample_rtt(now, ack.largest(), &newly, delay) {
+            self.stats.rtt.add(sample);
+        }
+        self.detect_losses(now, kind);
+        self.recovery.finish_ack(now, &newly);
+        // RFC 9002 section 6.2.1: not while the server may not have proven that the client can be heard.
+        if self.recovery.pto_count > 0 && self.peer_completed_validation() {
+            self.recovery.pto_count = 0;
+            self.probe_base = now;
+        }
+        if let Some(space) = self.space_mut(kind)
+            && space.sent.ack_eliciting() == 0
+        {
+            space.probes = 0;
+        }
+        self.trace_metrics(now);
+        Ok(())
+    }
+
+    /// How long the peer says that it waited (RFC 9002 section 5.3).
+    #[inline]
+    fn ack_delay_of(&self, kind: SpaceKind, ack: &Ack<'_>) -> Duration {
+        if kind != SpaceKind::Data {
+            return Duration::ZERO;
+        }
+        let exponent = self.peer.as_ref().map_or(3, |peer| peer.ack_delay_exponent);
+        let delay = Duration::from_micros(ack.delay().saturating_mul(1 << exponent));
+        if self.progress == Progress::Confirmed { delay.min(self.peer_max_ack_delay) } else { delay }
+    }
+
+    /// Declares lost what is lost in a space.
+    #[inline]
+    pub(super) fn detect_losses(&mut self, now: Time, kind: SpaceKind) {
+        let max_ack_delay = self.peer_max_ack_delay;
+        self.losses.clear();
+        let Some((space, recovery, mut owners)) = split!(self, kind) else { return };
+        recovery.detect_losses(now, space, max_ack_delay, &mut self.losses, |frame, crypto| {
+            owners.lost(now, frame, crypto);
+        });
+        // A loss that proves spurious does so within a few round trips, or it does not matter.
+        let horizon = now - recovery.rtt.pto() * 3;
+        space.sent.trim(horizon);
+        if !self.losses.is_empty() {
+            self.stats.packets_declared_lost += self.losses.len() as u64;
+            self.trace_losses(now, kind);
+        }
+    }
+
+    /// Sends what is oldest underway once more, for a probe (RFC 9002 section 6.2.4), unless something waits anyway.
+    pub(super) fn repeat_oldest(&mut self, now: Time, kind: SpaceKind) {
+        self.stats.probe_timeouts += 1;
+        let view = self.view(now);
+        if kind == SpaceKind::Data && (self.streams.has_pending(&view) || !self.control.is_empty()) {
+            return;
+        }
+        let Some((space, _, mut owners)) = split!(self, kind) else { return };
+        if space.crypto.has_pending() {
+            return;
+        }
+        let newest = space.sent.next_number();
+        let oldest = space.sent.outstanding_to(newest).filter(|(_, packet)| packet.ack_eliciting).take(2);
+        let frames: Vec<SentFrame> = oldest.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
+        for frame in frames {
+            owners.lost(now, frame, &mut space.crypto);
+        }
+    }
+}

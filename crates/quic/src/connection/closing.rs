@@ -1,0 +1,109 @@
+//! How a connection ends (RFC 9000 section 10).
+
+use super::{Connection, Progress};
+use crate::error::{CloseReason, TransportError};
+use crate::event::Event;
+use crate::space::SpaceKind;
+use units::{Duration, Time};
+use wire::{Code, Frame};
+
+/// The longest reason that is sent.
+const MAX_REASON: usize = 256;
+
+/// Where a connection stands between open and forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// In use.
+    Open,
+    /// This side closed it: CONNECTION_CLOSE answers what still comes (10.2.1).
+    Closing {
+        until: Time,
+        /// Whether CONNECTION_CLOSE is to be sent.
+        pending: bool,
+        /// Datagrams that came since.
+        received: u64,
+    },
+    /// The other side closed it: nothing is sent any more (10.2.2).
+    Draining { until: Time },
+    /// Nothing is left to do.
+    Gone,
+}
+
+impl Connection {
+    /// 10.2: closing and draining last three probe timeouts.
+    fn lingering(&self) -> Duration {
+        (self.recovery.rtt.pto() + self.peer_max_ack_delay) * 3
+    }
+
+    /// The peer broke a rule, or something failed here.
+    pub(super) fn fail(&mut self, now: Time, error: TransportError) {
+        self.begin_closing(now, CloseReason::Transport(error));
+    }
+
+    pub(super) fn begin_closing(&mut self, now: Time, reason: CloseReason) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        self.end(now, reason);
+        self.phase = Phase::Closing { until: now + self.lingering(), pending: true, received: 0 };
+        self.trace_state(now, "closing");
+    }
+
+    pub(super) fn begin_draining(&mut self, now: Time, reason: CloseReason) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        self.end(now, reason);
+        self.phase = Phase::Draining { until: now + self.lingering() };
+        self.trace_state(now, "draining");
+    }
+
+    /// The application hears of the end, with its reason.
+    pub(super) fn end(&mut self, now: Time, reason: CloseReason) {
+        self.trace_closed(now, &reason);
+        self.close_reason = Some(reason);
+        self.events.push_back(Event::Ended);
+        self.paced_until = None;
+    }
+
+    /// 10.2.1: CONNECTION_CLOSE again, for the 1st, 2nd, 4th, 8th ... datagram that still comes.
+    pub(super) fn answer_while_closing(&mut self) {
+        if let Phase::Closing { pending, received, .. } = &mut self.phase {
+            *received += 1;
+            *pending |= received.is_power_of_two();
+        }
+    }
+
+    /// Whether CONNECTION_CLOSE is to be sent, and then notes that it is.
+    pub(super) fn take_close(&mut self) -> bool {
+        match &mut self.phase {
+            Phase::Closing { pending, .. } => std::mem::take(pending),
+            _ => false,
+        }
+    }
+
+    /// Appends CONNECTION_CLOSE as the packet type demands: in Initial and Handshake packets an application's reason
+    /// stays hidden (10.2.3).
+    pub(super) fn encode_close(&self, kind: SpaceKind, out: &mut Vec<u8>) {
+        let cut = |reason: &str| reason.as_bytes()[..reason.len().min(MAX_REASON)].to_vec();
+        match &self.close_reason {
+            Some(CloseReason::Local { code, reason }) if kind == SpaceKind::Data => {
+                Frame::ApplicationClose { code: *code, reason: &cut(reason) }.encode(out);
+            }
+            Some(CloseReason::Transport(error)) => {
+                let frame_type = error.frame_type.unwrap_or(0);
+                Frame::ConnectionClose { code: error.code, frame_type, reason: &cut(&error.reason) }.encode(out);
+            }
+            _ => Frame::ConnectionClose { code: Code::APPLICATION_ERROR, frame_type: 0, reason: &[] }.encode(out),
+        }
+    }
+
+    /// The spaces in which CONNECTION_CLOSE is sent: those whose packets the peer may be able to open (10.2.3).
+    pub(super) fn closing_spaces(&self) -> impl Iterator<Item = SpaceKind> + '_ {
+        let confirmed = self.progress == Progress::Confirmed;
+        SpaceKind::ALL.into_iter().filter(move |kind| {
+            let has_keys = self.space(*kind).is_some_and(|space| space.keys.is_some());
+            has_keys && (*kind == SpaceKind::Data || !confirmed)
+        })
+    }
+}

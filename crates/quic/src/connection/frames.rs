@@ -1,0 +1,135 @@
+//! What each frame of the peer does (RFC 9000 section 19).
+
+use super::{Connection, Progress};
+use crate::error::TransportError;
+use crate::ids::NumberedId;
+use crate::sent::SentFrame;
+use crate::space::SpaceKind;
+use units::Time;
+use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side};
+
+/// PATH_RESPONSE frames that wait to be sent: a flood of challenges is answered no further.
+const MAX_PATH_RESPONSES: usize = 4;
+
+fn frame_error(error: FrameError) -> TransportError {
+    TransportError { frame_type: Some(error.frame_type), ..TransportError::new(error.code(), error.to_string()) }
+}
+
+impl Connection {
+    /// Processes the frames of a packet; gives whether it elicits an acknowledgement.
+    #[inline]
+    pub(super) fn process_frames(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        header: &Header,
+        payload: &[u8],
+        virtual_tail: usize,
+    ) -> Result<bool, TransportError> {
+        let mut ack_eliciting = false;
+        for frame in Frames::new(payload, virtual_tail) {
+            let frame = frame.map_err(frame_error)?;
+            if kind != SpaceKind::Data && !frame.allowed_in(header.kind) {
+                // 12.4 and table 3.
+                let error = TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
+                return Err(TransportError { frame_type: Some(frame.frame_type()), ..error });
+            }
+            ack_eliciting |= frame.is_ack_eliciting();
+            if let Frame::Stream { id, offset, data, fin } = frame {
+                self.streams.on_stream(id, offset, data, fin)?;
+            } else if let Frame::Ack(ack) = frame {
+                self.on_ack(now, kind, &ack)?;
+            } else {
+                self.on_frame(now, kind, &header.destination, frame)
+                    .map_err(|error| TransportError { frame_type: error.frame_type.or(Some(frame.frame_type())), ..error })?;
+            }
+            if self.is_over() {
+                break;
+            }
+        }
+        Ok(ack_eliciting)
+    }
+
+    fn on_frame(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        destination: &ConnectionId,
+        frame: Frame<'_>,
+    ) -> Result<(), TransportError> {
+        match frame {
+            Frame::Padding { .. } | Frame::Ping | Frame::Ack(_) | Frame::Stream { .. } => {}
+            Frame::Crypto { offset, data } => return self.on_crypto(now, kind, offset, data),
+            Frame::ResetStream { id, code, final_size } => return self.streams.on_reset(id, code, final_size),
+            Frame::StopSending { id, code } => return self.streams.on_stop_sending(id, code),
+            Frame::MaxData { maximum } => self.streams.on_max_data(now, maximum),
+            Frame::MaxStreamData { id, maximum } => return self.streams.on_max_stream_data(now, id, maximum),
+            Frame::MaxStreams { direction, maximum } => self.streams.on_max_streams(direction, maximum),
+            Frame::DataBlocked { .. } | Frame::StreamsBlocked { .. } => {}
+            Frame::StreamDataBlocked { id, .. } => return self.streams.on_stream_data_blocked(id),
+            Frame::NewConnectionId { sequence, retire_prior_to, id, token } => {
+                let control = &mut self.control;
+                let new = NumberedId { sequence, id, token };
+                return self.remote_ids.on_new(new, retire_prior_to, |sequence| {
+                    control.push_back(SentFrame::RetireConnectionId { sequence });
+                });
+            }
+            Frame::RetireConnectionId { sequence } => {
+                self.local_ids.on_retire(sequence, destination)?;
+                let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
+                let control = &mut self.control;
+                self.local_ids
+                    .top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
+            }
+            Frame::PathChallenge { data } => {
+                if self.path_responses.len() < MAX_PATH_RESPONSES {
+                    self.path_responses.push_back(data);
+                }
+            }
+            Frame::PathResponse { .. } => {
+                // 19.18: an answer to a challenge that was never sent.
+                return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "PATH_RESPONSE without a challenge"));
+            }
+            Frame::NewToken { .. } => {
+                if self.origin.side == Side::Server {
+                    return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
+                }
+            }
+            Frame::HandshakeDone => {
+                if self.origin.side == Side::Server {
+                    return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
+                }
+                if self.progress == Progress::Complete {
+                    self.confirm_handshake(now);
+                }
+            }
+            Frame::ConnectionClose { code, reason, .. } => {
+                let reason = String::from_utf8_lossy(reason).into_owned();
+                self.begin_draining(now, crate::CloseReason::PeerTransport { code, reason });
+            }
+            Frame::ApplicationClose { code, reason } => {
+                let reason = String::from_utf8_lossy(reason).into_owned();
+                self.begin_draining(now, crate::CloseReason::PeerApplication { code, reason });
+            }
+        }
+        Ok(())
+    }
+
+    fn on_crypto(&mut self, now: Time, kind: SpaceKind, offset: u64, data: &[u8]) -> Result<(), TransportError> {
+        let session = &mut self.session;
+        let space = match kind {
+            SpaceKind::Data => Some(&mut self.data),
+            early => self.early_spaces[early as usize].as_deref_mut(),
+        };
+        let Some(space) = space else { return Ok(()) };
+        space.crypto.receive(offset, data)?;
+        space.crypto.feed(kind.level(), session)?;
+        // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.
+        let level = self.write_level;
+        self.drive_handshake(now)?;
+        if self.write_level != level && self.space(level).is_some_and(|space| space.crypto.has_gap()) {
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "handshake data left at a level that is over"));
+        }
+        Ok(())
+    }
+}

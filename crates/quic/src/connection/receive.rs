@@ -1,0 +1,258 @@
+//! What happens to a datagram that arrived.
+
+use super::{Connection, Phase, Progress};
+use crate::error::TransportError;
+use crate::ids::LOCAL_ID_LENGTH;
+use crate::space::SpaceKind;
+use std::net::SocketAddr;
+use trace::PacketKind;
+use trace::event::DropReason;
+use units::Time;
+use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Header, Hole, Side};
+
+/// Packets that came before their keys and wait for them. More than a first flight's worth is not kept.
+const MAX_EARLY: usize = 16;
+
+/// A UDP datagram that arrived.
+#[derive(Debug)]
+pub struct Datagram<'a> {
+    /// Where it came from.
+    pub remote: SocketAddr,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Its payload, without the bytes of the hole. Opening it alters it.
+    pub bytes: &'a mut [u8],
+    /// Its virtual bytes.
+    pub hole: Option<Hole>,
+    /// Where it was altered, if the network knows.
+    pub damage: Option<Damage>,
+}
+
+impl Datagram<'_> {
+    fn length(&self) -> usize {
+        self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
+    }
+}
+
+/// Datagrams that wait for keys.
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    waiting: Vec<(SpaceKind, Vec<u8>, Option<Hole>, Option<Damage>, Ecn)>,
+}
+
+/// One packet inside of a datagram, before it is opened.
+struct Sealed<'a> {
+    header: Header,
+    kind: SpaceKind,
+    bytes: &'a mut [u8],
+    /// The virtual bytes that belong to it.
+    hole: Option<Hole>,
+    damaged: bool,
+    ecn: Ecn,
+}
+
+impl Connection {
+    /// Takes in a datagram that is for this connection.
+    pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
+        let length = datagram.length();
+        self.stats.datagrams_received += 1;
+        self.stats.bytes_received += length as u64;
+        self.path.on_received(length as u64);
+        self.trace_datagram_received(now, length);
+        match &mut self.phase {
+            Phase::Open => {}
+            Phase::Closing { .. } => return self.answer_while_closing(),
+            Phase::Draining { .. } | Phase::Gone => return,
+        }
+        self.process(now, datagram);
+        self.after_receipt(now);
+    }
+
+    /// Takes in the packets that had to wait for keys which are there now.
+    fn after_receipt(&mut self, now: Time) {
+        while self.phase == Phase::Open && !self.early.waiting.is_empty() {
+            let ready = self.early.waiting.iter().position(|(kind, ..)| self.can_open(*kind));
+            let Some(at) = ready else { break };
+            let (_, mut bytes, hole, damage, ecn) = self.early.waiting.remove(at);
+            self.process(now, Datagram { remote: self.path.remote, ecn, bytes: &mut bytes, hole, damage });
+        }
+    }
+
+    fn can_open(&self, kind: SpaceKind) -> bool {
+        let keys = self.space(kind).is_some_and(|space| space.keys.is_some());
+        // RFC 9001 section 5.7: no 1-RTT packet is processed before the handshake is complete.
+        keys && (kind != SpaceKind::Data || self.progress >= Progress::Complete)
+    }
+
+    /// Splits a datagram into its coalesced packets (RFC 9000 section 12.2).
+    fn process(&mut self, now: Time, datagram: Datagram<'_>) {
+        let Datagram { ecn, bytes, mut hole, damage, .. } = datagram;
+        let (mut rest, mut start) = (bytes, 0usize);
+        let mut first_destination: Option<ConnectionId> = None;
+        while !rest.is_empty() && self.phase == Phase::Open {
+            let header = match Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole) {
+                Ok(header) => header,
+                Err(_) => {
+                    self.drop_packet(now, PacketKind::Unknown, rest.len(), DropReason::HeaderParse);
+                    return;
+                }
+            };
+            // 12.2: all packets of a datagram are for one connection.
+            if *first_destination.get_or_insert(header.destination) != header.destination {
+                self.drop_packet(now, header.kind, rest.len(), DropReason::UnknownConnection);
+                return;
+            }
+            let (packet, behind) = rest.split_at_mut(header.end);
+            let own_hole = hole.filter(|hole| hole.at as usize <= header.end);
+            let length = header.end + own_hole.map_or(0, |hole| hole.length as usize);
+            let damaged = damage.is_some_and(|damage| damage.touches(start, start + length));
+            if let Some(kind) = space_of(header.kind) {
+                let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
+                self.open_packet(now, sealed);
+            } else if header.kind == PacketKind::VersionNegotiation {
+                self.on_version_negotiation(now, &header, packet);
+            } else {
+                self.drop_packet(now, header.kind, length, DropReason::Invalid);
+            }
+            start += length;
+            hole = hole.filter(|_| own_hole.is_none()).map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
+            rest = behind;
+        }
+    }
+
+    /// Opens one packet and processes its frames.
+    #[inline]
+    fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
+        let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
+        let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
+        if !self.can_open(kind) {
+            return self.put_aside(now, kind, (bytes, hole, damaged, ecn));
+        }
+        let largest = match self.space(kind) {
+            Some(space) => space.received.ranges.max(),
+            None => return,
+        };
+        let opened = self.unprotect(kind, &header, bytes, largest, damaged);
+        let (number, payload) = match opened {
+            Ok(opened) => opened,
+            Err(reason) => return self.drop_packet(now, header.kind, length, reason),
+        };
+        let received = self.space(kind).is_some_and(|space| space.received.is_duplicate(number));
+        if received {
+            return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
+        }
+        if !FirstByte(bytes[0]).reserved_bits_are_zero() {
+            let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
+            return self.fail(now, error);
+        }
+        self.stats.packets_received += 1;
+        self.on_authenticated(now, kind, &header);
+        let virtual_tail = hole.map_or(0, |hole| hole.length as usize);
+        let payload = &bytes[payload.0..payload.1];
+        self.trace_packet_received(now, &header, number, length, (payload, virtual_tail));
+        match self.process_frames(now, kind, &header, payload, virtual_tail) {
+            Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
+            Err(error) => self.fail(now, error),
+        }
+    }
+
+    /// Removes both protections. Gives the packet number and where the frames stand.
+    #[inline]
+    fn unprotect(
+        &mut self,
+        kind: SpaceKind,
+        header: &Header,
+        bytes: &mut [u8],
+        largest: Option<u64>,
+        damaged: bool,
+    ) -> Result<(u64, (usize, usize)), DropReason> {
+        let keys = self.space(kind).and_then(|space| space.keys.as_ref()).ok_or(DropReason::KeyUnavailable)?;
+        keys.remote.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
+        let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
+        let number = truncated.expand(largest);
+        let start = header.number_offset + truncated.length();
+        if damaged && keys.remote.is_null() {
+            return Err(DropReason::DecryptionFailure);
+        }
+        let length = keys.remote.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
+        Ok((number, (start, start + length)))
+    }
+
+    /// A packet opened: its sender is the peer.
+    #[inline]
+    fn on_authenticated(&mut self, now: Time, kind: SpaceKind, header: &Header) {
+        self.idle_from = now;
+        self.eliciting_since_receipt = false;
+        if kind == SpaceKind::Data {
+            return;
+        }
+        if kind == SpaceKind::Initial && self.origin.side == Side::Client && self.peer.is_none() {
+            // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
+            if self.stats.packets_received == 1 {
+                self.remote_ids.set_first(header.source);
+            }
+        }
+        if kind == SpaceKind::Handshake && self.origin.side == Side::Server {
+            // 8.1: who answers in a Handshake packet has received what was sent to its address;
+            // RFC 9001 section 4.9.1: and Initial packets are over.
+            self.path.validate();
+            self.discard_space(now, SpaceKind::Initial);
+        }
+    }
+
+    #[inline]
+    fn note_received(&mut self, now: Time, kind: SpaceKind, number: u64, ack_eliciting: bool, ecn: Ecn) {
+        match kind {
+            SpaceKind::Data => {
+                self.data.received.note(now, number, ack_eliciting, ecn, Some(&mut *self.ack_policy));
+            }
+            early => {
+                if let Some(space) = self.early_spaces[early as usize].as_deref_mut() {
+                    space.received.note(now, number, ack_eliciting, ecn, None);
+                }
+            }
+        }
+    }
+
+    /// Keeps a packet for which the keys may still come.
+    fn put_aside(&mut self, now: Time, kind: SpaceKind, packet: (&mut [u8], Option<Hole>, bool, Ecn)) {
+        let (bytes, hole, damaged, ecn) = packet;
+        let may_come = self.progress < Progress::Complete && self.space(kind).is_some();
+        if !may_come || self.early.waiting.len() >= MAX_EARLY {
+            let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
+            return self.drop_packet(now, kind.packet_kind(), length, DropReason::KeyUnavailable);
+        }
+        let damage = damaged.then_some(Damage { first: 0, last: u32::MAX });
+        self.early.waiting.push((kind, bytes.to_vec(), hole, damage, ecn));
+    }
+
+    pub(super) fn drop_packet(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {
+        self.stats.packets_dropped += 1;
+        self.trace_packet_dropped(now, kind, length, reason);
+    }
+
+    /// RFC 9000 section 6.2: only before anything else came from the server, and only if it does not list the
+    /// version that was tried.
+    fn on_version_negotiation(&mut self, now: Time, header: &Header, packet: &[u8]) {
+        let expected = self.origin.side == Side::Client
+            && self.stats.packets_received == 0
+            && header.source == self.origin.original_destination
+            && header.destination == self.local_ids.first();
+        if expected && !header.versions(packet).any(|version| version == wire::Version::V1) {
+            self.end(now, crate::CloseReason::VersionMismatch);
+            self.phase = Phase::Gone;
+        } else {
+            self.drop_packet(now, PacketKind::VersionNegotiation, packet.len(), DropReason::Invalid);
+        }
+    }
+}
+
+#[inline]
+fn space_of(kind: PacketKind) -> Option<SpaceKind> {
+    match kind {
+        PacketKind::OneRtt => Some(SpaceKind::Data),
+        PacketKind::Initial => Some(SpaceKind::Initial),
+        PacketKind::Handshake => Some(SpaceKind::Handshake),
+        _ => None,
+    }
+}

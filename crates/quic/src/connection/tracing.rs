@@ -1,0 +1,190 @@
+//! What a connection tells those who listen. Every function asks first whether somebody does.
+
+use super::Connection;
+use crate::error::CloseReason;
+use crate::space::SpaceKind;
+use trace::event::{DropReason, LossTrigger};
+use trace::{Event, Metrics, Packet, PacketKind};
+use units::Time;
+use wire::{ConnectionId, Frames, Header, Hole, TransportParameters};
+
+impl Connection {
+    pub(super) fn trace_start(&mut self, now: Time) {
+        if self.log.interest().lifecycle {
+            let event = Event::ConnectionStarted {
+                local: self.origin.local,
+                remote: self.origin.remote,
+                source: self.local_ids.first().as_bytes().to_vec(),
+                original_destination: self.origin.original_destination.as_bytes().to_vec(),
+            };
+            self.log.push(now, event);
+            let values = self.local_parameters.integers();
+            self.log.push(now, Event::ParametersSet { local: true, values });
+            self.trace_keys(now, SpaceKind::Initial);
+        }
+    }
+
+    pub(super) fn trace_parameters(&mut self, now: Time, peer: &TransportParameters) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, Event::ParametersSet { local: false, values: peer.integers() });
+        }
+    }
+
+    pub(super) fn trace_state(&mut self, now: Time, state: &'static str) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, Event::ConnectionState { state });
+        }
+    }
+
+    pub(super) fn trace_closed(&mut self, now: Time, reason: &CloseReason) {
+        if self.log.interest().lifecycle {
+            let (application, code) = reason.code();
+            let event =
+                Event::ConnectionClosed { local: reason.is_local(), application, code, reason: reason.to_string() };
+            self.log.push(now, event);
+        }
+    }
+
+    pub(super) fn trace_keys(&mut self, now: Time, kind: SpaceKind) {
+        if self.log.interest().lifecycle {
+            let phase = (kind == SpaceKind::Data).then_some(0);
+            for key in key_names(kind) {
+                self.log.push(now, Event::KeyUpdated { key, phase });
+            }
+        }
+    }
+
+    pub(super) fn trace_keys_discarded(&mut self, now: Time, kind: SpaceKind) {
+        if self.log.interest().lifecycle {
+            for key in key_names(kind) {
+                self.log.push(now, Event::KeyDiscarded { key });
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace_datagram_sent(&mut self, now: Time, length: usize) {
+        if self.log.interest().datagrams() {
+            let number = self.stats.datagrams_sent - 1;
+            self.log.push(now, Event::DatagramSent { number, length: length as u32 });
+        }
+    }
+    #[inline]
+    pub(super) fn trace_datagram_received(&mut self, now: Time, length: usize) {
+        if self.log.interest().datagrams() {
+            let number = self.stats.datagrams_received - 1;
+            self.log.push(now, Event::DatagramReceived { number, length: length as u32 });
+        }
+    }
+
+    /// The frames are read back from what was written: so a trace shows what really goes over the wire.
+    #[inline]
+    pub(super) fn trace_packet_sent(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        number: u64,
+        payload: &[u8],
+        (length, hole): (usize, Option<Hole>),
+    ) {
+        if self.log.interest().packets {
+            let source = if kind == SpaceKind::Data { ConnectionId::EMPTY } else { self.local_ids.first() };
+            let packet = Packet {
+                kind: kind.packet_kind(),
+                number: Some(number),
+                length: length as u32,
+                destination: self.remote_ids.current().as_bytes().to_vec(),
+                source: source.as_bytes().to_vec(),
+                frames: frames(payload, hole.map_or(0, |hole| hole.length as usize), self.config.ack_delay_exponent),
+                datagram: self.stats.datagrams_sent,
+            };
+            self.log.push(now, Event::PacketSent(Box::new(packet)));
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace_packet_received(
+        &mut self,
+        now: Time,
+        header: &Header,
+        number: u64,
+        length: usize,
+        (payload, virtual_tail): (&[u8], usize),
+    ) {
+        if self.log.interest().packets {
+            let exponent = self.peer.as_ref().map_or(3, |peer| peer.ack_delay_exponent as u8);
+            let packet = Packet {
+                kind: header.kind,
+                number: Some(number),
+                length: length as u32,
+                destination: header.destination.as_bytes().to_vec(),
+                source: header.source.as_bytes().to_vec(),
+                frames: frames(payload, virtual_tail, exponent),
+                datagram: self.stats.datagrams_received - 1,
+            };
+            self.log.push(now, Event::PacketReceived(Box::new(packet)));
+        }
+    }
+
+    pub(super) fn trace_packet_dropped(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {
+        if self.log.interest().packets {
+            self.log.push(now, Event::PacketDropped { kind, length: length as u32, reason });
+        }
+    }
+
+    pub(super) fn trace_losses(&mut self, now: Time, kind: SpaceKind) {
+        let interest = self.log.interest();
+        if interest.packets || interest.metrics {
+            let kind = kind.packet_kind();
+            for loss in &self.losses {
+                let trigger: LossTrigger = loss.trigger;
+                self.log.push(now, Event::PacketLost { kind, number: loss.number, trigger });
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace_metrics(&mut self, now: Time) {
+        if self.log.interest().metrics {
+            self.push_metrics(now);
+        }
+    }
+
+    fn push_metrics(&mut self, now: Time) {
+        let recovery = &self.recovery;
+        let controller = recovery.controller();
+        let metrics = Metrics {
+            cwnd: recovery.window(),
+            bytes_in_flight: recovery.bytes_in_flight,
+            ssthresh: controller.ssthresh(),
+            latest_rtt: recovery.rtt.latest(),
+            smoothed_rtt: recovery.rtt.smoothed(),
+            min_rtt: recovery.rtt.min(),
+            rtt_variance: recovery.rtt.variance(),
+            pacing_rate: controller.allowance().pacing,
+            delivery_rate: recovery.last_rate,
+            pto_count: recovery.pto_count,
+        };
+        let state = controller.state();
+        let mut gauges = Vec::new();
+        controller.gauges(&mut |name, value| gauges.push(Event::Gauge { name, value }));
+        self.log.push(now, Event::Metrics(metrics));
+        gauges.into_iter().for_each(|gauge| self.log.push(now, gauge));
+        if self.traced_state != state {
+            self.traced_state = state;
+            self.log.push(now, Event::CongestionState { state });
+        }
+    }
+}
+
+fn key_names(kind: SpaceKind) -> [&'static str; 2] {
+    match kind {
+        SpaceKind::Initial => ["client_initial_secret", "server_initial_secret"],
+        SpaceKind::Handshake => ["client_handshake_secret", "server_handshake_secret"],
+        SpaceKind::Data => ["client_1rtt_secret", "server_1rtt_secret"],
+    }
+}
+
+fn frames(payload: &[u8], virtual_tail: usize, ack_delay_exponent: u8) -> Vec<trace::Frame> {
+    Frames::new(payload, virtual_tail).flatten().map(|frame| frame.to_trace(ack_delay_exponent)).collect()
+}

@@ -1,0 +1,392 @@
+//! How a datagram is made.
+
+use super::{Connection, Phase, Progress};
+use crate::assemble::Payload;
+use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
+use crate::sent::SentFrame;
+use crate::space::{Space, SpaceKind};
+use std::net::SocketAddr;
+use tls::Sealer;
+use units::Time;
+use wire::header::{LongHeader, ShortHeader, WrittenLong};
+use wire::{Ecn, EcnCounts, Frame, Hole, Side, Truncated, Version};
+
+/// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
+const TAG: usize = 16;
+/// Header protection takes its sample four bytes behind the start of the packet number (RFC 9001 section 5.4.2).
+const SAMPLE_OFFSET: usize = 4;
+
+/// A UDP datagram that is to be sent; its bytes stand in the buffer that was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmit {
+    /// Where to.
+    pub remote: SocketAddr,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Its virtual bytes, which do not stand in the buffer.
+    pub hole: Option<Hole>,
+    /// Whether it carries application data.
+    pub carries_data: bool,
+    /// Its length in bytes, hole included.
+    pub length: usize,
+}
+
+/// What a space may put into a packet now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    Nothing,
+    /// An ACK frame alone.
+    Ack,
+    /// Frames that count towards bytes in flight.
+    Flight,
+}
+
+/// A header that was written, and its packet's beginnings in the datagram.
+struct Begun {
+    start: usize,
+    number_offset: usize,
+    payload_offset: usize,
+    long: Option<WrittenLong>,
+}
+
+impl Connection {
+    /// Makes the next datagram, if one is to be sent at `now`, at the end of `buffer`, which is empty.
+    pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        debug_assert!(buffer.is_empty());
+        match self.phase {
+            Phase::Open => {}
+            Phase::Closing { .. } => return self.transmit_close(now, buffer),
+            Phase::Draining { .. } | Phase::Gone => return None,
+        }
+        if self.path.is_blocked() {
+            return None;
+        }
+        let limit = self.path.payload(self.config.max_udp_payload);
+        let mut made = Made::default();
+        if self.progress == Progress::Confirmed {
+            let wants = self.data_wants(now, limit);
+            if wants != Wants::Nothing {
+                self.packet(now, SpaceKind::Data, wants, (buffer, limit, 0), &mut made);
+            }
+        } else {
+            self.transmit_handshake(now, buffer, limit, &mut made);
+        }
+        self.finish_datagram(now, buffer, &made)
+    }
+
+    #[inline]
+    fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], made: &Made) -> Option<Transmit> {
+        if buffer.is_empty() {
+            return None;
+        }
+        let length = buffer.len() + made.hole.map_or(0, |hole| hole.length as usize);
+        self.stats.datagrams_sent += 1;
+        self.stats.bytes_sent += length as u64;
+        self.path.on_sent(length as u64);
+        self.trace_datagram_sent(now, length);
+        Some(Transmit {
+            remote: self.path.remote,
+            ecn: Ecn::NotEct,
+            hole: made.hole,
+            carries_data: made.carries_data,
+            length,
+        })
+    }
+
+    /// While the handshake is not confirmed: packets of several spaces in one datagram (RFC 9000 section 12.2), which
+    /// is padded where the RFC asks for it (14.1).
+    fn transmit_handshake(&mut self, now: Time, buffer: &mut Vec<u8>, limit: usize, made: &mut Made) {
+        let mut wants = [Wants::Nothing; 3];
+        for kind in SpaceKind::ALL {
+            wants[kind as usize] = match kind {
+                SpaceKind::Data => self.data_wants(now, limit),
+                early => self.early_wants(now, early, limit),
+            };
+        }
+        let initial = wants[SpaceKind::Initial as usize];
+        let mut padded = match self.origin.side {
+            Side::Client => initial != Wants::Nothing,
+            Side::Server => initial == Wants::Flight,
+        };
+        // A server that may not send a full datagram does not send an Initial packet that asks for one.
+        if padded && limit < usize::from(MIN_PAYLOAD) {
+            let due = self.space(SpaceKind::Initial).is_some_and(|space| space.received.is_due(now));
+            wants[SpaceKind::Initial as usize] = if due { Wants::Ack } else { Wants::Nothing };
+            padded = false;
+        }
+        for kind in SpaceKind::ALL {
+            let room = limit.saturating_sub(buffer.len() + made.hole.map_or(0, |hole| hole.length as usize));
+            if wants[kind as usize] == Wants::Nothing || (!buffer.is_empty() && room < LEAST_ROOM) {
+                continue;
+            }
+            let last = SpaceKind::ALL.into_iter().all(|later| later <= kind || wants[later as usize] == Wants::Nothing);
+            let pad_to = if padded && (last || room < 2 * LEAST_ROOM) { usize::from(MIN_PAYLOAD) } else { 0 };
+            self.packet(now, kind, wants[kind as usize], (buffer, limit, pad_to), made);
+        }
+        if self.origin.side == Side::Client && wants[SpaceKind::Handshake as usize] != Wants::Nothing {
+            // RFC 9001 section 4.9.1: a client that sends a Handshake packet is done with Initial ones.
+            self.discard_space(now, SpaceKind::Initial);
+        }
+    }
+
+    fn early_wants(&self, now: Time, kind: SpaceKind, limit: usize) -> Wants {
+        let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else { return Wants::Nothing };
+        let flight = space.crypto.has_pending() || space.ping;
+        if space.probes > 0 || flight && self.recovery.admits(limit as u64) {
+            Wants::Flight
+        } else if space.received.is_due(now) {
+            Wants::Ack
+        } else {
+            Wants::Nothing
+        }
+    }
+
+    /// What the 1-RTT space may send, with window and pacer asked, and noted where they refuse.
+    #[inline]
+    fn data_wants(&mut self, now: Time, limit: usize) -> Wants {
+        if self.data.keys.is_none() || self.progress == Progress::Handshaking && self.origin.side == Side::Client {
+            return Wants::Nothing;
+        }
+        if self.data.probes > 0 {
+            return Wants::Flight;
+        }
+        let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
+        if !self.recovery.admits(limit as u64) {
+            self.recovery.note_stop(false);
+            return ack;
+        }
+        let view = self.view(now);
+        let pending = self.streams.has_pending(&view)
+            || !self.control.is_empty()
+            || !self.path_responses.is_empty()
+            || self.data.ping
+            || self.data.crypto.has_pending();
+        if !pending {
+            self.recovery.note_stop(true);
+            return ack;
+        }
+        if let Some(at) = self.recovery.paced_until(now) {
+            self.recovery.note_stop(false);
+            self.paced_until = Some(at);
+            return ack;
+        }
+        Wants::Flight
+    }
+
+    /// Makes one packet at the end of the datagram.
+    #[inline]
+    fn packet(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        wants: Wants,
+        (buffer, limit, pad_to): (&mut Vec<u8>, usize, usize),
+        made: &mut Made,
+    ) {
+        let Some(begun) = self.begin_packet(kind, buffer) else { return };
+        let number = self.space(kind).map_or(0, |space| space.sent.next_number());
+        let hollow = kind == SpaceKind::Data
+            && self.data.keys.as_ref().is_some_and(|keys| keys.local.is_null());
+        let mut contents = std::mem::take(&mut self.contents);
+        let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
+        self.fill(now, kind, wants, &mut payload);
+        payload.pad_to(pad_to.saturating_sub(TAG));
+        // The sample for header protection must lie in the packet.
+        if payload.length() < begun.number_offset + SAMPLE_OFFSET {
+            payload.pad_to(begun.number_offset + SAMPLE_OFFSET);
+        }
+        let (hole, carries_data, length) = (payload.hole(), payload.carries_data, payload.length());
+        if length == begun.payload_offset {
+            // Nothing was to be said after all.
+            buffer.truncate(begun.start);
+            self.contents = contents;
+            return;
+        }
+        self.trace_packet_sent(now, kind, number, &buffer[begun.payload_offset..], (length + TAG - begun.start, hole));
+        let virtual_length = hole.map_or(0, |hole| hole.length as usize);
+        let size = (length + TAG - begun.start) as u32;
+        self.seal(kind, number, buffer, begun, virtual_length);
+        let space = match kind {
+            SpaceKind::Data => Some(&mut self.data),
+            early => self.early_spaces[early as usize].as_deref_mut(),
+        };
+        if let Some(space) = space {
+            space.ping &= !contents.ack_eliciting;
+            space.probes = space.probes.saturating_sub(u8::from(contents.ack_eliciting));
+            self.recovery.on_sent(now, space, size, &contents);
+        }
+        self.stats.packets_sent += 1;
+        self.stats.data_packets_sent += u64::from(carries_data);
+        self.stats.ack_only_packets_sent += u64::from(!contents.ack_eliciting);
+        if contents.ack_eliciting {
+            self.probe_base = now;
+            if !std::mem::replace(&mut self.eliciting_since_receipt, true) {
+                // RFC 9000 section 10.1: the first ack-eliciting packet after one received restarts the idle timer.
+                self.idle_from = now;
+            }
+        }
+        self.contents = contents;
+        made.hole = made.hole.or(hole);
+        made.carries_data |= carries_data;
+    }
+
+    #[inline]
+    fn begin_packet(&self, kind: SpaceKind, buffer: &mut Vec<u8>) -> Option<Begun> {
+        let space = self.space(kind)?;
+        let start = buffer.len();
+        let number = Truncated::new(space.sent.next_number(), space.largest_acked);
+        let destination = self.remote_ids.current();
+        let (number_offset, long) = match kind {
+            SpaceKind::Data => {
+                let header = ShortHeader { destination, spin: false, key_phase: false, number };
+                (header.write(buffer), None)
+            }
+            early => {
+                let header = LongHeader {
+                    kind: early.packet_kind(),
+                    version: Version::V1,
+                    destination,
+                    source: self.local_ids.first(),
+                    token: &[],
+                    number,
+                };
+                let written = header.write(buffer);
+                (written.number_offset, Some(written))
+            }
+        };
+        Some(Begun { start, number_offset, payload_offset: buffer.len(), long })
+    }
+
+    /// Fills a payload in the order in which frames matter.
+    #[inline]
+    fn fill(&mut self, now: Time, kind: SpaceKind, wants: Wants, payload: &mut Payload<'_>) {
+        let exponent = self.config.ack_delay_exponent;
+        let space = match kind {
+            SpaceKind::Data => &mut self.data,
+            early => match self.early_spaces[early as usize].as_deref_mut() {
+                Some(space) => space,
+                None => return,
+            },
+        };
+        if space.received.is_waiting() {
+            fill_ack(now, space, exponent, payload);
+        }
+        if wants != Wants::Flight {
+            return;
+        }
+        payload.crypto(&mut space.crypto);
+        if kind == SpaceKind::Data {
+            self.fill_control(payload);
+            let view = self.view(now);
+            self.streams.fill(payload, &view);
+        }
+        let ping = self.space(kind).is_some_and(|space| space.ping || space.probes > 0);
+        if ping && !payload.contents().ack_eliciting && payload.room() > 0 {
+            payload.passing_frame(&Frame::Ping, true);
+        }
+    }
+
+    /// The connection's own control frames.
+    fn fill_control(&mut self, payload: &mut Payload<'_>) {
+        while let Some(&data) = self.path_responses.front() {
+            let frame = Frame::PathResponse { data };
+            if frame.encoded_size() > payload.room() {
+                return;
+            }
+            payload.passing_frame(&frame, true);
+            self.path_responses.pop_front();
+        }
+        while let Some(&pending) = self.control.front() {
+            if let Some(frame) = self.control_frame(pending) {
+                if frame.encoded_size() > payload.room() {
+                    return;
+                }
+                payload.frame(&frame, pending);
+            }
+            self.control.pop_front();
+        }
+    }
+
+    fn control_frame(&self, pending: SentFrame) -> Option<Frame<'static>> {
+        match pending {
+            SentFrame::NewConnectionId { sequence } => {
+                let known = self.local_ids.get(sequence)?;
+                Some(Frame::NewConnectionId { sequence, retire_prior_to: 0, id: known.id, token: known.token })
+            }
+            SentFrame::RetireConnectionId { sequence } => Some(Frame::RetireConnectionId { sequence }),
+            SentFrame::HandshakeDone => Some(Frame::HandshakeDone),
+            _ => None,
+        }
+    }
+
+    /// Puts the tag on and both protections.
+    #[inline]
+    fn seal(&self, kind: SpaceKind, number: u64, buffer: &mut Vec<u8>, begun: Begun, virtual_length: usize) {
+        buffer.resize(buffer.len() + TAG, 0);
+        if let Some(long) = begun.long {
+            let behind = buffer.len() - begun.payload_offset + virtual_length;
+            long.set_length(buffer, behind);
+        }
+        let sealer: Option<&Sealer> = self.space(kind).and_then(|space| space.keys.as_ref()).map(|keys| &keys.local);
+        if let Some(sealer) = sealer {
+            let packet = &mut buffer[begun.start..];
+            sealer.seal(number, packet, begun.number_offset - begun.start, begun.payload_offset - begun.start);
+        }
+    }
+
+    /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
+    fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        if self.path.is_blocked() || !self.take_close() {
+            return None;
+        }
+        let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
+        let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
+        for (i, kind) in spaces.iter().copied().enumerate() {
+            let Some(begun) = self.begin_packet(kind, buffer) else { continue };
+            let number = self.space(kind).map_or(0, |space| space.sent.next_number());
+            self.encode_close(kind, buffer);
+            if pad && i + 1 == spaces.len() {
+                let padded = buffer.len().max(usize::from(MIN_PAYLOAD) - TAG);
+                buffer.resize(padded, 0);
+            }
+            let sample = begun.number_offset + SAMPLE_OFFSET;
+            buffer.resize(buffer.len().max(sample), 0);
+            let size = buffer.len() + TAG - begun.start;
+            self.trace_packet_sent(now, kind, number, &buffer[begun.payload_offset..], (size, None));
+            self.seal(kind, number, buffer, begun, 0);
+            let mut contents = std::mem::take(&mut self.contents);
+            contents.clear();
+            if let Some(space) = self.space_mut(kind) {
+                // Numbers are never used twice, in closing either.
+                space.sent.push(now, size as u32, congestion::SentState::default(), &contents);
+            }
+            self.contents = contents;
+            self.stats.packets_sent += 1;
+        }
+        self.finish_datagram(now, buffer, &Made::default())
+    }
+}
+
+/// What a datagram has come to hold.
+#[derive(Debug, Default)]
+struct Made {
+    hole: Option<Hole>,
+    carries_data: bool,
+}
+
+#[inline]
+fn fill_ack(now: Time, space: &mut Space, exponent: u8, payload: &mut Payload<'_>) {
+    let received = &mut space.received;
+    let Some(largest) = received.ranges.max() else { return };
+    let delay = received.delay(now).as_micros() >> exponent;
+    let ecn = received.ecn_counts().map(|[ect0, ect1, ce]| EcnCounts { ect0, ect1, ce });
+    let mut written = 0;
+    payload.ack(largest, |out, room| {
+        let descending = received.ranges.iter().rev().map(|range| range.start..=range.end - 1);
+        written = wire::frame::ack(out, descending, delay, ecn, room);
+        written > 0
+    });
+    if written > 0 {
+        received.note_ack_sent();
+    }
+}

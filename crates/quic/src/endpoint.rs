@@ -1,0 +1,334 @@
+//! Many connections on one address: routing by connection id, accepting, and version negotiation.
+//!
+//! Three verbs: change ([`Endpoint::connect`], [`Endpoint::receive`], [`Endpoint::wake`], calls on a connection),
+//! drain ([`Endpoint::transmit`], [`Endpoint::next_active`] and the events of that connection), wait until
+//! [`Endpoint::wake_at`].
+
+use crate::config::Config;
+use crate::connection::{Connection, Datagram, Origin, Transmit};
+use crate::error::TransportError;
+use crate::ids::{IdMaker, LOCAL_ID_LENGTH};
+use crate::path::MIN_PAYLOAD;
+use random::Stream;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use trace::{Interest, PacketKind};
+use units::Time;
+use wire::{ConnectionId, Ecn, FirstByte, Header, HeaderError, Side, Version};
+
+/// The least length of the destination id of a client's first packet (RFC 9000 section 7.2).
+const MIN_INITIAL_ID: usize = 8;
+/// Answers to packets of unknown versions that wait to be sent.
+const MAX_ANSWERS: usize = 64;
+
+/// A connection of an endpoint. Slots are used again; the handle of a connection that is gone leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Handle {
+    slot: u32,
+    generation: u32,
+}
+
+/// What an endpoint is made from.
+#[derive(Clone)]
+pub struct EndpointOptions {
+    /// The address that packets come to.
+    pub local: SocketAddr,
+    /// How connections that this side accepts are configured; `None`: it accepts none.
+    pub accept: Option<Arc<Config>>,
+    /// Certificates, keys and packet protection.
+    pub tls: tls::Context,
+    /// How many connections may be open at a time.
+    pub max_connections: usize,
+    /// What connections note in their logs.
+    pub interest: Interest,
+}
+
+struct Slot {
+    connection: Option<Box<Connection>>,
+    generation: u32,
+    /// Whether it stands in the queue of those that may have something to send or to tell.
+    queued: bool,
+    wake_at: Option<Time>,
+}
+
+/// All connections of one address.
+pub struct Endpoint {
+    options: EndpointOptions,
+    random: Stream,
+    secret: u64,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Clients' first packets go to an id that the client made up.
+    initial_ids: BTreeMap<(SocketAddr, ConnectionId), u32>,
+    /// Connections whose events or datagrams are to be drained.
+    active: VecDeque<u32>,
+    timers: std::collections::BTreeSet<(Time, u32)>,
+    /// Datagrams that belong to no connection.
+    answers: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// Datagrams that nothing could be done with.
+    dropped: u64,
+}
+
+impl Endpoint {
+    /// An endpoint without connections.
+    pub fn new(options: EndpointOptions, mut random: Stream) -> Endpoint {
+        let secret = random.bits();
+        Endpoint {
+            options,
+            random,
+            secret,
+            slots: Vec::new(),
+            free: Vec::new(),
+            initial_ids: BTreeMap::new(),
+            active: VecDeque::new(),
+            timers: std::collections::BTreeSet::new(),
+            answers: VecDeque::new(),
+            dropped: 0,
+        }
+    }
+
+    /// Opens a connection to `remote`.
+    ///
+    /// # Errors
+    /// If TLS cannot be set up, or the endpoint has all the connections that it may have.
+    pub fn connect(&mut self, now: Time, remote: SocketAddr, config: Arc<Config>) -> Result<Handle, TransportError> {
+        if self.len() >= self.options.max_connections {
+            return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
+        }
+        let mut id = [0; MIN_INITIAL_ID];
+        self.random.fill(&mut id);
+        let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
+        let origin =
+            Origin { side: Side::Client, local: self.options.local, remote, original_destination, peer_id: None };
+        let slot = self.insert(now, origin, config)?;
+        Ok(Handle { slot, generation: self.slots[slot as usize].generation })
+    }
+
+    fn insert(&mut self, now: Time, origin: Origin, config: Arc<Config>) -> Result<u32, TransportError> {
+        let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
+        let maker = IdMaker { secret: self.secret, slot };
+        let parts = (maker, &mut self.random, self.options.interest);
+        let connection = Some(Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?));
+        match self.free.pop() {
+            Some(_) => self.slots[slot as usize].connection = connection,
+            None => self.slots.push(Slot { connection, generation: 0, queued: false, wake_at: None }),
+        }
+        self.touch(slot);
+        Ok(slot)
+    }
+
+    /// The number of connections.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Datagrams that nothing could be done with.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// A connection, unless it is gone.
+    #[inline]
+    pub fn get(&self, handle: Handle) -> Option<&Connection> {
+        let slot = self.slots.get(handle.slot as usize).filter(|slot| slot.generation == handle.generation)?;
+        slot.connection.as_deref()
+    }
+    /// A connection to act on, unless it is gone. It is looked at again before the next datagrams leave.
+    #[inline]
+    pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Connection> {
+        let known = self.slots.get(handle.slot as usize)?.generation == handle.generation;
+        if known {
+            self.touch(handle.slot);
+        }
+        self.slots[handle.slot as usize].connection.as_deref_mut().filter(|_| known)
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        if !entry.queued {
+            entry.queued = true;
+            self.active.push_back(slot);
+        }
+    }
+
+    /// Takes in a datagram.
+    #[inline]
+    pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
+        let Some(&first) = datagram.bytes.first() else { return };
+        let short = !FirstByte(first).is_long();
+        let id = if short { datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) } else { None };
+        if let Some(slot) = id.and_then(|id| self.slot_of(id)) {
+            return self.deliver(now, slot, datagram);
+        }
+        if short {
+            self.dropped += 1;
+            return;
+        }
+        self.receive_long(now, datagram);
+    }
+
+    /// The connection that gave this id out.
+    #[inline]
+    fn slot_of(&self, id: &[u8]) -> Option<u32> {
+        let slot = IdMaker::slot_of(self.secret, id)?;
+        let connection = self.slots.get(slot as usize)?.connection.as_deref()?;
+        connection.owns(&ConnectionId::new(id)?).then_some(slot)
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Time, slot: u32, datagram: Datagram<'_>) {
+        if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() {
+            connection.receive(now, datagram);
+        }
+        self.touch(slot);
+    }
+
+    fn receive_long(&mut self, now: Time, datagram: Datagram<'_>) {
+        let header = match Header::parse_with_hole(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
+            Ok(header) => header,
+            Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, &datagram),
+            Err(_) => {
+                self.dropped += 1;
+                return;
+            }
+        };
+        let known = self.slot_of(header.destination.as_bytes());
+        let known = known.or_else(|| self.initial_ids.get(&(datagram.remote, header.destination)).copied());
+        if let Some(slot) = known {
+            return self.deliver(now, slot, datagram);
+        }
+        self.accept(now, &header, datagram);
+    }
+
+    /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
+    fn accept(&mut self, now: Time, header: &Header, datagram: Datagram<'_>) {
+        let length = datagram.bytes.len() + datagram.hole.map_or(0, |hole| hole.length as usize);
+        let acceptable = header.kind == PacketKind::Initial
+            && header.destination.len() >= MIN_INITIAL_ID
+            && length >= usize::from(MIN_PAYLOAD)
+            && self.len() < self.options.max_connections;
+        let Some(config) = self.options.accept.clone().filter(|_| acceptable) else {
+            self.dropped += 1;
+            return;
+        };
+        let origin = Origin {
+            side: Side::Server,
+            local: self.options.local,
+            remote: datagram.remote,
+            original_destination: header.destination,
+            peer_id: Some(header.source),
+        };
+        match self.insert(now, origin, config) {
+            Ok(slot) => {
+                self.initial_ids.insert((datagram.remote, header.destination), slot);
+                self.deliver(now, slot, datagram);
+            }
+            Err(_) => self.dropped += 1,
+        }
+    }
+
+    /// RFC 9000 section 6.1: a server tells which versions it speaks, to datagrams that are large enough.
+    fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
+        let answerable = self.options.accept.is_some()
+            && version != Version::NEGOTIATION
+            && datagram.bytes.len() >= usize::from(MIN_PAYLOAD)
+            && self.answers.len() < MAX_ANSWERS;
+        let Some(invariants) = wire::header::Invariants::parse(datagram.bytes).ok().filter(|_| answerable) else {
+            self.dropped += 1;
+            return;
+        };
+        let mut answer = Vec::new();
+        let unused = self.random.bits() as u8 & 0x7f;
+        let (destination, source) = (invariants.source, invariants.destination);
+        wire::header::version_negotiation(&mut answer, unused, destination, source, &Version::SUPPORTED);
+        self.answers.push_back((datagram.remote, answer));
+    }
+
+    /// Makes the next datagram that is to leave at `now`. Connections whose events were not drained by
+    /// [`Endpoint::next_active`] are drained of datagrams all the same.
+    #[inline]
+    pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some((remote, bytes)) = self.answers.pop_front() {
+            buffer.extend_from_slice(&bytes);
+            let length = bytes.len();
+            return Some(Transmit { remote, ecn: Ecn::NotEct, hole: None, carries_data: false, length });
+        }
+        while let Some(&slot) = self.active.front() {
+            if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut()
+                && let Some(transmit) = connection.transmit(now, buffer)
+            {
+                return Some(transmit);
+            }
+            self.active.pop_front();
+            self.settle(slot);
+        }
+        None
+    }
+
+    /// The connection that is to be looked at next: one that may have events. It stays the same until
+    /// [`Endpoint::transmit`] has nothing more from it.
+    #[inline]
+    pub fn next_active(&self) -> Option<Handle> {
+        let slot = *self.active.front()?;
+        Some(Handle { slot, generation: self.slots[slot as usize].generation })
+    }
+
+    /// A connection has nothing more to send: its timer is set, or, if it is gone, it is forgotten.
+    #[inline]
+    fn settle(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        entry.queued = false;
+        let Some(connection) = entry.connection.as_deref() else { return };
+        if connection.is_gone() && !connection.has_events() {
+            let key = (connection.remote(), connection.original_destination());
+            self.initial_ids.remove(&key);
+            if let Some(at) = entry.wake_at.take() {
+                self.timers.remove(&(at, slot));
+            }
+            entry.connection = None;
+            entry.generation = entry.generation.wrapping_add(1);
+            self.free.push(slot);
+            return;
+        }
+        let at = connection.wake_at();
+        // A timer that moves back is left where it is: it fires once for nothing, which costs less than moving it
+        // with every packet.
+        let stands = matches!((entry.wake_at, at), (Some(set), Some(at)) if set <= at);
+        if !stands && entry.wake_at != at {
+            if let Some(old) = entry.wake_at {
+                self.timers.remove(&(old, slot));
+            }
+            if let Some(at) = at {
+                self.timers.insert((at, slot));
+            }
+            entry.wake_at = at;
+        }
+    }
+
+    /// When [`Endpoint::wake`] is to be called at the latest.
+    #[inline]
+    pub fn wake_at(&self) -> Option<Time> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Time has passed.
+    pub fn wake(&mut self, now: Time) {
+        while let Some(&(at, slot)) = self.timers.first() {
+            if at > now {
+                break;
+            }
+            self.timers.pop_first();
+            let entry = &mut self.slots[slot as usize];
+            entry.wake_at = None;
+            if let Some(connection) = entry.connection.as_deref_mut() {
+                connection.wake(now);
+                self.touch(slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What a connection tells its application.
+
+use wire::{Direction, StreamId};
+
+/// Something that the application may want to act on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is complete: the peer is who it should be, and 1-RTT data flows.
+    Connected,
+    /// The peer opened a stream.
+    Opened(StreamId),
+    /// There is data, or the end, to read. Told once; the next time after a read.
+    Readable(StreamId),
+    /// A write that was refused or cut short can go on.
+    Writable(StreamId),
+    /// All that was written, and the end, were acknowledged.
+    Delivered(StreamId),
+    /// The peer asked to stop sending; the stream was reset in answer.
+    Stopped {
+        /// The stream.
+        stream: StreamId,
+        /// The peer's code.
+        code: u64,
+    },
+    /// The peer reset the stream.
+    Reset {
+        /// The stream.
+        stream: StreamId,
+        /// The peer's code.
+        code: u64,
+    },
+    /// Both halves of a stream are over; its id is not known any more.
+    Closed {
+        /// The stream.
+        stream: StreamId,
+        /// Bytes that this side sent on it, each counted once.
+        sent: u64,
+        /// Bytes that this side received on it.
+        received: u64,
+    },
+    /// More streams of this direction can be opened.
+    StreamsAvailable(Direction),
+    /// The connection is over for the application. Nothing comes after this.
+    Ended,
+}

@@ -1,0 +1,33 @@
+//! A sans-IO QUIC endpoint: RFC 9000, 9001 and 9002.
+//!
+//! Bytes and the time go in, bytes and "wake me at" come out; there is no socket, no thread, no clock. The same
+//! endpoint runs in the simulator, over an emulated network and on a UDP socket.
+
+pub mod ack_policy;
+mod assemble;
+pub mod config;
+mod connection;
+mod endpoint;
+mod error;
+mod event;
+mod handshake;
+mod ids;
+pub mod loss;
+mod path;
+mod ranges;
+mod recovery;
+pub mod schedule;
+mod sent;
+mod space;
+mod stats;
+mod stream;
+
+pub use config::{Config, PARAMETERS};
+pub use connection::{Connection, Datagram, Transmit};
+pub use endpoint::{Endpoint, EndpointOptions, Handle};
+pub use error::{CloseReason, StreamError, TransportError};
+pub use event::Event;
+pub use path::MIN_PAYLOAD;
+pub use ranges::RangeSet;
+pub use stats::{RttHistogram, Stats};
+pub use stream::{Data, Read, StreamStats};

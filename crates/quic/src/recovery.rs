@@ -1,0 +1,254 @@
+//! What one path has in flight, what it tells of itself, and when more may be sent: the sum of RTT estimate, loss
+//! detection, controller and pacer (RFC 9002).
+
+use crate::config::Config;
+use crate::loss::{self, LossRun};
+use crate::sent::{Contents, SentFrame, SentPacket};
+use crate::space::Space;
+use congestion::{AckSample, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
+use trace::event::LossTrigger;
+use units::{Duration, Rate, Time};
+
+/// Packets acknowledged by one ACK frame, taken together.
+#[derive(Debug, Default)]
+pub(crate) struct Newly {
+    /// Any packet at all.
+    pub any: bool,
+    bytes: u64,
+    ack_eliciting: bool,
+    newest_sent_at: Time,
+    oldest_sent_at: Option<Time>,
+    largest: u64,
+    largest_sent_at: Time,
+    spurious_bytes: u64,
+}
+
+impl Newly {
+    /// Takes one packet in.
+    #[inline]
+    pub(crate) fn add(&mut self, recovery: &mut Recovery, now: Time, number: u64, packet: &SentPacket, was_lost: bool) {
+        let size = u64::from(packet.size);
+        if was_lost {
+            self.spurious_bytes += size;
+        } else if packet.in_flight {
+            recovery.bytes_in_flight -= size;
+            self.bytes += size;
+        }
+        if packet.in_flight {
+            recovery.delivery.on_acked(now, size, packet.sent_at, &packet.rate);
+        }
+        if !self.any || number > self.largest {
+            self.largest = number;
+            self.largest_sent_at = packet.sent_at;
+        }
+        self.any = true;
+        self.ack_eliciting |= packet.ack_eliciting;
+        self.newest_sent_at = self.newest_sent_at.max(packet.sent_at);
+        self.oldest_sent_at = Some(self.oldest_sent_at.map_or(packet.sent_at, |known| known.min(packet.sent_at)));
+    }
+}
+
+/// A packet that was declared lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Loss {
+    pub number: u64,
+    pub trigger: LossTrigger,
+}
+
+/// The state of one path.
+pub(crate) struct Recovery {
+    pub rtt: RttEstimate,
+    controller: Box<dyn Controller>,
+    pacer: Pacer,
+    delivery: DeliveryRate,
+    pub bytes_in_flight: u64,
+    pub pto_count: u32,
+    first_sample_at: Option<Time>,
+    /// Whether, since the last packet that was sent, there was nothing to send although the window had room.
+    app_limited: bool,
+    pub last_rate: Option<Rate>,
+    prior_in_flight: u64,
+}
+
+impl Recovery {
+    pub(crate) fn new(config: &Config, controller: Box<dyn Controller>) -> Recovery {
+        let packet = u64::from(config.max_udp_payload);
+        let mut recovery = Recovery {
+            rtt: RttEstimate::new(config.initial_rtt),
+            pacer: Pacer::new(config.pacing_burst * packet, config.pacing_quantum * packet),
+            controller,
+            delivery: DeliveryRate::default(),
+            bytes_in_flight: 0,
+            pto_count: 0,
+            first_sample_at: None,
+            app_limited: false,
+            last_rate: None,
+            prior_in_flight: 0,
+        };
+        recovery.update_pacer(Time::ZERO);
+        recovery
+    }
+
+    /// What a controller is made from.
+    pub(crate) fn setup(config: &Config) -> Setup {
+        let packet = u64::from(config.max_udp_payload);
+        Setup {
+            max_datagram_size: packet,
+            initial_window: packet * config.initial_window,
+            initial_rtt: config.initial_rtt,
+        }
+    }
+
+    #[inline]
+    fn update_pacer(&mut self, now: Time) {
+        self.pacer.set_rate(now, self.controller.allowance().pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
+    }
+
+    /// The congestion window in bytes.
+    #[inline]
+    pub(crate) fn window(&self) -> u64 {
+        self.controller.allowance().window
+    }
+    pub(crate) fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+
+    /// Whether the window admits a packet of this size.
+    #[inline]
+    pub(crate) fn admits(&self, bytes: u64) -> bool {
+        self.bytes_in_flight + bytes <= self.window()
+    }
+    /// When the pacer lets the next packet go, if not now.
+    #[inline]
+    pub(crate) fn paced_until(&mut self, now: Time) -> Option<Time> {
+        self.controller.allowance().pacing?;
+        self.pacer.blocked_until(now)
+    }
+
+    /// The sender stopped for want of data, or because the window or the pacer held it.
+    #[inline]
+    pub(crate) fn note_stop(&mut self, for_want_of_data: bool) {
+        self.app_limited = for_want_of_data;
+        if for_want_of_data {
+            self.delivery.on_app_limited(self.bytes_in_flight);
+        }
+    }
+
+    /// A packet leaves.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Time, space: &mut Space, size: u32, contents: &Contents) {
+        let rate = self.delivery.on_sent(now, self.bytes_in_flight);
+        space.sent.push(now, size, rate, contents);
+        if contents.ack_eliciting {
+            space.last_eliciting_at = now;
+        }
+        if contents.in_flight {
+            let bytes = u64::from(size);
+            self.bytes_in_flight += bytes;
+            self.controller.on_sent(&Sent { now, bytes, bytes_in_flight: self.bytes_in_flight });
+            self.pacer.on_sent(now, bytes);
+        }
+    }
+
+    /// Before an ACK frame is taken in.
+    #[inline]
+    pub(crate) fn begin_ack(&mut self) {
+        self.prior_in_flight = self.bytes_in_flight;
+    }
+
+    /// The RTT sample of an ACK frame (RFC 9002 section 5.1): only if it newly acknowledged its largest packet and
+    /// something ack-eliciting. Gives the sample.
+    #[inline]
+    pub(crate) fn sample_rtt(&mut self, now: Time, largest: u64, newly: &Newly, ack_delay: Duration) -> Option<Duration> {
+        if newly.largest != largest || !newly.ack_eliciting {
+            return None;
+        }
+        let sample = now.since(newly.largest_sent_at);
+        self.rtt.update(sample, ack_delay);
+        self.first_sample_at.get_or_insert(now);
+        Some(sample)
+    }
+
+    /// Finds what is lost in a space (RFC 9002 section A.10); the frames go to `lost_frame`, the packets into `losses`.
+    pub(crate) fn detect_losses(
+        &mut self,
+        now: Time,
+        space: &mut Space,
+        max_ack_delay: Duration,
+        losses: &mut Vec<Loss>,
+        mut lost_frame: impl FnMut(SentFrame, &mut crate::handshake::CryptoStream),
+    ) {
+        space.loss_time = None;
+        let Some(largest_acked) = space.largest_acked else { return };
+        if space.sent.first_number() >= largest_acked {
+            return;
+        }
+        let threshold = loss::time_threshold(&self.rtt);
+        losses.clear();
+        for (number, packet) in space.sent.outstanding_to(largest_acked) {
+            match loss::judge((number, packet.sent_at), largest_acked, threshold, now) {
+                Ok(trigger) => losses.push(Loss { number, trigger }),
+                Err(at) => {
+                    space.loss_time = Some(space.loss_time.map_or(at, |known: Time| known.min(at)));
+                }
+            }
+        }
+        if losses.is_empty() {
+            return;
+        }
+        let (mut bytes, mut newest_sent_at, mut run) = (0, Time::ZERO, LossRun::default());
+        for loss in &*losses {
+            let crypto = &mut space.crypto;
+            let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else { continue };
+            if packet.in_flight {
+                bytes += u64::from(packet.size);
+                newest_sent_at = newest_sent_at.max(packet.sent_at);
+            }
+            if self.first_sample_at.is_some_and(|first| packet.sent_at > first) {
+                run.lost(loss.number, packet.sent_at, packet.ack_eliciting);
+            }
+        }
+        if bytes == 0 {
+            return;
+        }
+        self.bytes_in_flight -= bytes;
+        let bytes_in_flight = self.bytes_in_flight;
+        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight });
+        if run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
+            self.controller.on_signal(&Signal::PersistentCongestion);
+        }
+        self.update_pacer(now);
+    }
+
+    /// Tells the controller of an ACK frame whose losses are already told.
+    #[inline]
+    pub(crate) fn finish_ack(&mut self, now: Time, newly: &Newly) {
+        if newly.spurious_bytes > 0 {
+            self.controller.on_signal(&Signal::Spurious { now, bytes: newly.spurious_bytes });
+        }
+        let rate = self.delivery.sample(now, self.rtt.min());
+        if let Some(sample) = rate {
+            self.last_rate = Some(sample.rate);
+        }
+        if newly.bytes > 0 {
+            self.controller.on_ack(&AckSample {
+                now,
+                acked_bytes: newly.bytes,
+                newest_sent_at: newly.newest_sent_at,
+                oldest_sent_at: newly.oldest_sent_at.unwrap_or(now),
+                bytes_in_flight: self.bytes_in_flight,
+                prior_in_flight: self.prior_in_flight,
+                app_limited: self.app_limited,
+                rtt: &self.rtt,
+                rate,
+            });
+        }
+        self.update_pacer(now);
+    }
+
+    /// A space is given up with all that it has in flight (RFC 9002 section 6.4).
+    pub(crate) fn discard(&mut self, space: &mut Space) {
+        self.bytes_in_flight -= space.sent.discard_all();
+        self.pto_count = 0;
+    }
+}

@@ -1,0 +1,295 @@
+//! What is in flight in one packet-number space, and what it carried.
+
+use congestion::SentState;
+use std::collections::VecDeque;
+use units::Time;
+use wire::StreamId;
+
+/// A frame as its sender remembers it: what to do when it is acknowledged or lost. Frames that are never sent again
+/// (ACK, PADDING, PING) are not here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
+pub(crate) enum SentFrame {
+    Stream { id: StreamId, offset: u64, length: u32, fin: bool },
+    Crypto { offset: u64, length: u32 },
+    ResetStream { id: StreamId },
+    StopSending { id: StreamId },
+    MaxData,
+    MaxStreamData { id: StreamId },
+    MaxStreams { bidirectional: bool },
+    DataBlocked,
+    StreamDataBlocked { id: StreamId },
+    StreamsBlocked { bidirectional: bool },
+    NewConnectionId { sequence: u64 },
+    RetireConnectionId { sequence: u64 },
+    HandshakeDone,
+}
+
+/// The frames of one packet while it is being filled.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// The frames to remember.
+    pub(crate) frames: Vec<SentFrame>,
+    /// The largest packet number that an ACK frame in it acknowledged.
+    pub(crate) acked: Option<u64>,
+    /// Whether it elicits an acknowledgement (RFC 9002 section 2).
+    pub(crate) ack_eliciting: bool,
+    /// Whether it counts towards bytes in flight: ack-eliciting or padded.
+    pub(crate) in_flight: bool,
+}
+
+impl Contents {
+    /// Empties it for the next packet; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+        self.acked = None;
+        self.ack_eliciting = false;
+        self.in_flight = false;
+    }
+    /// A frame that is remembered and elicits an acknowledgement.
+    #[inline]
+    pub(crate) fn push(&mut self, frame: SentFrame) {
+        self.frames.push(frame);
+        self.ack_eliciting = true;
+        self.in_flight = true;
+    }
+}
+
+/// What became of a packet number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// In flight, or an ACK-only packet that nobody acknowledged.
+    Outstanding,
+    /// Declared lost a short while ago: an acknowledgement now would show the loss to be spurious.
+    Lost,
+    /// Done with.
+    Gone,
+}
+
+const NO_EXTRA: u32 = u32::MAX;
+const NO_ACK: u64 = u64::MAX;
+
+/// One sent packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentPacket {
+    /// When it was sent.
+    pub(crate) sent_at: Time,
+    /// For the delivery-rate sample.
+    pub(crate) rate: SentState,
+    acked: u64,
+    first: Option<SentFrame>,
+    extra: u32,
+    /// Its size in bytes.
+    pub(crate) size: u32,
+    fate: Fate,
+    /// Whether it elicits an acknowledgement.
+    pub(crate) ack_eliciting: bool,
+    /// Whether it counts towards bytes in flight.
+    pub(crate) in_flight: bool,
+}
+
+impl SentPacket {
+    /// The largest packet number that this packet acknowledged, if it carried an ACK frame.
+    pub(crate) fn acked(&self) -> Option<u64> {
+        (self.acked != NO_ACK).then_some(self.acked)
+    }
+}
+
+/// The sent packets of one packet-number space, by number.
+#[derive(Debug, Default)]
+pub(crate) struct SentPackets {
+    /// The number of the first entry of `packets`.
+    base: u64,
+    packets: VecDeque<SentPacket>,
+    /// The frames beyond the first of packets that have several. Emptied lists wait in `free` for the next packet.
+    extra: Vec<Vec<SentFrame>>,
+    free: Vec<u32>,
+    ack_eliciting: u64,
+}
+
+impl SentPackets {
+    /// The number behind the last that was sent.
+    #[inline]
+    pub(crate) fn next_number(&self) -> u64 {
+        self.base + self.packets.len() as u64
+    }
+    /// Ack-eliciting packets that are outstanding.
+    #[inline]
+    pub(crate) fn ack_eliciting(&self) -> u64 {
+        self.ack_eliciting
+    }
+
+    /// Notes the packet with the next number.
+    #[inline]
+    pub(crate) fn push(&mut self, sent_at: Time, size: u32, rate: SentState, contents: &Contents) {
+        let extra = match contents.frames.get(1..) {
+            Some(rest) if !rest.is_empty() => {
+                let slot = self.free.pop().unwrap_or_else(|| {
+                    self.extra.push(Vec::new());
+                    (self.extra.len() - 1) as u32
+                });
+                self.extra[slot as usize].extend_from_slice(rest);
+                slot
+            }
+            _ => NO_EXTRA,
+        };
+        self.ack_eliciting += u64::from(contents.ack_eliciting);
+        self.packets.push_back(SentPacket {
+            sent_at,
+            rate,
+            acked: contents.acked.unwrap_or(NO_ACK),
+            first: contents.frames.first().copied(),
+            extra,
+            size,
+            fate: Fate::Outstanding,
+            ack_eliciting: contents.ack_eliciting,
+            in_flight: contents.in_flight,
+        });
+    }
+
+    /// The oldest number that is still remembered.
+    #[inline]
+    pub(crate) fn first_number(&self) -> u64 {
+        self.base
+    }
+
+    /// Takes `number` out as acknowledged. Its frames go to `each`. The answer tells also whether it had been
+    /// declared lost.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, number: u64, each: impl FnMut(SentFrame)) -> Option<(SentPacket, bool)> {
+        let at = number.checked_sub(self.base)? as usize;
+        let packet = self.packets.get_mut(at)?;
+        let was_lost = match packet.fate {
+            Fate::Gone => return None,
+            Fate::Outstanding => false,
+            Fate::Lost => true,
+        };
+        packet.fate = Fate::Gone;
+        let copy = *packet;
+        if !was_lost {
+            self.ack_eliciting -= u64::from(copy.ack_eliciting);
+        }
+        self.release(&copy, each);
+        Some((copy, was_lost))
+    }
+
+    /// Takes `number` out as lost. It is remembered for a while, in case that it is acknowledged after all; its frames
+    /// go to `each` now.
+    pub(crate) fn lose(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<SentPacket> {
+        let at = number.checked_sub(self.base)? as usize;
+        let packet = self.packets.get_mut(at).filter(|packet| packet.fate == Fate::Outstanding)?;
+        packet.fate = Fate::Lost;
+        let copy = *packet;
+        self.ack_eliciting -= u64::from(copy.ack_eliciting);
+        if let Some(first) = copy.first {
+            each(first);
+        }
+        if copy.extra != NO_EXTRA {
+            self.extra[copy.extra as usize].iter().copied().for_each(each);
+        }
+        Some(copy)
+    }
+
+    fn release(&mut self, packet: &SentPacket, mut each: impl FnMut(SentFrame)) {
+        if let Some(first) = packet.first {
+            each(first);
+        }
+        if packet.extra != NO_EXTRA {
+            self.extra[packet.extra as usize].drain(..).for_each(each);
+            self.free.push(packet.extra);
+        }
+    }
+
+    /// Lets go of what is done with at the front, and of lost packets that were sent before `horizon`.
+    #[inline]
+    pub(crate) fn trim(&mut self, horizon: Time) {
+        while let Some(front) = self.packets.front() {
+            match front.fate {
+                Fate::Outstanding => break,
+                Fate::Lost if front.sent_at >= horizon => break,
+                _ => {}
+            }
+            let packet = *front;
+            if packet.fate == Fate::Lost {
+                self.release(&packet, |_| {});
+            }
+            self.packets.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// The outstanding packets with numbers up to `largest`, in order.
+    pub(crate) fn outstanding_to(&self, largest: u64) -> impl Iterator<Item = (u64, &SentPacket)> + '_ {
+        let base = self.base;
+        let count = (largest + 1).saturating_sub(base).min(self.packets.len() as u64) as usize;
+        let packets = self.packets.range(..count).enumerate();
+        packets.filter(|(_, p)| p.fate == Fate::Outstanding).map(move |(i, p)| (base + i as u64, p))
+    }
+
+    /// The frames of a packet, without taking it out.
+    pub(crate) fn frames_of(&self, packet: &SentPacket) -> impl Iterator<Item = SentFrame> + '_ {
+        let extra: &[SentFrame] = match packet.extra {
+            NO_EXTRA => &[],
+            slot => &self.extra[slot as usize],
+        };
+        packet.first.into_iter().chain(extra.iter().copied())
+    }
+
+    /// Takes everything out, as when keys are discarded; gives the bytes that were in flight.
+    pub(crate) fn discard_all(&mut self) -> u64 {
+        let in_flight =
+            self.packets.iter().filter(|p| p.fate == Fate::Outstanding && p.in_flight).map(|p| u64::from(p.size)).sum();
+        self.base = self.next_number();
+        self.packets = VecDeque::new();
+        self.extra = Vec::new();
+        self.free = Vec::new();
+        self.ack_eliciting = 0;
+        in_flight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(count: u32) -> Contents {
+        let mut contents = Contents::default();
+        for i in 0..count {
+            contents.push(SentFrame::Crypto { offset: u64::from(i), length: 1 });
+        }
+        contents
+    }
+
+    #[test]
+    fn packets_are_taken_out_once_and_give_their_frames() {
+        let mut sent = SentPackets::default();
+        for i in 0..4 {
+            sent.push(Time::from_nanos(i), 100, SentState::default(), &contents(3));
+        }
+        let mut seen = 0;
+        assert!(sent.acknowledge(2, |_| seen += 1).is_some_and(|(_, lost)| !lost));
+        assert_eq!(seen, 3);
+        assert!(sent.acknowledge(2, |_| seen += 1).is_none());
+        assert_eq!(sent.ack_eliciting(), 3);
+        assert!(sent.lose(0, |_| seen += 1).is_some());
+        assert!(sent.lose(0, |_| seen += 1).is_none());
+        assert_eq!((seen, sent.ack_eliciting()), (6, 2));
+        assert!(sent.acknowledge(0, |_| ()).is_some_and(|(_, lost)| lost), "spurious");
+        sent.trim(Time::ZERO);
+        assert_eq!((sent.first_number(), sent.next_number()), (1, 4));
+        assert_eq!(sent.outstanding_to(10).map(|(n, _)| n).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(sent.discard_all(), 200);
+        assert_eq!((sent.next_number(), sent.ack_eliciting()), (4, 0));
+    }
+
+    #[test]
+    fn lists_of_frames_are_used_again() {
+        let mut sent = SentPackets::default();
+        for i in 0..1000 {
+            sent.push(Time::ZERO, 100, SentState::default(), &contents(4));
+            sent.acknowledge(i, |_| ());
+            sent.trim(Time::ZERO);
+        }
+        assert_eq!(sent.extra.len(), 1);
+    }
+}

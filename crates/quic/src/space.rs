@@ -1,0 +1,236 @@
+//! One packet-number space: what arrived, what is to be acknowledged and when, and what is underway
+//! (RFC 9000 section 12.3).
+
+use crate::ack_policy::{AckPolicy, Received, When};
+use crate::handshake::CryptoStream;
+use crate::ranges::RangeSet;
+use crate::sent::SentPackets;
+use tls::Keys;
+use units::{Duration, Time};
+
+/// How many ranges of received packet numbers are remembered. Numbers below the oldest range count as received
+/// (RFC 9000 section 13.2.3).
+const MAX_RANGES: usize = 256;
+
+/// The three packet-number spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SpaceKind {
+    /// Initial packets.
+    Initial,
+    /// Handshake packets.
+    Handshake,
+    /// 0-RTT and 1-RTT packets.
+    Data,
+}
+
+impl SpaceKind {
+    /// All of them, in the order in which they are used.
+    pub(crate) const ALL: [SpaceKind; 3] = [SpaceKind::Initial, SpaceKind::Handshake, SpaceKind::Data];
+
+    pub(crate) fn level(self) -> tls::Level {
+        match self {
+            SpaceKind::Initial => tls::Level::Initial,
+            SpaceKind::Handshake => tls::Level::Handshake,
+            SpaceKind::Data => tls::Level::OneRtt,
+        }
+    }
+    pub(crate) fn packet_kind(self) -> trace::PacketKind {
+        match self {
+            SpaceKind::Initial => trace::PacketKind::Initial,
+            SpaceKind::Handshake => trace::PacketKind::Handshake,
+            SpaceKind::Data => trace::PacketKind::OneRtt,
+        }
+    }
+}
+
+/// The packet numbers that arrived and what is owed for them.
+#[derive(Debug, Default)]
+pub(crate) struct ReceivedPackets {
+    pub(crate) ranges: RangeSet,
+    /// Numbers below this were received or given up: nothing below is processed again.
+    floor: u64,
+    pub(crate) largest_at: Time,
+    /// Ack-eliciting packets since the last ACK frame that was sent.
+    waiting: u64,
+    ack_at: Option<Time>,
+    ce_count: u64,
+    ect0_count: u64,
+    ect1_count: u64,
+}
+
+impl ReceivedPackets {
+    #[inline]
+    pub(crate) fn is_duplicate(&self, number: u64) -> bool {
+        match self.ranges.max() {
+            Some(max) if number > max => false,
+            _ => number < self.floor || self.ranges.contains(number),
+        }
+    }
+
+    /// Notes a packet that was processed. `policy` decides about ack-eliciting ones; without one they are
+    /// acknowledged at once (RFC 9000 section 13.2.1: Initial and Handshake packets).
+    #[inline]
+    pub(crate) fn note(
+        &mut self,
+        now: Time,
+        number: u64,
+        ack_eliciting: bool,
+        ecn: wire::Ecn,
+        policy: Option<&mut dyn AckPolicy>,
+    ) {
+        let expected = self.ranges.max().map_or(0, |max| max + 1);
+        self.ranges.insert(number..number + 1);
+        if number >= expected {
+            self.largest_at = now;
+        } else if self.ranges.len() > MAX_RANGES {
+            self.forget_oldest();
+        }
+        match ecn {
+            wire::Ecn::NotEct => {}
+            wire::Ecn::Ect0 => self.ect0_count += 1,
+            wire::Ecn::Ect1 => self.ect1_count += 1,
+            wire::Ecn::Ce => self.ce_count += 1,
+        }
+        if !ack_eliciting {
+            return;
+        }
+        self.waiting += 1;
+        let when = policy.map_or(When::Now, |policy| {
+            policy.on_received(&Received {
+                now,
+                out_of_order: number != expected,
+                congestion_experienced: ecn == wire::Ecn::Ce,
+                waiting: self.waiting,
+            })
+        });
+        let at = match when {
+            When::Now => now,
+            When::Within(delay) => now + delay,
+        };
+        self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
+    }
+
+    fn forget_oldest(&mut self) {
+        self.ranges.keep_highest(MAX_RANGES);
+        self.floor = self.floor.max(self.ranges.first().map_or(0, |first| first.start));
+    }
+
+    /// Whether an ACK frame is to be sent now.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.ack_at.is_some_and(|at| at <= now)
+    }
+    /// Whether an ACK frame may go along with other frames.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.ack_at.is_some()
+    }
+    /// When an ACK frame must be sent at the latest.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.ack_at
+    }
+    /// How long ago the largest packet arrived: the ACK Delay (RFC 9000 section 13.2.5).
+    pub(crate) fn delay(&self, now: Time) -> Duration {
+        now.since(self.largest_at)
+    }
+    /// The counts of ECN marks, if there were any (RFC 9000 section 13.4.1): ECT(0), ECT(1), CE.
+    pub(crate) fn ecn_counts(&self) -> Option<[u64; 3]> {
+        let counts = [self.ect0_count, self.ect1_count, self.ce_count];
+        (counts != [0; 3]).then_some(counts)
+    }
+    /// An ACK frame with everything was sent.
+    #[inline]
+    pub(crate) fn note_ack_sent(&mut self) {
+        self.waiting = 0;
+        self.ack_at = None;
+    }
+    /// The peer has our ACK frame up to `largest`: it need not hear of these again (RFC 9000 section 13.2.4).
+    #[inline]
+    pub(crate) fn on_ack_acked(&mut self, largest: u64) {
+        if self.ranges.len() > 1 {
+            self.floor = self.floor.max(largest);
+            self.ranges.remove_below(largest);
+        }
+    }
+}
+
+/// One packet-number space.
+pub(crate) struct Space {
+    pub(crate) keys: Option<Keys>,
+    pub(crate) crypto: CryptoStream,
+    pub(crate) received: ReceivedPackets,
+    pub(crate) sent: SentPackets,
+    pub(crate) largest_acked: Option<u64>,
+    /// When the oldest packet that is older than an acknowledged one will count as lost.
+    pub(crate) loss_time: Option<Time>,
+    pub(crate) last_eliciting_at: Time,
+    /// Probe packets that are still to be sent for a probe timeout.
+    pub(crate) probes: u8,
+    /// Whether the next packet carries a PING if nothing else in it elicits an acknowledgement.
+    pub(crate) ping: bool,
+}
+
+impl Space {
+    pub(crate) fn new() -> Space {
+        Space {
+            keys: None,
+            crypto: CryptoStream::new(),
+            received: ReceivedPackets::default(),
+            sent: SentPackets::default(),
+            largest_acked: None,
+            loss_time: None,
+            last_eliciting_at: Time::ZERO,
+            probes: 0,
+            ping: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ack_policy::EveryNth;
+    use crate::config::AckOptions;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn acks_are_due_by_the_policy() {
+        let mut policy = EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25) });
+        let mut received = ReceivedPackets::default();
+        let mut note = |received: &mut ReceivedPackets, ms, number, eliciting| {
+            received.note(at(ms), number, eliciting, wire::Ecn::NotEct, Some(&mut policy));
+        };
+        note(&mut received, 0, 0, true);
+        assert!(!received.is_due(at(24)) && received.is_due(at(25)));
+        note(&mut received, 1, 1, true);
+        assert!(received.is_due(at(1)));
+        received.note_ack_sent();
+        note(&mut received, 2, 2, false);
+        assert!(!received.is_waiting(), "nothing is owed for packets that elicit no acknowledgement");
+        note(&mut received, 3, 4, true);
+        assert!(received.is_due(at(3)), "a gap");
+        received.note_ack_sent();
+        note(&mut received, 4, 3, true);
+        assert!(received.is_due(at(4)), "out of order");
+        assert_eq!(received.delay(at(10)), Duration::from_millis(7), "counted from the largest");
+    }
+
+    #[test]
+    fn what_was_received_or_forgotten_is_a_duplicate() {
+        let mut received = ReceivedPackets::default();
+        for number in (0..2000).step_by(2) {
+            assert!(!received.is_duplicate(number));
+            received.note(at(0), number, true, wire::Ecn::NotEct, None);
+            assert!(received.is_duplicate(number));
+        }
+        received.note(at(0), 1, true, wire::Ecn::NotEct, None);
+        assert_eq!(received.ranges.len(), MAX_RANGES);
+        assert!(received.is_duplicate(3) && !received.is_duplicate(1999));
+        received.on_ack_acked(1990);
+        assert!(received.is_duplicate(1989) && !received.is_duplicate(1991));
+    }
+}

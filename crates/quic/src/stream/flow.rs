@@ -1,0 +1,112 @@
+//! The credit of the whole connection, in both directions (RFC 9000 section 4.1).
+
+use crate::error::TransportError;
+use wire::Code;
+
+/// What the peer lets this side send.
+#[derive(Debug, Default)]
+pub(crate) struct Credit {
+    limit: u64,
+    spent: u64,
+    blocked_at: Option<u64>,
+}
+
+impl Credit {
+    /// New bytes that may still be sent.
+    #[inline]
+    pub(crate) fn available(&self) -> u64 {
+        self.limit - self.spent
+    }
+    #[inline]
+    pub(crate) fn spend(&mut self, bytes: u64) {
+        self.spent += bytes;
+    }
+    /// The limit never falls. Gives whether it rose.
+    pub(crate) fn raise(&mut self, limit: u64) -> bool {
+        let rises = limit > self.limit;
+        self.limit = self.limit.max(limit);
+        rises
+    }
+    /// Whether DATA_BLOCKED is to be sent, once for each limit.
+    pub(crate) fn note_blocked(&mut self) -> bool {
+        let new = self.blocked_at != Some(self.limit);
+        self.blocked_at = Some(self.limit);
+        new
+    }
+    /// What DATA_BLOCKED tells, if it still holds.
+    pub(crate) fn blocked_limit(&self) -> Option<u64> {
+        self.blocked_at.filter(|limit| *limit == self.limit && self.spent == self.limit)
+    }
+}
+
+/// What this side lets the peer send.
+#[derive(Debug)]
+pub(crate) struct Grant {
+    limit: u64,
+    window: u64,
+    received: u64,
+    consumed: u64,
+    update_pending: bool,
+}
+
+impl Grant {
+    pub(crate) fn new(window: u64) -> Grant {
+        Grant { limit: window, window, received: 0, consumed: 0, update_pending: false }
+    }
+    /// So many more bytes have come.
+    #[inline]
+    pub(crate) fn receive(&mut self, bytes: u64) -> Result<(), TransportError> {
+        self.received += bytes;
+        match self.received <= self.limit {
+            true => Ok(()),
+            false => Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "data beyond MAX_DATA")),
+        }
+    }
+    /// So many bytes were read or given up. Gives whether half of the window is used and MAX_DATA is to be sent.
+    #[inline]
+    pub(crate) fn consume(&mut self, bytes: u64) -> bool {
+        self.consumed += bytes;
+        self.limit - self.consumed <= self.window / 2 && self.ask()
+    }
+    /// Asks for MAX_DATA to be sent; `false` if that was asked already.
+    pub(crate) fn ask(&mut self) -> bool {
+        !std::mem::replace(&mut self.update_pending, true)
+    }
+    /// What MAX_DATA is to tell.
+    pub(crate) fn next_limit(&self) -> u64 {
+        self.limit.max(self.consumed + self.window).min(wire::varint::MAX)
+    }
+    /// MAX_DATA was sent.
+    pub(crate) fn raise(&mut self) {
+        self.limit = self.next_limit();
+        self.update_pending = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_granted_anew_when_half_of_it_is_used() {
+        let mut grant = Grant::new(100);
+        grant.receive(100).unwrap();
+        assert!(!grant.consume(49));
+        assert!(grant.consume(1) && !grant.consume(0), "asked once");
+        assert_eq!(grant.next_limit(), 150);
+        grant.raise();
+        grant.receive(50).unwrap();
+        assert_eq!(grant.receive(1).unwrap_err().code, Code::FLOW_CONTROL_ERROR);
+    }
+
+    #[test]
+    fn blocked_is_told_once_for_each_limit() {
+        let mut credit = Credit::default();
+        assert!(credit.raise(10) && !credit.raise(5));
+        credit.spend(10);
+        assert!(credit.note_blocked() && !credit.note_blocked());
+        assert_eq!(credit.blocked_limit(), Some(10));
+        credit.raise(20);
+        assert_eq!((credit.blocked_limit(), credit.available()), (None, 10));
+    }
+}

@@ -1,0 +1,367 @@
+//! The receiving half of a stream: reassembly and its credit (RFC 9000 sections 2.2, 3.2, 4).
+
+use crate::error::TransportError;
+use crate::ranges::RangeSet;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use wire::{Code, Data};
+
+/// Out-of-order data of one stream may lie in so many pieces. A peer that needs more is playing a game.
+const MAX_PIECES: usize = 16_384;
+/// Neighbouring pieces of real bytes are joined up to this size.
+const JOIN_BELOW: usize = 65_536;
+
+#[derive(Debug)]
+enum Chunk {
+    Bytes(Vec<u8>),
+    Virtual(u64),
+}
+
+impl Chunk {
+    fn len(&self) -> u64 {
+        match self {
+            Chunk::Bytes(bytes) => bytes.len() as u64,
+            Chunk::Virtual(length) => *length,
+        }
+    }
+}
+
+/// What a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Read {
+    /// So many bytes were taken off the stream.
+    pub bytes: u64,
+    /// Whether the end of the stream is reached.
+    pub finished: bool,
+}
+
+/// The receiving half of one stream.
+#[derive(Debug)]
+pub(crate) struct RecvHalf {
+    received: RangeSet,
+    chunks: BTreeMap<u64, Chunk>,
+    /// The application only counts: data is not kept.
+    counting: bool,
+    read: u64,
+    highest: u64,
+    /// MAX_STREAM_DATA: what the peer was told.
+    pub limit: u64,
+    window: u64,
+    final_size: Option<u64>,
+    reset: Option<u64>,
+    /// The code with which the application asked the peer to stop.
+    stopped: Option<u64>,
+    end_was_read: bool,
+    /// Whether the application was told that there is something to read.
+    pub told: bool,
+    /// Whether MAX_STREAM_DATA waits to be sent.
+    pub update_pending: bool,
+}
+
+impl RecvHalf {
+    pub(crate) fn new(window: u64) -> RecvHalf {
+        RecvHalf {
+            received: RangeSet::new(),
+            chunks: BTreeMap::new(),
+            counting: false,
+            read: 0,
+            highest: 0,
+            limit: window,
+            window,
+            final_size: None,
+            reset: None,
+            stopped: None,
+            end_was_read: false,
+            told: false,
+            update_pending: false,
+        }
+    }
+
+    /// The end of what can be read now.
+    fn contiguous(&self) -> u64 {
+        self.received.first().filter(|first| first.start == 0).map_or(0, |first| first.end)
+    }
+    /// Whether a read would give something: data, the end, or a reset.
+    #[inline]
+    pub(crate) fn is_readable(&self) -> bool {
+        !self.end_was_read && (self.contiguous() > self.read || self.final_size == Some(self.read) || self.reset.is_some())
+    }
+    /// The code with which the peer reset it.
+    pub(crate) fn reset_code(&self) -> Option<u64> {
+        self.reset
+    }
+    /// The highest offset received.
+    pub(crate) fn highest(&self) -> u64 {
+        self.highest
+    }
+    /// Whether the application asked the peer to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+    /// The code of STOP_SENDING.
+    pub(crate) fn stop_code(&self) -> Option<u64> {
+        self.stopped
+    }
+
+    /// RFC 9000 sections 4.1 and 4.5: inside the credit, and not against the final size. Gives how much the highest
+    /// offset rises: what counts for the connection's credit.
+    #[inline]
+    fn admit(&mut self, end: u64, fin: bool) -> Result<u64, TransportError> {
+        if end > self.limit {
+            return Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "stream data beyond MAX_STREAM_DATA"));
+        }
+        if let Some(size) = self.final_size {
+            if end > size || fin && end != size {
+                return Err(TransportError::new(Code::FINAL_SIZE_ERROR, "data beyond the final size"));
+            }
+        } else if fin {
+            if end < self.highest {
+                return Err(TransportError::new(Code::FINAL_SIZE_ERROR, "final size below data received"));
+            }
+            self.final_size = Some(end);
+        }
+        let fresh = end.saturating_sub(self.highest);
+        self.highest += fresh;
+        Ok(fresh)
+    }
+
+    /// Takes a STREAM frame.
+    #[inline]
+    pub(crate) fn on_data(&mut self, offset: u64, data: Data<'_>, fin: bool) -> Result<u64, TransportError> {
+        let length = data.len() as u64;
+        let fresh = self.admit(offset + length, fin)?;
+        if length == 0 || self.reset.is_some() {
+            return Ok(fresh);
+        }
+        if !self.counting && self.stopped.is_none() {
+            self.keep(offset..offset + length, data);
+        }
+        self.received.insert(offset..offset + length);
+        if self.received.len() > MAX_PIECES {
+            return Err(TransportError::new(Code::INTERNAL_ERROR, "stream data in too many pieces"));
+        }
+        Ok(fresh)
+    }
+
+    /// Keeps those bytes of a frame that are new.
+    fn keep(&mut self, range: Range<u64>, data: Data<'_>) {
+        let mut start = range.start;
+        let overlapping: Vec<Range<u64>> = match self.received.max() {
+            Some(max) if max >= start => {
+                self.received.iter().filter(|known| known.end > start && known.start < range.end).collect()
+            }
+            _ => Vec::new(),
+        };
+        for known in overlapping {
+            if known.start > start {
+                self.keep_piece(start..known.start, range.start, data);
+            }
+            start = start.max(known.end);
+        }
+        if start < range.end {
+            self.keep_piece(start..range.end, range.start, data);
+        }
+    }
+
+    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>) {
+        let length = piece.end - piece.start;
+        let before = self.chunks.range_mut(..piece.start).next_back();
+        let touching = before.filter(|(start, chunk)| **start + chunk.len() == piece.start);
+        match data {
+            Data::Virtual { .. } => match touching {
+                Some((_, Chunk::Virtual(known))) => *known += length,
+                _ => drop(self.chunks.insert(piece.start, Chunk::Virtual(length))),
+            },
+            Data::Bytes(bytes) => {
+                let bytes = &bytes[(piece.start - frame_start) as usize..(piece.end - frame_start) as usize];
+                match touching {
+                    Some((_, Chunk::Bytes(kept))) if kept.len() + bytes.len() <= JOIN_BELOW => {
+                        kept.extend_from_slice(bytes);
+                    }
+                    _ => drop(self.chunks.insert(piece.start, Chunk::Bytes(bytes.to_vec()))),
+                }
+            }
+        }
+    }
+
+    /// Takes a RESET_STREAM. Gives how much the highest offset rises.
+    pub(crate) fn on_reset(&mut self, code: u64, final_size: u64) -> Result<u64, TransportError> {
+        let fresh = self.admit(final_size, true)?;
+        // 3.2: once all data is there, a reset changes nothing.
+        if self.contiguous() < final_size && self.reset.is_none() {
+            self.reset = Some(code);
+            self.chunks.clear();
+        }
+        Ok(fresh)
+    }
+
+    /// Copies what can be read into `out`.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Read {
+        let mut done = 0;
+        while done < out.len() {
+            let Some(mut entry) = self.chunks.first_entry() else { break };
+            let start = *entry.key();
+            if start > self.read {
+                break;
+            }
+            let skip = (self.read - start) as usize;
+            let count = (entry.get().len() as usize - skip).min(out.len() - done);
+            let into = &mut out[done..done + count];
+            match entry.get_mut() {
+                Chunk::Bytes(bytes) => into.copy_from_slice(&bytes[skip..skip + count]),
+                Chunk::Virtual(_) => wire::pattern::fill(self.read, into),
+            }
+            if skip + count == entry.get().len() as usize {
+                entry.remove();
+            }
+            done += count;
+            self.read += count as u64;
+        }
+        self.note_end(done as u64)
+    }
+
+    /// Takes all that can be read without looking at it; from now on data is not kept.
+    #[inline]
+    pub(crate) fn discard(&mut self) -> Read {
+        if !self.counting {
+            self.counting = true;
+            self.chunks.clear();
+        }
+        let bytes = self.contiguous() - self.read;
+        self.read += bytes;
+        self.note_end(bytes)
+    }
+
+    #[inline]
+    fn note_end(&mut self, bytes: u64) -> Read {
+        let finished = self.final_size == Some(self.read);
+        self.end_was_read |= finished;
+        Read { bytes, finished }
+    }
+
+    /// The application has seen the reset.
+    pub(crate) fn note_reset_seen(&mut self) {
+        self.end_was_read = true;
+    }
+
+    /// The application wants no more; gives whether the peer has to be told.
+    pub(crate) fn stop(&mut self, code: u64) -> bool {
+        let tell = self.stopped.is_none() && self.reset.is_none() && !self.has_all();
+        self.stopped.get_or_insert(code);
+        self.chunks.clear();
+        tell
+    }
+
+    /// Whether all data up to the final size is there.
+    pub(crate) fn has_all(&self) -> bool {
+        self.final_size.is_some_and(|size| self.contiguous() >= size)
+    }
+
+    /// Whether data lies here that cannot be read yet because what comes before it is missing.
+    pub(crate) fn has_gap(&self) -> bool {
+        self.highest > self.contiguous()
+    }
+    /// Bytes that were received and will never be read: they give their credit back when the stream is over.
+    pub(crate) fn unread(&self) -> u64 {
+        self.highest - self.read
+    }
+
+    /// Whether half of the window is used, so that it is time for more credit.
+    #[inline]
+    pub(crate) fn wants_update(&self) -> bool {
+        self.final_size.is_none() && self.stopped.is_none() && self.limit - self.read <= self.window / 2
+    }
+    /// What MAX_STREAM_DATA is to tell: a window beyond what was read.
+    pub(crate) fn next_limit(&self) -> u64 {
+        self.limit.max(self.read + self.window).min(wire::varint::MAX)
+    }
+    /// MAX_STREAM_DATA was sent.
+    pub(crate) fn raise_limit(&mut self) {
+        self.limit = self.next_limit();
+    }
+
+    /// Whether nothing more will happen here (RFC 9000 figure 3: "Data Read" or "Reset Read").
+    pub(crate) fn is_over(&self) -> bool {
+        self.end_was_read || self.stopped.is_some() && (self.reset.is_some() || self.has_all())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(start: u64, end: u64) -> Vec<u8> {
+        (start..end).map(|i| (i * 7 + i / 256) as u8).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_in_any_order_give_the_bytes(
+            pieces in prop::collection::vec((0u64..200, 1u64..40), 1..60),
+            reads in prop::collection::vec(1usize..50, 60),
+        ) {
+            let mut half = RecvHalf::new(1000);
+            let mut out = Vec::new();
+            let mut buffer = [0; 64];
+            for ((start, length), read) in pieces.into_iter().zip(reads) {
+                half.on_data(start, Data::Bytes(&text(start, start + length)), false).unwrap();
+                let n = half.read(&mut buffer[..read]).bytes as usize;
+                out.extend_from_slice(&buffer[..n]);
+            }
+            half.on_data(0, Data::Bytes(&text(0, 300)), true).unwrap();
+            loop {
+                let read = half.read(&mut buffer);
+                out.extend_from_slice(&buffer[..read.bytes as usize]);
+                if read.finished {
+                    break;
+                }
+                prop_assert!(read.bytes > 0);
+            }
+            prop_assert_eq!(out, text(0, 300));
+            prop_assert!(half.is_over());
+        }
+    }
+
+    #[test]
+    fn virtual_and_real_bytes_mix() {
+        let mut half = RecvHalf::new(1000);
+        let mut real = vec![0; 10];
+        wire::pattern::fill(10, &mut real);
+        half.on_data(0, Data::Virtual { length: 10 }, false).unwrap();
+        half.on_data(10, Data::Bytes(&real), false).unwrap();
+        half.on_data(20, Data::Virtual { length: 5 }, true).unwrap();
+        let mut out = [0; 25];
+        assert_eq!(half.read(&mut out), Read { bytes: 25, finished: true });
+        assert!(wire::pattern::matches(0, &out));
+    }
+
+    #[test]
+    fn credits_and_final_sizes_are_enforced() {
+        let mut half = RecvHalf::new(100);
+        let code = |result: Result<u64, TransportError>| result.unwrap_err().code;
+        assert_eq!(code(half.on_data(90, Data::Bytes(&[0; 11]), false)), Code::FLOW_CONTROL_ERROR);
+        assert_eq!(half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap(), 50);
+        assert_eq!(half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap(), 0);
+        assert_eq!(code(half.on_data(0, Data::Bytes(&[0; 40]), true)), Code::FINAL_SIZE_ERROR);
+        assert_eq!(half.on_data(50, Data::Bytes(&[0; 10]), true).unwrap(), 10);
+        assert_eq!(code(half.on_data(60, Data::Bytes(&[0; 1]), false)), Code::FINAL_SIZE_ERROR);
+        assert_eq!(code(half.on_reset(1, 59)), Code::FINAL_SIZE_ERROR);
+        assert_eq!(half.on_reset(1, 60).unwrap(), 0);
+        assert_eq!(half.reset_code(), None, "all data was there");
+        assert_eq!(half.discard(), Read { bytes: 60, finished: true });
+    }
+
+    #[test]
+    fn half_the_window_used_asks_for_more() {
+        let mut half = RecvHalf::new(100);
+        half.on_data(0, Data::Virtual { length: 49 }, false).unwrap();
+        half.discard();
+        assert!(!half.wants_update());
+        half.on_data(49, Data::Virtual { length: 1 }, false).unwrap();
+        half.discard();
+        assert!(half.wants_update());
+        half.raise_limit();
+        assert_eq!(half.limit, 150);
+    }
+}

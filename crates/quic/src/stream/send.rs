@@ -1,0 +1,355 @@
+//! The sending half of a stream (RFC 9000 sections 2.2, 3.1, 4.1).
+
+use super::buffer::{Run, SendBuffer};
+use crate::ranges::RangeSet;
+use std::ops::Range;
+
+/// Data that an application writes.
+#[derive(Debug, Clone, Copy)]
+pub enum Data<'a> {
+    /// Real bytes; they are copied.
+    Bytes(&'a [u8]),
+    /// That many virtual bytes: the [`wire::pattern`] at the stream offset where they come to stand.
+    Virtual(u64),
+}
+
+impl Data<'_> {
+    /// The number of bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Data::Bytes(bytes) => bytes.len() as u64,
+            Data::Virtual(length) => *length,
+        }
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// Not asked for.
+    Open,
+    /// Must be sent, first or again.
+    Pending,
+    Sent,
+    Acked,
+}
+
+/// What one STREAM frame is to carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub offset: u64,
+    pub length: u32,
+    pub fin: bool,
+    /// Whether the bytes are virtual.
+    pub hollow: bool,
+    /// How many of the bytes were never sent before: they count for flow control.
+    pub fresh: u64,
+}
+
+/// What an acknowledgement brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Acked {
+    /// Bytes that were not acknowledged before.
+    pub fresh: u64,
+    /// Whether the last missing part, the end included, is acknowledged now.
+    pub delivered: bool,
+}
+
+/// The sending half of one stream.
+#[derive(Debug)]
+pub(crate) struct SendHalf {
+    buffer: SendBuffer,
+    /// The application has written up to here.
+    written: u64,
+    /// Nothing from here on was ever sent.
+    next: u64,
+    acked: RangeSet,
+    lost: RangeSet,
+    fin: Progress,
+    reset: Progress,
+    reset_code: u64,
+    stopped: Option<u64>,
+    /// MAX_STREAM_DATA: the peer takes up to here.
+    pub credit: u64,
+    /// The limit for which STREAM_DATA_BLOCKED was last sent.
+    pub blocked_at: Option<u64>,
+    /// Whether the scheduler has this stream.
+    pub scheduled: bool,
+    /// Whether the application waits to be told that it can write.
+    pub wants_write: bool,
+}
+
+impl SendHalf {
+    pub(crate) fn new(credit: u64) -> SendHalf {
+        SendHalf {
+            buffer: SendBuffer::default(),
+            written: 0,
+            next: 0,
+            acked: RangeSet::new(),
+            lost: RangeSet::new(),
+            fin: Progress::Open,
+            reset: Progress::Open,
+            reset_code: 0,
+            stopped: None,
+            credit,
+            blocked_at: None,
+            scheduled: false,
+            wants_write: false,
+        }
+    }
+
+    /// Whether the application may still write: neither finished nor reset nor stopped by the peer.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.fin == Progress::Open && self.reset == Progress::Open && self.stopped.is_none()
+    }
+    /// The code with which the peer asked to stop.
+    pub(crate) fn stopped(&self) -> Option<u64> {
+        self.stopped
+    }
+    /// The code with which it was reset, if it was.
+    pub(crate) fn reset_code(&self) -> Option<u64> {
+        (self.reset != Progress::Open).then_some(self.reset_code)
+    }
+    /// Real bytes that are kept because they may have to be sent (again).
+    pub(crate) fn buffered(&self) -> u64 {
+        self.buffer.stored()
+    }
+    /// How far the stream was sent: what RESET_STREAM tells as the final size.
+    pub(crate) fn sent_to(&self) -> u64 {
+        self.next
+    }
+
+    /// Takes data from the application. The caller has checked that it is writable and how much may be kept.
+    pub(crate) fn write(&mut self, data: Data<'_>) {
+        self.buffer.push(self.written, data);
+        self.written += data.len();
+    }
+
+    /// No more data will be written.
+    pub(crate) fn finish(&mut self) {
+        if self.fin == Progress::Open {
+            self.fin = Progress::Pending;
+        }
+    }
+
+    /// Gives up on the stream: what is not sent stays unsent.
+    pub(crate) fn reset(&mut self, code: u64) {
+        if self.reset == Progress::Open && !self.is_delivered() {
+            self.reset = Progress::Pending;
+            self.reset_code = code;
+            self.buffer = SendBuffer::default();
+            self.lost.clear();
+        }
+    }
+
+    /// The peer asks to stop; the answer is a reset with its code (RFC 9000 section 3.5).
+    pub(crate) fn on_stop_sending(&mut self, code: u64) -> bool {
+        if self.stopped.is_some() || self.is_delivered() {
+            return false;
+        }
+        self.stopped = Some(code);
+        self.reset(code);
+        true
+    }
+
+    /// Whether a STREAM frame could be sent, given what the connection's credit still admits.
+    #[inline]
+    pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
+        if self.reset != Progress::Open {
+            return false;
+        }
+        !self.lost.is_empty()
+            || self.next < self.written && self.next < self.credit && connection_credit > 0
+            || self.fin == Progress::Pending && self.next == self.written
+    }
+
+    /// The offset of the next STREAM frame's data.
+    #[inline]
+    pub(crate) fn next_offset(&self) -> u64 {
+        self.lost.first().map_or(self.next, |lost| lost.start)
+    }
+
+    /// Whether there is new data that only the stream's own credit holds back.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.reset == Progress::Open && self.next < self.written && self.next >= self.credit
+    }
+    /// Whether there is new data to send at all.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.reset == Progress::Open && self.next < self.written
+    }
+
+    /// What the next STREAM frame may carry: lost data first, then new data up to the credits. `room` is for the data.
+    #[inline]
+    pub(crate) fn take(&mut self, room: u32, connection_credit: u64) -> Option<Piece> {
+        if !self.lost.is_empty() {
+            return Some(self.take_lost(room));
+        }
+        let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
+        let available = end.saturating_sub(self.next).min(u64::from(room));
+        let run = if available > 0 { self.buffer.run(self.next, available) } else { Run { length: 0, hollow: false } };
+        let offset = self.next;
+        self.next += run.length;
+        let fin = self.fin == Progress::Pending && self.next == self.written;
+        if run.length == 0 && !fin {
+            return None;
+        }
+        if fin {
+            self.fin = Progress::Sent;
+        }
+        Some(Piece { offset, length: run.length as u32, fin, hollow: run.hollow, fresh: run.length })
+    }
+
+    fn take_lost(&mut self, room: u32) -> Piece {
+        let first = self.lost.first().unwrap_or(0..0);
+        let run = self.buffer.run(first.start, (first.end - first.start).min(u64::from(room)));
+        self.lost.remove(first.start..first.start + run.length);
+        let end = first.start + run.length;
+        let fin = self.fin == Progress::Pending && end == self.written && self.next == self.written;
+        if fin {
+            self.fin = Progress::Sent;
+        }
+        Piece { offset: first.start, length: run.length as u32, fin, hollow: run.hollow, fresh: 0 }
+    }
+
+    /// Writes real bytes out.
+    #[inline]
+    pub(crate) fn copy(&self, range: Range<u64>, out: &mut Vec<u8>) {
+        self.buffer.copy(range, out);
+    }
+
+    /// A STREAM frame was acknowledged.
+    #[inline]
+    pub(crate) fn on_acked(&mut self, range: Range<u64>, fin: bool) -> Acked {
+        if !self.lost.is_empty() {
+            self.lost.remove(range.clone());
+        }
+        let before = self.is_delivered();
+        let fresh = self.acked.insert(range);
+        if fin {
+            self.fin = Progress::Acked;
+        }
+        if let Some(front) = self.acked.first().filter(|front| front.start == 0) {
+            self.buffer.release_to(front.end);
+        }
+        Acked { fresh, delivered: !before && self.is_delivered() }
+    }
+
+    /// A STREAM frame was lost: what of it is not acknowledged is to be sent again.
+    pub(crate) fn on_lost(&mut self, range: Range<u64>, fin: bool) {
+        if self.reset != Progress::Open {
+            return;
+        }
+        if fin && self.fin == Progress::Sent {
+            self.fin = Progress::Pending;
+        }
+        self.lost.insert(range.clone());
+        if self.acked.max().is_some_and(|max| max >= range.start) {
+            for known in self.acked.iter().rev().take_while(|known| known.end > range.start) {
+                self.lost.remove(known);
+            }
+        }
+    }
+
+    /// What RESET_STREAM is to tell, if it is to be sent: (code, final size).
+    pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
+        (self.reset == Progress::Pending).then_some((self.reset_code, self.next))
+    }
+    pub(crate) fn note_reset_sent(&mut self) {
+        self.reset = Progress::Sent;
+    }
+    pub(crate) fn on_reset_acked(&mut self) {
+        self.reset = Progress::Acked;
+    }
+    pub(crate) fn on_reset_lost(&mut self) -> bool {
+        let again = self.reset == Progress::Sent;
+        if again {
+            self.reset = Progress::Pending;
+        }
+        again
+    }
+
+    fn is_delivered(&self) -> bool {
+        self.fin == Progress::Acked
+            && (self.written == 0 || self.acked.first().is_some_and(|front| front == (0..self.written)))
+    }
+
+    /// Whether nothing more will happen here: all acknowledged (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").
+    pub(crate) fn is_over(&self) -> bool {
+        self.reset == Progress::Acked || self.is_delivered()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn half(length: u64) -> SendHalf {
+        let mut half = SendHalf::new(u64::MAX);
+        half.write(Data::Virtual(length));
+        half.finish();
+        half
+    }
+
+    #[test]
+    fn lost_data_goes_first_and_only_what_is_not_acknowledged() {
+        let mut half = half(3000);
+        for offset in [0, 1000, 2000] {
+            let piece = half.take(1000, u64::MAX).unwrap();
+            assert_eq!((piece.offset, piece.fin, piece.fresh), (offset, offset == 2000, 1000));
+        }
+        assert!(!half.is_ready(u64::MAX));
+        half.on_acked(1000..1500, false);
+        half.on_lost(1000..2000, false);
+        half.on_lost(2000..3000, true);
+        let piece = half.take(700, u64::MAX).unwrap();
+        assert_eq!((piece.offset, piece.length, piece.fin, piece.fresh), (1500, 700, false, 0));
+        let piece = half.take(5000, u64::MAX).unwrap();
+        assert_eq!((piece.offset, piece.length, piece.fin), (2200, 800, true));
+        assert!(!half.on_acked(0..1000, false).delivered);
+        assert!(!half.on_acked(1500..2200, false).delivered);
+        assert_eq!(half.on_acked(2200..3000, true), Acked { fresh: 800, delivered: true });
+        assert!(half.is_over());
+    }
+
+    #[test]
+    fn a_fin_alone_is_sent_and_sent_again() {
+        let mut half = half(0);
+        assert!(half.is_ready(0));
+        let piece = half.take(100, 0).unwrap();
+        assert_eq!((piece.length, piece.fin), (0, true));
+        half.on_lost(0..0, true);
+        assert!(half.take(100, 0).unwrap().fin);
+        assert!(half.on_acked(0..0, true).delivered);
+    }
+
+    #[test]
+    fn credits_hold_new_data_back_but_not_lost_data() {
+        let mut half = half(3000);
+        half.credit = 1500;
+        assert_eq!(half.take(1000, 10_000).unwrap().length, 1000);
+        assert_eq!(half.take(1000, 10_000).unwrap().length, 500);
+        assert!(half.take(1000, 10_000).is_none() && half.is_blocked());
+        half.on_lost(0..1000, false);
+        assert!(half.is_ready(0));
+        assert_eq!(half.take(2000, 0).unwrap().length, 1000);
+    }
+
+    #[test]
+    fn a_reset_ends_all_sending() {
+        let mut half = half(3000);
+        half.take(1000, 10_000);
+        assert!(half.on_stop_sending(7) && !half.on_stop_sending(7));
+        half.on_lost(0..1000, false);
+        assert!(!half.is_ready(u64::MAX) && !half.is_writable());
+        assert_eq!(half.pending_reset(), Some((7, 1000)));
+        half.note_reset_sent();
+        assert_eq!(half.pending_reset(), None);
+        assert!(half.on_reset_lost());
+        assert_eq!(half.pending_reset(), Some((7, 1000)));
+        half.on_reset_acked();
+        assert!(half.is_over());
+    }
+}

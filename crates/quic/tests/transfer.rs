@@ -1,0 +1,87 @@
+//! Handshakes and transfers between two endpoints over links of all kinds.
+
+mod pair;
+
+use pair::{Pair, config, delay};
+use quic::{Data, Event};
+use random::Stream;
+use units::Duration;
+use wire::Direction;
+
+fn contexts() -> tls::Context {
+    tls::Context
+}
+
+/// Downloads `size` bytes: the client asks on a stream, the server answers with virtual bytes.
+fn download(pair: &mut Pair, size: u64, limit: Duration) -> Duration {
+    let (mut read, mut asked, mut done) = (0, None, false);
+    let finished = pair.run_until(limit, |pair| {
+        let now = pair.now;
+        for event in std::mem::take(&mut pair.client_events) {
+            match event {
+                Event::Connected => {
+                    let stream = pair.client().open(Direction::Bidirectional).unwrap();
+                    pair.client().write(now, stream, Data::Bytes(b"please")).unwrap();
+                    pair.client().finish(now, stream).unwrap();
+                    asked = Some(stream);
+                }
+                Event::Readable(stream) => {
+                    let mut bytes = vec![0; 1 << 20];
+                    loop {
+                        let got = pair.client().read(stream, &mut bytes).unwrap();
+                        assert!(wire::pattern::matches(read, &bytes[..got.bytes as usize]));
+                        read += got.bytes;
+                        done |= got.finished;
+                        if got.bytes == 0 || got.finished {
+                            break;
+                        }
+                    }
+                }
+                Event::Ended => panic!("{:?}", pair.client().close_reason()),
+                _ => {}
+            }
+        }
+        for event in std::mem::take(&mut pair.server_events) {
+            if let Event::Readable(stream) = event {
+                let mut request = [0; 10];
+                if pair.server().read(stream, &mut request).unwrap().finished {
+                    pair.server().write(now, stream, Data::Virtual(size)).unwrap();
+                    pair.server().finish(now, stream).unwrap();
+                }
+            }
+        }
+        done
+    });
+    assert!(finished, "not finished: {read} of {size} bytes, {:?}", pair.client().stats());
+    assert_eq!(read, size);
+    pair.now.since(units::Time::ZERO)
+}
+
+#[test]
+fn a_clean_download() {
+    let mut pair = Pair::new(contexts(), config(&[]), config(&[]), delay(10));
+    let time = download(&mut pair, 1_000_000, Duration::from_secs(100));
+    assert!(time < Duration::from_millis(300), "{time}");
+    let stats = pair.server().stats();
+    assert_eq!((stats.packets_declared_lost, stats.probe_timeouts, stats.streams.retransmitted_bytes), (0, 0, 0));
+}
+
+#[test]
+fn lossy_reordering_duplicating_links() {
+    for seed in 0..40 {
+        let mut random = Stream::new(seed, "link");
+        let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
+        let link = Box::new(move |_, _, _: &mut pair::Flying| {
+            let mut copies = Vec::new();
+            while !random.chance(loss) {
+                copies.push(Duration::from_micros(10_000 + random.below(5_000)));
+                if !random.chance(0.05) {
+                    break;
+                }
+            }
+            copies
+        });
+        let mut pair = Pair::new(contexts(), config(&[]), config(&[]), link);
+        download(&mut pair, 300_000, Duration::from_secs(3000));
+    }
+}

@@ -1,0 +1,116 @@
+//! Seeded random streams by name, and the distributions used.
+//!
+//! Every component that draws has a [`Stream`] of its own, derived from the run's seed and the component's name, so
+//! that adding a component moves nobody else's draws.
+
+use rand_core::TryRng;
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::convert::Infallible;
+
+/// The random numbers of one named component.
+#[derive(Debug, Clone)]
+pub struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream of the component `name` in the run with this `seed`. Equal arguments give equal streams.
+    pub fn new(seed: u64, name: &str) -> Stream {
+        let mut state = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
+        for byte in name.bytes() {
+            state = mix(state ^ u64::from(byte));
+        }
+        let mut key = [0; 32];
+        for chunk in key.chunks_exact_mut(8) {
+            state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
+            chunk.copy_from_slice(&state.to_le_bytes());
+        }
+        Stream(Xoshiro256PlusPlus::from_seed(key))
+    }
+
+    /// A stream below this one, for a part of the component: the same for equal names, whatever was drawn before.
+    pub fn seed_for(seed: u64, name: &str) -> u64 {
+        Stream::new(seed, name).bits()
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+    /// Uniform in `[0, 1)`, with 53 bits.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+    /// Uniform in `0..bound` without bias; 0 for a bound of 0.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // Lemire, "Fast Random Integer Generation in an Interval", 2019.
+        let mut product = u128::from(self.bits()) * u128::from(bound);
+        if (product as u64) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while (product as u64) < threshold {
+                product = u128::from(self.bits()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+    /// `true` with this probability. Draws once, whatever the probability.
+    #[inline]
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+    /// Fills `bytes` with random bytes.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill_bytes(bytes);
+    }
+}
+
+impl TryRng for Stream {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.0.next_u32())
+    }
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0.next_u64())
+    }
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.fill_bytes(bytes);
+        Ok(())
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_give_equal_draws_and_others_do_not() {
+        let draws = |seed, name: &str| {
+            let mut stream = Stream::new(seed, name);
+            [stream.bits(), stream.bits(), stream.bits()]
+        };
+        assert_eq!(draws(1, "loss"), draws(1, "loss"));
+        assert_ne!(draws(1, "loss"), draws(2, "loss"));
+        assert_ne!(draws(1, "loss"), draws(1, "jitter"));
+    }
+
+    #[test]
+    fn below_is_uniform_and_in_range() {
+        let mut stream = Stream::new(7, "test");
+        let mut seen = [0u32; 6];
+        for _ in 0..60_000 {
+            seen[stream.below(6) as usize] += 1;
+        }
+        assert!(seen.iter().all(|n| (9_500..10_500).contains(n)), "{seen:?}");
+        assert_eq!(stream.below(1), 0);
+        assert_eq!(stream.below(0), 0);
+    }
+}

@@ -1,0 +1,40 @@
+//! `cargo run -p tidy`: what breaks the house rules, and the longest files and functions.
+
+use std::path::Path;
+use std::process::ExitCode;
+use tidy::rules::RULES;
+use tidy::sizes::{self, Length};
+use tidy::{Finding, Tree};
+
+fn main() -> ExitCode {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let tree = match Tree::read(root) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("tidy: the sources cannot be read: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut broken = 0;
+    for rule in RULES {
+        let findings: Vec<Finding> = (rule.check)(&tree);
+        if !findings.is_empty() {
+            broken += 1;
+            println!("{}: {}", rule.name, rule.about);
+        }
+        for finding in findings {
+            println!("  {finding}");
+        }
+    }
+    list("longest files, tests not counted", &sizes::longest_files(&tree, 10));
+    list("longest functions", &sizes::longest_functions(&tree, 10));
+    println!("{} rules, {broken} broken", RULES.len());
+    if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn list(title: &str, lengths: &[Length]) {
+    println!("{title}:");
+    for length in lengths {
+        println!("  {:5}  {}", length.lines, length.place);
+    }
+}

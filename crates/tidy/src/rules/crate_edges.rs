@@ -1,0 +1,165 @@
+//! Crates import downwards only.
+//!
+//! The order is the list of path dependencies in the root `Cargo.toml`, bottom to top. A crate that is not in that
+//! list is on top of all: it imports whom it likes, and nobody imports it.
+
+use crate::{Finding, Rule, Tree};
+
+/// Crates of which none imports another, in neither direction: `lab` alone brings an endpoint to a network.
+const STRANGERS: [&str; 3] = ["quic", "tcp", "network"];
+
+pub(super) const RULE: Rule = Rule {
+    name: "crate_edges",
+    about: "a crate imports only crates above its own line in the list of the root Cargo.toml",
+    check,
+    broken: || {
+        Tree::of(&[
+            (
+                "Cargo.toml",
+                "[workspace.dependencies]\nunits = { path = \"crates/units\" }\nwire = { path = \"crates/wire\" }\n",
+            ),
+            (
+                "crates/units/Cargo.toml",
+                "[package]\nname = \"units\"\n\n[dependencies]\nwire.workspace = true\n",
+            ),
+        ])
+    },
+};
+
+fn check(tree: &Tree) -> Vec<Finding> {
+    let order = order(tree);
+    let place = |name: &str| order.iter().position(|other| other == name);
+    let mut findings = Vec::new();
+    for file in tree.files.iter().filter(|file| file.is("/Cargo.toml")) {
+        let Some(crate_name) = package_name(&file.text) else { continue };
+        let Some(own) = place(&crate_name) else { continue };
+        for (line, import) in imports(&file.text) {
+            let Some(other) = place(&import) else { continue };
+            let strangers = STRANGERS.contains(&crate_name.as_str()) && STRANGERS.contains(&import.as_str());
+            if other >= own {
+                let says = format!(
+                    "`{crate_name}` imports `{import}`, which is not below it: {}",
+                    order.join(" < ")
+                );
+                findings.push(Finding::new(&file.path, line, says));
+            } else if strangers {
+                let says = format!("`{crate_name}` and `{import}` are strangers: they meet in `lab`");
+                findings.push(Finding::new(&file.path, line, says));
+            }
+        }
+    }
+    for (path, name) in crates(tree) {
+        let imported = tree
+            .files
+            .iter()
+            .filter(|file| file.is("/Cargo.toml") && file.path.starts_with("crates/"))
+            .any(|file| imports(&file.text).iter().any(|(_, import)| *import == name));
+        if imported && place(&name).is_none() {
+            findings.push(Finding::new(
+                &path,
+                0,
+                format!("`{name}` is imported, but not in the root's list"),
+            ));
+        }
+    }
+    findings
+}
+
+/// The crates bottom to top, from the root's list.
+fn order(tree: &Tree) -> Vec<String> {
+    let Some(root) = tree.file("Cargo.toml") else { return Vec::new() };
+    entries(&root.text, |section| section == "[workspace.dependencies]")
+        .into_iter()
+        .filter(|(_, _, value)| value.contains("path"))
+        .map(|(_, name, _)| name)
+        .collect()
+}
+
+/// The crates of the workspace: manifest, name.
+fn crates(tree: &Tree) -> Vec<(String, String)> {
+    tree.files
+        .iter()
+        .filter(|file| file.is("/Cargo.toml") && file.path.starts_with("crates/"))
+        .filter_map(|file| Some((file.path.clone(), package_name(&file.text)?)))
+        .collect()
+}
+
+fn package_name(manifest: &str) -> Option<String> {
+    entries(manifest, |section| section == "[package]")
+        .into_iter()
+        .find(|(_, key, _)| key == "name")
+        .map(|(_, _, value)| value.trim_matches('"').to_owned())
+}
+
+/// The imports of a manifest, those for tests and build scripts too: line, name.
+fn imports(manifest: &str) -> Vec<(usize, String)> {
+    entries(manifest, |section| section.trim_end_matches(']').ends_with("dependencies"))
+        .into_iter()
+        .map(|(line, key, _)| (line, key.split('.').next().unwrap_or(&key).to_owned()))
+        .collect()
+}
+
+/// The lines `key = value` of the sections that are asked for: line, key, value.
+fn entries(manifest: &str, wanted: impl Fn(&str) -> bool) -> Vec<(usize, String, String)> {
+    let mut section = "";
+    let mut found = Vec::new();
+    for (index, line) in manifest.lines().enumerate() {
+        let line = line.trim();
+        if line.starts_with('[') {
+            section = line;
+        } else if let Some((key, value)) = line.split_once('=')
+            && wanted(section)
+            && !line.starts_with('#')
+        {
+            found.push((index + 1, key.trim().trim_matches('"').to_owned(), value.trim().to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = "[workspace.dependencies]\n# bottom to top\nunits = { path = \"crates/units\" }\n\
+        quic = { path = \"crates/quic\" }\nnetwork = { path = \"crates/network\" }\nlab = { path = \"crates/lab\" }\n";
+
+    fn findings(name: &str, sections: &str) -> Vec<Finding> {
+        let manifest = format!("[package]\nname = \"{name}\"\n{sections}");
+        let path = format!("crates/{name}/Cargo.toml");
+        check(&Tree::of(&[("Cargo.toml", ROOT), (&path, &manifest)]))
+    }
+
+    #[test]
+    fn downwards_is_right_and_upwards_is_wrong() {
+        assert_eq!(findings("lab", "[dependencies]\nquic.workspace = true\nserde = \"1\"\n"), []);
+        assert_eq!(findings("python", "[dependencies]\nlab = { workspace = true }\n"), []);
+        let up = findings("quic", "[dependencies]\nlab.workspace = true\n");
+        assert_eq!((up.len(), up[0].line), (1, 4));
+    }
+
+    #[test]
+    fn imports_of_tests_count() {
+        assert_eq!(findings("units", "[dev-dependencies]\nlab = { path = \"../lab\" }\n").len(), 1);
+        assert_eq!(findings("units", "[target.'cfg(unix)'.dependencies]\nlab.workspace = true\n").len(), 1);
+    }
+
+    #[test]
+    fn strangers_do_not_meet() {
+        let met = findings("network", "[dependencies]\nquic.workspace = true\n");
+        assert!(met[0].says.contains("strangers"));
+    }
+
+    #[test]
+    fn what_is_imported_must_be_in_the_list() {
+        let tree = Tree::of(&[
+            ("Cargo.toml", ROOT),
+            ("crates/new/Cargo.toml", "[package]\nname = \"new\"\n"),
+            (
+                "crates/lab/Cargo.toml",
+                "[package]\nname = \"lab\"\n[dependencies]\nnew = { path = \"../new\" }\n",
+            ),
+        ]);
+        assert_eq!(check(&tree)[0].path, "crates/new/Cargo.toml");
+    }
+}

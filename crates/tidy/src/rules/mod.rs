@@ -1,0 +1,38 @@
+//! The table of rules: one file and one line for each.
+
+use crate::Rule;
+
+mod clock;
+mod crate_edges;
+mod file_names;
+mod file_sizes;
+mod licences;
+mod links;
+mod lints;
+mod machine_paths;
+mod markers;
+mod model_pages;
+mod module_cycles;
+mod randomness;
+mod room_map;
+mod skipped_tests;
+mod subject_line;
+
+/// All house rules.
+pub const RULES: &[Rule] = &[
+    clock::RULE,
+    crate_edges::RULE,
+    file_names::RULE,
+    file_sizes::RULE,
+    licences::RULE,
+    links::RULE,
+    lints::RULE,
+    machine_paths::RULE,
+    markers::RULE,
+    model_pages::RULE,
+    module_cycles::RULE,
+    randomness::RULE,
+    room_map::RULE,
+    skipped_tests::RULE,
+    subject_line::RULE,
+];

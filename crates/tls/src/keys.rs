@@ -1,0 +1,418 @@
+//! Packet protection (RFC 9001 section 5): sealing and opening with the keys of one level.
+
+use rustls::crypto::ring::cipher_suite;
+use rustls::quic;
+use std::fmt;
+use wire::Side;
+
+use crate::options::Protection;
+
+/// Bytes of the authentication tag behind every packet, with every AEAD and with null (RFC 9001 section 5.3).
+pub const TAG_LENGTH: usize = 16;
+/// Bytes of ciphertext from which the mask of header protection is made (RFC 9001 section 5.4.2).
+pub const SAMPLE_LENGTH: usize = 16;
+/// Where the sample begins, behind the start of the packet number: as if that had 4 bytes (RFC 9001 section 5.4.2).
+const SAMPLE_OFFSET: usize = 4;
+
+/// Keys that the handshake gave for one level.
+#[derive(Debug)]
+pub enum KeyChange {
+    /// For Handshake packets.
+    Handshake(Keys),
+    /// For 1-RTT packets. Later ones come from [`Session::next_keys`](crate::Session::next_keys).
+    OneRtt(Keys),
+}
+
+/// Both directions of one level.
+#[derive(Debug)]
+pub struct Keys {
+    /// Protects what this end sends.
+    pub local: Sealer,
+    /// Opens what the peer sent.
+    pub remote: Opener,
+}
+
+/// The keys of a key update (RFC 9001 section 6): header protection stays as it is.
+#[derive(Debug)]
+pub struct PacketKeys {
+    /// For [`Sealer::update`].
+    pub local: PacketKey,
+    /// For [`Opener::update`], and to open packets of the next key phase before that.
+    pub remote: PacketKey,
+}
+
+/// The AEAD key of one direction.
+pub struct PacketKey(Option<Box<dyn quic::PacketKey>>);
+
+/// Protects the packets of one level and direction.
+pub enum Sealer {
+    /// No cryptography.
+    Null,
+    /// AEAD and header protection.
+    Tls(DirectionalKeys),
+}
+
+/// Opens the packets of one level and direction.
+pub enum Opener {
+    /// No cryptography.
+    Null,
+    /// AEAD and header protection.
+    Tls(DirectionalKeys),
+}
+
+/// The two keys of one direction: header protection and AEAD.
+pub struct DirectionalKeys {
+    header: Box<dyn quic::HeaderProtectionKey>,
+    packet: Box<dyn quic::PacketKey>,
+}
+
+/// The packet ends before the sample of header protection does: it is no packet (RFC 9001 section 5.4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooShort;
+
+/// The packet is not what its sender protected, or not for these keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenError;
+
+impl Sealer {
+    /// Bytes that sealing needs behind the payload: [`TAG_LENGTH`] always.
+    #[inline]
+    pub fn tag_length(&self) -> usize {
+        TAG_LENGTH
+    }
+
+    /// Whether nothing is protected.
+    #[inline]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Sealer::Null)
+    }
+
+    /// Encrypts a packet in place and then protects its header (RFC 9001 sections 5.3 and 5.4). Null leaves it as it is.
+    ///
+    /// `packet` begins with the first byte of the header and ends with [`TAG_LENGTH`] bytes of room; the packet number
+    /// `number` stands at `number_offset` and the frames at `payload_offset`.
+    ///
+    /// # Panics
+    /// If the packet is too short to have a sample: its sender must pad so that the packet number and the payload have
+    /// 4 bytes together (RFC 9001 section 5.4.2).
+    #[inline]
+    pub fn seal(&self, number: u64, packet: &mut [u8], number_offset: usize, payload_offset: usize) {
+        match self {
+            Sealer::Null => {}
+            Sealer::Tls(keys) => keys.seal(number, packet, number_offset, payload_offset),
+        }
+    }
+
+    /// How many packets may be sealed before the keys must be updated (RFC 9001 section 6.6).
+    pub fn confidentiality_limit(&self) -> u64 {
+        match self {
+            Sealer::Null => u64::MAX,
+            Sealer::Tls(keys) => keys.packet.confidentiality_limit(),
+        }
+    }
+
+    /// Puts the key of a key update in the place of the present one, and gives that one back. A key of the other kind
+    /// of protection changes nothing and is given back.
+    pub fn update(&mut self, key: PacketKey) -> PacketKey {
+        match self {
+            Sealer::Null => key,
+            Sealer::Tls(keys) => keys.update(key),
+        }
+    }
+}
+
+impl Opener {
+    /// Whether nothing is protected.
+    #[inline]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Opener::Null)
+    }
+
+    /// Removes header protection in place (RFC 9001 section 5.4): first byte and packet number are plain afterwards.
+    /// Null leaves the packet as it is.
+    ///
+    /// # Errors
+    /// [`TooShort`], and the packet is unchanged.
+    #[inline]
+    pub fn unprotect(&self, packet: &mut [u8], number_offset: usize) -> Result<(), TooShort> {
+        match self {
+            Opener::Null => Ok(()),
+            Opener::Tls(keys) => keys.unprotect(packet, number_offset),
+        }
+    }
+
+    /// Decrypts in place a packet whose header is plain, and gives the length of its payload without the tag. Null
+    /// only takes the tag off.
+    ///
+    /// # Errors
+    /// [`OpenError`]; the payload is then unspecified, and the packet is to be dropped.
+    #[inline]
+    pub fn open(&self, number: u64, packet: &mut [u8], payload_offset: usize) -> Result<usize, OpenError> {
+        match self {
+            Opener::Null => without_tag(packet, payload_offset),
+            Opener::Tls(keys) => open(&*keys.packet, number, packet, payload_offset),
+        }
+    }
+
+    /// How many packets may fail to open before the connection must end (RFC 9001 section 6.6).
+    pub fn integrity_limit(&self) -> u64 {
+        match self {
+            Opener::Null => u64::MAX,
+            Opener::Tls(keys) => keys.packet.integrity_limit(),
+        }
+    }
+
+    /// As [`Sealer::update`].
+    pub fn update(&mut self, key: PacketKey) -> PacketKey {
+        match self {
+            Opener::Null => key,
+            Opener::Tls(keys) => keys.update(key),
+        }
+    }
+}
+
+impl PacketKey {
+    /// As [`Opener::open`], with this key: for packets of the key phase before or after the present one.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    #[inline]
+    pub fn open(&self, number: u64, packet: &mut [u8], payload_offset: usize) -> Result<usize, OpenError> {
+        match &self.0 {
+            None => without_tag(packet, payload_offset),
+            Some(key) => open(&**key, number, packet, payload_offset),
+        }
+    }
+}
+
+impl DirectionalKeys {
+    pub(crate) fn new(
+        header: Box<dyn quic::HeaderProtectionKey>,
+        packet: Box<dyn quic::PacketKey>,
+    ) -> DirectionalKeys {
+        DirectionalKeys { header, packet }
+    }
+
+    fn seal(&self, number: u64, packet: &mut [u8], number_offset: usize, payload_offset: usize) {
+        let (header, rest) = packet.split_at_mut(payload_offset);
+        let (payload, room) = rest.split_at_mut(rest.len() - TAG_LENGTH);
+        let tag = self.packet.encrypt_in_place(number, header, payload);
+        let tag = tag.expect("a datagram is far below the limit of every AEAD");
+        room.copy_from_slice(tag.as_ref());
+        let (first, number, sample) = split(packet, number_offset).expect("the sender pads up to the sample");
+        self.header
+            .encrypt_in_place(sample, first, number)
+            .expect("the sample has the length that it must have");
+    }
+
+    fn unprotect(&self, packet: &mut [u8], number_offset: usize) -> Result<(), TooShort> {
+        let (first, number, sample) = split(packet, number_offset).ok_or(TooShort)?;
+        self.header.decrypt_in_place(sample, first, number).map_err(|_| TooShort)
+    }
+
+    fn update(&mut self, key: PacketKey) -> PacketKey {
+        match key.0 {
+            None => PacketKey(None),
+            Some(key) => PacketKey(Some(std::mem::replace(&mut self.packet, key))),
+        }
+    }
+}
+
+/// First byte, the four bytes in which the packet number lies, and the sample.
+#[inline]
+fn split(packet: &mut [u8], number_offset: usize) -> Option<(&mut u8, &mut [u8], &[u8])> {
+    let (header, rest) = packet.split_at_mut_checked(number_offset)?;
+    let (number, rest) = rest.split_at_mut_checked(SAMPLE_OFFSET)?;
+    Some((header.first_mut()?, number, rest.get(..SAMPLE_LENGTH)?))
+}
+
+fn open(
+    key: &dyn quic::PacketKey,
+    number: u64,
+    packet: &mut [u8],
+    payload_offset: usize,
+) -> Result<usize, OpenError> {
+    let (header, payload) = packet.split_at_mut_checked(payload_offset).ok_or(OpenError)?;
+    key.decrypt_in_place(number, header, payload).map(<[u8]>::len).map_err(|_| OpenError)
+}
+
+#[inline]
+fn without_tag(packet: &[u8], payload_offset: usize) -> Result<usize, OpenError> {
+    packet.len().checked_sub(payload_offset + TAG_LENGTH).ok_or(OpenError)
+}
+
+/// The version of which rustls knows the labels and the salt.
+pub(crate) fn known_version(version: u32) -> Option<quic::Version> {
+    match version {
+        1 => Some(quic::Version::V1),
+        // RFC 9369 section 3.1.
+        0x6b33_43cf => Some(quic::Version::V2),
+        _ => None,
+    }
+}
+
+/// The keys of Initial packets (RFC 9001 section 5.2), from the destination connection id of the client's first packet.
+///
+/// `version` is 1 or 2 (RFC 9369); for any other the keys are those of version 1, because it has none of its own here:
+/// versions are negotiated before keys are made.
+pub fn initial_keys(protection: Protection, version: u32, client_destination: &[u8], side: Side) -> Keys {
+    let suite = match protection {
+        Protection::Null => None,
+        Protection::Tls => {
+            cipher_suite::TLS13_AES_128_GCM_SHA256.tls13().and_then(|suite| suite.quic_suite())
+        }
+    };
+    let Some(suite) = suite else { return Keys::NULL };
+    let side = match side {
+        Side::Client => rustls::Side::Client,
+        Side::Server => rustls::Side::Server,
+    };
+    suite.keys(client_destination, side, known_version(version).unwrap_or_default()).into()
+}
+
+impl Keys {
+    /// No cryptography in either direction.
+    pub(crate) const NULL: Keys = Keys { local: Sealer::Null, remote: Opener::Null };
+}
+impl PacketKeys {
+    /// No cryptography in either direction.
+    pub(crate) const NULL: PacketKeys = PacketKeys { local: PacketKey(None), remote: PacketKey(None) };
+}
+
+impl From<quic::DirectionalKeys> for DirectionalKeys {
+    fn from(keys: quic::DirectionalKeys) -> DirectionalKeys {
+        DirectionalKeys::new(keys.header, keys.packet)
+    }
+}
+impl From<quic::Keys> for Keys {
+    fn from(keys: quic::Keys) -> Keys {
+        Keys { local: Sealer::Tls(keys.local.into()), remote: Opener::Tls(keys.remote.into()) }
+    }
+}
+impl From<quic::PacketKeySet> for PacketKeys {
+    fn from(keys: quic::PacketKeySet) -> PacketKeys {
+        PacketKeys { local: PacketKey(Some(keys.local)), remote: PacketKey(Some(keys.remote)) }
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_null() { "Sealer::Null" } else { "Sealer::Tls" })
+    }
+}
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_null() { "Opener::Null" } else { "Opener::Tls" })
+    }
+}
+impl fmt::Debug for PacketKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_none() { "PacketKey::Null" } else { "PacketKey::Tls" })
+    }
+}
+impl fmt::Debug for DirectionalKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DirectionalKeys")
+    }
+}
+
+impl fmt::Display for TooShort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the packet is too short for header protection")
+    }
+}
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the packet does not open with these keys")
+    }
+}
+impl std::error::Error for TooShort {}
+impl std::error::Error for OpenError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &[u8] = &[1, 2, 3, 4, 5, 6, 7, 8];
+    /// A header of 20 bytes with a packet number of 2 at 18, a payload of 40, and room for the tag.
+    fn packet() -> Vec<u8> {
+        let mut packet = vec![0xc1; 20];
+        packet.extend_from_slice(&[7; 40]);
+        packet.extend_from_slice(&[0; TAG_LENGTH]);
+        packet
+    }
+    fn keys(protection: Protection) -> (Keys, Keys) {
+        (initial_keys(protection, 1, ID, Side::Client), initial_keys(protection, 1, ID, Side::Server))
+    }
+
+    #[test]
+    fn what_one_end_seals_the_other_opens() {
+        for protection in [Protection::Tls, Protection::Null] {
+            let (client, server) = keys(protection);
+            for (sealer, opener) in [(&client.local, &server.remote), (&server.local, &client.remote)] {
+                let plain = packet();
+                let mut bytes = plain.clone();
+                sealer.seal(9, &mut bytes, 18, 20);
+                assert_eq!(bytes == plain, sealer.is_null());
+                opener.unprotect(&mut bytes, 18).unwrap();
+                assert_eq!(bytes[..20], plain[..20]);
+                assert_eq!(opener.open(9, &mut bytes, 20), Ok(40));
+                assert_eq!(bytes[..60], plain[..60]);
+            }
+        }
+    }
+
+    #[test]
+    fn no_changed_bit_goes_unseen() {
+        let (client, server) = keys(Protection::Tls);
+        let mut sealed = packet();
+        client.local.seal(9, &mut sealed, 18, 20);
+        for at in 0..sealed.len() {
+            let mut bytes = sealed.clone();
+            bytes[at] ^= 1;
+            server.remote.unprotect(&mut bytes, 18).unwrap();
+            assert_eq!(server.remote.open(9, &mut bytes, 20), Err(OpenError), "{at}");
+        }
+        server.remote.unprotect(&mut sealed, 18).unwrap();
+        assert_eq!(server.remote.open(10, &mut sealed.clone(), 20), Err(OpenError));
+        assert_eq!(server.remote.open(9, &mut sealed, 20), Ok(40));
+    }
+
+    #[test]
+    fn packets_that_are_too_short_are_errors() {
+        let (_, server) = keys(Protection::Tls);
+        for length in 0..40 {
+            let mut bytes = vec![0x40; length];
+            assert_eq!(server.remote.unprotect(&mut bytes, 1).is_ok(), length >= 21);
+            assert!(server.remote.open(0, &mut bytes, 25).is_err());
+            assert_eq!(Opener::Null.open(0, &mut bytes, 20).ok(), length.checked_sub(36));
+        }
+    }
+
+    #[test]
+    fn versions_and_ids_have_keys_of_their_own() {
+        let sealed = |version, id: &[u8]| {
+            let mut bytes = packet();
+            initial_keys(Protection::Tls, version, id, Side::Client).local.seal(9, &mut bytes, 18, 20);
+            bytes
+        };
+        assert_ne!(sealed(1, ID), sealed(0x6b33_43cf, ID));
+        assert_ne!(sealed(1, ID), sealed(1, &ID[1..]));
+        assert_eq!(sealed(1, ID), sealed(0x1a2a_3a4a, ID));
+    }
+
+    /// RFC 9001 section 6.6.
+    #[test]
+    fn the_limits_of_aes_128_gcm() {
+        let (client, _) = keys(Protection::Tls);
+        assert_eq!(client.local.confidentiality_limit(), 1 << 23);
+        assert_eq!(client.remote.integrity_limit(), 1 << 52);
+    }
+
+    #[test]
+    fn null_is_one_word() {
+        assert_eq!(Sealer::Null.tag_length(), 16);
+        let mut sealer = Sealer::Null;
+        assert!(sealer.update(PacketKey(None)).0.is_none() && sealer.is_null());
+    }
+}

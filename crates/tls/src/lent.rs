@@ -1,0 +1,94 @@
+//! What a session lends to its thread while it is inside of the TLS library: its random stream and its key log.
+//!
+//! rustls takes random bytes and key shares from `&'static` objects, and its key log from the configuration that all
+//! sessions of a context share. But here every draw belongs to one connection's own stream, or else one connection
+//! more would change the bytes of all others. So a session puts its own into this thread's slot before each call into
+//! rustls and takes it back behind it; outside of such a call the slot is empty and a draw fails.
+
+use crate::key_log::Secret;
+use random::Stream;
+use std::cell::RefCell;
+
+/// What is lent.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    pub(crate) random: Stream,
+    /// Secrets that came up and nobody has taken yet.
+    pub(crate) secrets: Vec<Secret>,
+}
+
+thread_local! {
+    static SLOT: RefCell<Option<Lent>> = const { RefCell::new(None) };
+}
+
+/// Takes back what was lent when the call ends, however it ends.
+struct Loan<'a>(&'a mut Option<Lent>);
+
+impl Drop for Loan<'_> {
+    fn drop(&mut self) {
+        SLOT.with_borrow_mut(|slot| std::mem::swap(slot, self.0));
+    }
+}
+
+/// Lends `own` while `work` runs.
+pub(crate) fn lend<T>(own: &mut Option<Lent>, work: impl FnOnce() -> T) -> T {
+    SLOT.with_borrow_mut(|slot| std::mem::swap(slot, own));
+    let _loan = Loan(own);
+    work()
+}
+
+/// Fills `bytes` from the stream of the session at work; `false` if there is none.
+pub(crate) fn draw(bytes: &mut [u8]) -> bool {
+    SLOT.with_borrow_mut(|slot| slot.as_mut().map(|lent| lent.random.fill(bytes)).is_some())
+}
+
+/// Notes a secret of the session at work.
+pub(crate) fn note(secret: Secret) {
+    SLOT.with_borrow_mut(|slot| {
+        if let Some(lent) = slot {
+            lent.secrets.push(secret);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(seed: u64) -> Option<Lent> {
+        Some(Lent { random: Stream::new(seed, "test"), secrets: Vec::new() })
+    }
+    fn drawn() -> [u8; 8] {
+        let mut bytes = [0; 8];
+        assert!(draw(&mut bytes));
+        bytes
+    }
+
+    #[test]
+    fn draws_belong_to_the_session_at_work() {
+        let (mut one, mut other) = (own(1), own(2));
+        let mut interleaved = Vec::new();
+        for _ in 0..3 {
+            interleaved.push(lend(&mut one, drawn));
+            lend(&mut other, drawn);
+        }
+        let mut alone = own(1);
+        assert_eq!(interleaved, [(); 3].map(|()| lend(&mut alone, drawn)));
+    }
+
+    #[test]
+    fn nothing_is_drawn_outside_of_a_call() {
+        let mut lent = own(1);
+        lend(&mut lent, drawn);
+        assert!(lent.is_some());
+        assert!(!draw(&mut [0; 8]));
+    }
+
+    #[test]
+    fn a_panic_inside_leaves_nothing_behind() {
+        let mut lent = own(1);
+        let caught =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| lend(&mut lent, || panic!("inside"))));
+        assert!(caught.is_err() && lent.is_some() && !draw(&mut [0; 8]));
+    }
+}

@@ -1,0 +1,43 @@
+//! The TLS 1.3 exchange of QUIC (RFC 9001) and packet protection, in two kinds.
+//!
+//! * [`Protection::Tls`]: rustls with real cryptography. All randomness comes from the stream that a session is given,
+//!   certificates and their keys come from the seed of the [`Context`], and the time is fixed, so that equal seeds
+//!   give equal bytes.
+//! * [`Protection::Null`]: the same messages in size, level and order, without cryptography. The sizes are learned from
+//!   one real handshake when the [`Context`] is made, so that a connection under `null` has the packets of one
+//!   under `tls`. Only transport parameters and ALPN are carried; the rest is filler.
+//!
+//! A [`Context`] is made once per scenario and shared; a [`Session`] is one end of one connection. Neither has a
+//! socket, a clock or a thread.
+
+mod certificate;
+mod context;
+mod error;
+mod framing;
+mod key_log;
+mod key_share;
+mod keys;
+mod lent;
+mod model;
+mod options;
+mod outbox;
+mod provider;
+mod real;
+mod retry;
+mod session;
+
+#[cfg(test)]
+mod rfc9001;
+
+pub use certificate::LARGEST_CHAIN;
+pub use context::{Context, LARGEST_PARAMETERS};
+pub use error::{Alert, Error};
+pub use key_log::Secret;
+pub use keys::{
+    DirectionalKeys, KeyChange, Keys, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH, Sealer,
+    TAG_LENGTH, TooShort, initial_keys,
+};
+pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
+pub use retry::retry_integrity_tag;
+pub use session::{Level, Session};
+pub use wire::Side;

@@ -1,0 +1,73 @@
+//! The cryptography and the time that rustls is given: nothing that it does depends on more than the seed.
+
+use crate::key_log::Secret;
+use crate::key_share::{X25519, X25519_MLKEM768};
+use crate::lent;
+use crate::options::{Cipher, KeyShare};
+use rustls::crypto::ring::{self, cipher_suite};
+use rustls::crypto::{CryptoProvider, GetRandomFailed, SecureRandom, SupportedKxGroup};
+use rustls::pki_types::UnixTime;
+use rustls::time_provider::TimeProvider;
+use rustls::{KeyLog, SupportedCipherSuite};
+use std::time::Duration;
+
+/// ring's cipher suites and signatures (Ed25519 draws nothing, RFC 8032 section 5.1.6), and our own random numbers and
+/// key exchanges: those of ring draw from the operating system.
+///
+/// The chosen suite and group come first and the others behind: two ends of one context agree on the first at once,
+/// and a foreign peer that lacks it still finds another.
+pub(crate) fn provider(cipher: Cipher, key_share: KeyShare) -> CryptoProvider {
+    let chosen = suite(cipher);
+    let ciphers = [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305];
+    let others = ciphers.map(suite).into_iter().filter(|other| *other != chosen);
+    let kx_groups: Vec<&'static dyn SupportedKxGroup> = match key_share {
+        KeyShare::X25519 => vec![&X25519],
+        KeyShare::X25519MlKem768 => vec![&X25519_MLKEM768, &X25519],
+    };
+    CryptoProvider {
+        cipher_suites: std::iter::once(chosen).chain(others).collect(),
+        kx_groups,
+        secure_random: &SessionRandom,
+        ..ring::default_provider()
+    }
+}
+
+fn suite(cipher: Cipher) -> SupportedCipherSuite {
+    match cipher {
+        Cipher::Aes128Gcm => cipher_suite::TLS13_AES_128_GCM_SHA256,
+        Cipher::Aes256Gcm => cipher_suite::TLS13_AES_256_GCM_SHA384,
+        Cipher::ChaCha20Poly1305 => cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+    }
+}
+
+/// Random bytes from the stream of the session at work.
+#[derive(Debug)]
+struct SessionRandom;
+
+impl SecureRandom for SessionRandom {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+        if lent::draw(bytes) { Ok(()) } else { Err(GetRandomFailed) }
+    }
+}
+
+/// The key log of the session at work.
+#[derive(Debug)]
+pub(crate) struct SessionKeyLog;
+
+impl KeyLog for SessionKeyLog {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        if let Ok(client_random) = client_random.try_into() {
+            lent::note(Secret { label: label.to_owned(), client_random, secret: secret.to_vec() });
+        }
+    }
+}
+
+/// Noon of 2030-01-01 UTC, for ever; the certificates are valid from 2020 to 2049.
+#[derive(Debug)]
+pub(crate) struct FixedTime;
+
+impl TimeProvider for FixedTime {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(1_893_499_200)))
+    }
+}

@@ -1,0 +1,157 @@
+//! Tables that stop growing: a series is thinned, other tables keep their first rows.
+
+use super::table::{Row, Table};
+
+/// A table that keeps its first rows.
+#[derive(Debug, Clone)]
+pub(super) struct First {
+    pub(super) table: Table,
+    limit: usize,
+}
+
+impl First {
+    pub(super) fn new(table: Table, limit: usize) -> First {
+        First { table, limit }
+    }
+    /// A row to fill, if there is room for it. What is left out is counted.
+    pub(super) fn row(&mut self) -> Option<Row<'_>> {
+        if self.table.rows() >= self.limit {
+            self.table.left_out += 1;
+            return None;
+        }
+        Some(self.table.row())
+    }
+    /// Counts rows that were not even tried.
+    pub(super) fn leave_out(&mut self, rows: u64) {
+        self.table.left_out += rows;
+    }
+    pub(super) fn room(&self) -> usize {
+        self.limit.saturating_sub(self.table.rows())
+    }
+}
+
+/// A table of values over time that loses every second row of each subject when it is full.
+#[derive(Debug, Clone)]
+pub(super) struct Series {
+    table: Table,
+    limit: usize,
+    /// How many values each subject has had, kept or not.
+    seen: Vec<u64>,
+    /// The subject of each row.
+    owners: Vec<u32>,
+}
+
+impl Series {
+    pub(super) fn new(table: Table, limit: usize) -> Series {
+        Series { table, limit, seen: Vec::new(), owners: Vec::new() }
+    }
+    pub(super) fn into_table(self) -> Table {
+        self.table
+    }
+    /// A row to fill for the next value of `subject`, if this value is one to keep. What is left out is counted.
+    pub(super) fn row(&mut self, subject: u32) -> Option<Row<'_>> {
+        let at = subject as usize;
+        if self.seen.len() <= at {
+            self.seen.resize(at + 1, 0);
+        }
+        let ordinal = self.seen[at];
+        self.seen[at] += 1;
+        if self.is_due(ordinal) && self.owners.len() >= self.limit {
+            self.halve();
+        }
+        if !self.is_due(ordinal) || self.owners.len() >= self.limit {
+            self.table.left_out += 1;
+            return None;
+        }
+        self.owners.push(subject);
+        Some(self.table.row())
+    }
+    /// The stride is a power of two, and so a row that is due now was due under every stride before.
+    fn is_due(&self, ordinal: u64) -> bool {
+        ordinal & (self.table.stride - 1) == 0
+    }
+    #[cold]
+    fn halve(&mut self) {
+        let mut odd = vec![false; self.seen.len()];
+        let mut kept = Vec::with_capacity(self.owners.len() / 2 + odd.len());
+        for (row, owner) in self.owners.iter().enumerate() {
+            let odd = &mut odd[*owner as usize];
+            if !*odd {
+                kept.push(row as u32);
+            }
+            *odd = !*odd;
+        }
+        self.table.left_out += (self.owners.len() - kept.len()) as u64;
+        // More subjects than rows would double the stride at every value.
+        self.table.stride = (self.table.stride * 2).min(1 << 62);
+        self.owners = kept.iter().map(|row| self.owners[*row as usize]).collect();
+        self.table.pick(&kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn put(series: &mut Series, subject: u32, value: u64) {
+        if let Some(row) = series.row(subject) {
+            row.f64(0.0).code(subject).u32(0).u64(value).end();
+        }
+    }
+
+    #[test]
+    fn both_of_two_alternating_subjects_survive_thinning() {
+        let mut series = Series::new(schema::queue(), 8);
+        (0..40).for_each(|value| put(&mut series, value as u32 % 2, value / 2));
+        let table = series.into_table();
+        let values = table.column("bytes").unwrap();
+        let of = |code: u32| -> Vec<f64> {
+            let rows = (0..table.rows()).filter(|row| table.columns[1].data_code(*row) == code);
+            rows.map(|row| values.number(row).unwrap()).collect()
+        };
+        assert_eq!((of(0), of(1)), (vec![0.0, 8.0, 16.0], vec![0.0, 8.0, 16.0]));
+        assert_eq!((table.stride, table.left_out), (8, 34));
+        assert_eq!(
+            table.note().unwrap(),
+            "table \"queue\" is thinned: of each subject one row of 8 is there, 34 are left out"
+        );
+    }
+
+    impl super::super::data::Column {
+        fn data_code(&self, row: usize) -> u32 {
+            match &self.data {
+                super::super::data::Data::Text(text) => text.codes[row],
+                _ => panic!("no text"),
+            }
+        }
+    }
+
+    #[test]
+    fn no_room_at_all() {
+        let mut series = Series::new(schema::queue(), 0);
+        (0..200).for_each(|value| put(&mut series, value as u32, value));
+        assert_eq!((series.table.rows(), series.table.left_out), (0, 200));
+        let mut first = First::new(schema::queue(), 1);
+        first.row().unwrap().f64(0.0).code(0).u32(0).u64(0).end();
+        assert!(first.row().is_none());
+        assert_eq!(
+            first.table.note().unwrap(),
+            "table \"queue\" is full: its first 1 rows are there, 1 are left out"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_is_kept_or_counted(subjects in prop::collection::vec(0u32..4, 0..300), limit in 0usize..40) {
+            let mut series = Series::new(schema::queue(), limit);
+            for (value, subject) in subjects.iter().enumerate() {
+                put(&mut series, *subject, value as u64);
+                prop_assert!(series.table.rows() <= limit);
+                prop_assert_eq!(series.table.rows(), series.owners.len());
+            }
+            prop_assert_eq!(series.table.rows() as u64 + series.table.left_out, subjects.len() as u64);
+        }
+    }
+}

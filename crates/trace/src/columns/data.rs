@@ -1,0 +1,277 @@
+//! The buffers of a column.
+
+use std::collections::BTreeMap;
+
+/// Bits, the lowest of a byte first, as Arrow has them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Bitmap {
+    bytes: Vec<u8>,
+    length: usize,
+    unset: usize,
+}
+
+impl Bitmap {
+    /// How many bits there are.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+    /// How many are 0: the number of nulls, if this is a validity.
+    pub fn unset(&self) -> usize {
+        self.unset
+    }
+    /// The buffer: `len().div_ceil(8)` bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+    /// One bit; `false` past the end.
+    pub fn get(&self, at: usize) -> bool {
+        at < self.length && self.bytes[at / 8] & (1 << (at % 8)) != 0
+    }
+    /// Appends a bit.
+    pub fn push(&mut self, bit: bool) {
+        if self.length.is_multiple_of(8) {
+            self.bytes.push(0);
+        }
+        self.length += 1;
+        if bit {
+            self.bytes[(self.length - 1) / 8] |= 1 << ((self.length - 1) % 8);
+        } else {
+            self.unset += 1;
+        }
+    }
+    /// Sets a bit that is there to 1.
+    pub(super) fn set(&mut self, at: usize) {
+        if at < self.length && !self.get(at) {
+            self.bytes[at / 8] |= 1 << (at % 8);
+            self.unset -= 1;
+        }
+    }
+    fn pick(&self, rows: &[u32]) -> Bitmap {
+        let mut picked = Bitmap::default();
+        rows.iter().for_each(|row| picked.push(self.get(*row as usize)));
+        picked
+    }
+}
+
+/// A list of different words: Arrow's `utf8`, that is all bytes in a row and `len() + 1` offsets into them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+    codes: BTreeMap<Box<str>, u32>,
+    last: u32,
+}
+
+/// What stands for words that come when the list is full.
+const TOO_MANY: &str = "(too many different texts)";
+/// So that offsets stay far below 2^31, whatever is in the trace.
+const MOST_BYTES: usize = 1 << 30;
+
+impl Default for Words {
+    fn default() -> Words {
+        Words { offsets: vec![0], bytes: Vec::new(), codes: BTreeMap::new(), last: 0 }
+    }
+}
+
+impl Words {
+    /// A list of these words, the first of them with code 0. They must differ.
+    pub(super) fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Words {
+        let mut list = Words::default();
+        words.into_iter().for_each(|word| {
+            list.code(word);
+        });
+        list
+    }
+    /// How many there are; less than 2^31, so that codes may be read as `i32`.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The offsets of the words in [`Words::bytes`] and of the end.
+    pub fn offsets(&self) -> &[i32] {
+        &self.offsets
+    }
+    /// The words without anything between them.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+    /// The word with a code.
+    pub fn get(&self, code: u32) -> Option<&str> {
+        let at = code as usize;
+        let (start, end) = (*self.offsets.get(at)?, *self.offsets.get(at + 1)?);
+        std::str::from_utf8(&self.bytes[start as usize..end as usize]).ok()
+    }
+    /// The code of a word, which is added if it is new.
+    pub(super) fn code(&mut self, word: &str) -> u32 {
+        // What is written twice in a row, as most things in a trace are, is not looked up.
+        if self.get_bytes(self.last) == Some(word.as_bytes()) {
+            return self.last;
+        }
+        self.last = match self.codes.get(word) {
+            Some(code) => *code,
+            None if word != TOO_MANY && self.bytes.len() + word.len() > MOST_BYTES => self.code(TOO_MANY),
+            None => {
+                let code = self.len() as u32;
+                self.bytes.extend_from_slice(word.as_bytes());
+                self.offsets.push(self.bytes.len() as i32);
+                self.codes.insert(word.into(), code);
+                code
+            }
+        };
+        self.last
+    }
+    fn get_bytes(&self, code: u32) -> Option<&[u8]> {
+        let at = code as usize;
+        self.bytes.get(*self.offsets.get(at)? as usize..*self.offsets.get(at + 1)? as usize)
+    }
+}
+
+/// Text as codes into a list of words: Arrow's dictionary encoding.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    /// One code per row, each less than `words.len()` and less than 2^31: they may be read as `i32`, the index type
+    /// that every reader of Arrow knows.
+    pub codes: Vec<u32>,
+    /// The words.
+    pub words: Words,
+}
+
+/// The values of a column, one per row. Where a row is null, what stands here means nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// Real numbers.
+    F64(Vec<f64>),
+    /// Counts and bytes.
+    U64(Vec<u64>),
+    /// Small counts.
+    U32(Vec<u32>),
+    /// Whole numbers that can be negative.
+    I64(Vec<i64>),
+    /// Truth values.
+    Bool(Bitmap),
+    /// Text.
+    Text(Text),
+}
+
+impl Data {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::F64(values) => values.len(),
+            Data::U64(values) => values.len(),
+            Data::U32(values) => values.len(),
+            Data::I64(values) => values.len(),
+            Data::Bool(bits) => bits.len(),
+            Data::Text(text) => text.codes.len(),
+        }
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A column with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name, with the unit last.
+    pub name: &'static str,
+    /// Its values.
+    pub data: Data,
+    /// For a column that can be null: 1 where it is not.
+    pub validity: Option<Bitmap>,
+}
+
+impl Column {
+    /// Whether a row is null.
+    pub fn is_null(&self, row: usize) -> bool {
+        self.validity.as_ref().is_some_and(|validity| !validity.get(row))
+    }
+    /// The text of a row; `None` for null and for columns of another type.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) if !self.is_null(row) => text.words.get(*text.codes.get(row)?),
+            _ => None,
+        }
+    }
+    /// The number in a row; `None` for null and for text. Integers above 2^53 are rounded.
+    pub fn number(&self, row: usize) -> Option<f64> {
+        if self.is_null(row) {
+            return None;
+        }
+        match &self.data {
+            Data::F64(values) => values.get(row).copied(),
+            Data::U64(values) => values.get(row).map(|value| *value as f64),
+            Data::U32(values) => values.get(row).map(|value| f64::from(*value)),
+            Data::I64(values) => values.get(row).map(|value| *value as f64),
+            Data::Bool(bits) => (row < bits.len()).then(|| f64::from(u8::from(bits.get(row)))),
+            Data::Text(_) => None,
+        }
+    }
+    /// Keeps these rows in this order.
+    pub(super) fn pick(&mut self, rows: &[u32]) {
+        match &mut self.data {
+            Data::F64(values) => pick(values, rows),
+            Data::U64(values) => pick(values, rows),
+            Data::U32(values) => pick(values, rows),
+            Data::I64(values) => pick(values, rows),
+            Data::Bool(bits) => *bits = bits.pick(rows),
+            Data::Text(text) => pick(&mut text.codes, rows),
+        }
+        if let Some(validity) = &mut self.validity {
+            *validity = validity.pick(rows);
+        }
+    }
+}
+
+fn pick<T: Copy>(values: &mut Vec<T>, rows: &[u32]) {
+    *values = rows.iter().map(|row| values[*row as usize]).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn words_are_laid_out_as_arrow_has_them() {
+        let mut words = Words::default();
+        let codes: Vec<u32> = ["b", "", "äh", "b", "äh", ""].iter().map(|word| words.code(word)).collect();
+        assert_eq!(codes, [0, 1, 2, 0, 2, 1]);
+        assert_eq!((words.offsets(), words.bytes()), (&[0, 1, 1, 4][..], "bäh".as_bytes()));
+        assert_eq!((words.get(1), words.get(2), words.get(3)), (Some(""), Some("äh"), None));
+    }
+
+    #[test]
+    fn picking_rows_keeps_nulls_and_text() {
+        let mut validity = Bitmap::default();
+        [true, false, true].iter().for_each(|bit| validity.push(*bit));
+        let text = Text { codes: vec![0, 1, 2], words: Words::of(["x", "y", "z"]) };
+        let mut column = Column { name: "c", data: Data::Text(text), validity: Some(validity) };
+        column.pick(&[2, 1]);
+        assert_eq!((column.text(0), column.text(1), column.is_null(1)), (Some("z"), None, true));
+    }
+
+    proptest! {
+        #[test]
+        fn a_bitmap_is_its_bits(bits in prop::collection::vec(any::<bool>(), 0..70), set in 0usize..70) {
+            let mut bitmap = Bitmap::default();
+            bits.iter().for_each(|bit| bitmap.push(*bit));
+            prop_assert_eq!(bitmap.as_bytes().len(), bits.len().div_ceil(8));
+            prop_assert_eq!(bitmap.unset(), bits.iter().filter(|bit| !**bit).count());
+            bitmap.set(set);
+            for (at, bit) in bits.iter().enumerate() {
+                prop_assert_eq!(bitmap.get(at), *bit || at == set);
+                prop_assert_eq!(bitmap.as_bytes()[at / 8] >> (at % 8) & 1 == 1, *bit || at == set);
+            }
+            prop_assert_eq!(bitmap.unset(), (0..bits.len()).filter(|at| !bitmap.get(*at)).count());
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Rates per bin of time: the table `rate`.
+
+use super::bounded::First;
+use super::schema;
+use super::table::Table;
+use units::{Duration, Time};
+
+/// The bin that a subject is in.
+#[derive(Debug, Clone, Copy)]
+struct Bin {
+    index: u64,
+    /// The first nanosecond behind it.
+    end: u64,
+    bytes: u64,
+    kind: u32,
+}
+
+/// Counts bytes per subject and bin. A subject's bins begin with its first byte, have no gap, and end with its last.
+#[derive(Debug, Clone)]
+pub(super) struct Rates {
+    rows: First,
+    width: u64,
+    bins: Vec<Option<Bin>>,
+}
+
+impl Rates {
+    pub(super) fn new(width: Duration, limit: usize) -> Rates {
+        Rates { rows: First::new(schema::rate(), limit), width: width.as_nanos().max(1), bins: Vec::new() }
+    }
+    pub(super) fn add(&mut self, time: Time, subject: u32, kind: u32, bytes: u32) {
+        let at = subject as usize;
+        if self.bins.len() <= at {
+            self.bins.resize(at + 1, None);
+        }
+        let now = time.as_nanos();
+        match &mut self.bins[at] {
+            Some(bin) if now < bin.end => bin.bytes += u64::from(bytes),
+            _ => self.turn(now, subject, kind, bytes),
+        }
+    }
+    /// What a link could carry in the bin that starts at `time`.
+    pub(super) fn capacity(&mut self, time: Time, subject: u32, mbps: f64) {
+        if let Some(row) = self.rows.row() {
+            row.f64(time.as_secs_f64()).code(subject).code(schema::CAPACITY).f64(mbps).end();
+        }
+    }
+    /// Writes the bin that is over and the empty ones behind it, and opens the one of `now`.
+    fn turn(&mut self, now: u64, subject: u32, kind: u32, bytes: u32) {
+        let index = now / self.width;
+        let end = index.saturating_add(1).saturating_mul(self.width);
+        let next = Bin { index, end, bytes: u64::from(bytes), kind };
+        let Some(bin) = self.bins[subject as usize].replace(next) else { return };
+        self.write(subject, bin);
+        let first = bin.index.saturating_add(1);
+        let empty = index.saturating_sub(first);
+        let written = empty.min(self.rows.room() as u64);
+        for index in first..first + written {
+            self.write(subject, Bin { index, bytes: 0, ..bin });
+        }
+        self.rows.leave_out(empty - written);
+    }
+    fn write(&mut self, subject: u32, bin: Bin) {
+        let start = Time::from_nanos(bin.index * self.width);
+        let mbps = bin.bytes as f64 * 8e3 / self.width as f64;
+        if let Some(row) = self.rows.row() {
+            row.f64(start.as_secs_f64()).code(subject).code(bin.kind).f64(mbps).end();
+        }
+    }
+    /// The table in the order of time; of one time, in the order of subjects.
+    pub(super) fn into_table(mut self) -> Table {
+        for subject in 0..self.bins.len() as u32 {
+            if let Some(bin) = self.bins[subject as usize].take() {
+                self.write(subject, bin);
+            }
+        }
+        let mut table = self.rows.table;
+        let keys: Vec<(f64, u32)> = match (&table.columns[0].data, &table.columns[1].data) {
+            (super::Data::F64(times), super::Data::Text(text)) => {
+                times.iter().copied().zip(text.codes.iter().copied()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+        order.sort_by(|a, b| {
+            let (a, b) = (keys[*a as usize], keys[*b as usize]);
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
+        table.pick(&order);
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    fn rows(table: &Table) -> Vec<(f64, f64, f64)> {
+        let number = |row: usize, column: usize| table.columns[column].number(row).unwrap();
+        let subject = |row: usize| match &table.columns[1].data {
+            super::super::Data::Text(text) => f64::from(text.codes[row]),
+            _ => panic!("no text"),
+        };
+        (0..table.rows()).map(|row| (number(row, 0), subject(row), number(row, 3))).collect()
+    }
+
+    #[test]
+    fn bytes_fall_into_bins_without_gaps_in_the_order_of_time() {
+        let mut rates = Rates::new(Duration::from_millis(100), 100);
+        rates.add(millis(150), 0, 0, 1_250);
+        rates.add(millis(199), 0, 0, 1_250);
+        rates.add(millis(200), 1, schema::DELIVERED, 12_500);
+        rates.add(millis(400), 0, 0, 125);
+        let expected = [(0.1, 0.0, 0.2), (0.2, 0.0, 0.0), (0.2, 1.0, 1.0), (0.3, 0.0, 0.0), (0.4, 0.0, 0.01)];
+        assert_eq!(rows(&rates.into_table()), expected);
+    }
+
+    #[test]
+    fn a_long_silence_fills_no_more_than_the_table() {
+        let mut rates = Rates::new(Duration::from_nanos(0), 10);
+        rates.add(Time::ZERO, 0, 0, 1);
+        rates.add(Time::from_nanos(u64::MAX - 1), 0, 0, 1);
+        rates.add(Time::NEVER, 0, 0, 1);
+        let table = rates.into_table();
+        assert_eq!(table.rows(), 10);
+        assert!(table.left_out > u64::MAX / 2);
+    }
+}

@@ -1,0 +1,291 @@
+//! The sink that turns records into tables.
+
+use super::bounded::{First, Series};
+use super::data::{Data, Words};
+use super::rate::Rates;
+use super::schema::{self, CONNECTION, LINK, SUBJECT};
+use super::stream::{End, Streams};
+use super::table::Table;
+use crate::{Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
+use std::fmt::Write;
+use std::io;
+use units::{Duration, Time};
+
+/// What tables are kept and how large they may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether table `packet` is kept: one row per packet sent, received or dropped. Default: no.
+    pub packets: bool,
+    /// The most rows that a table may have. Default: 20 million; not more than 2^31.
+    pub rows: usize,
+    /// The width of the bins of table `rate`. Default: 100 ms; at least 1 ns.
+    pub bin: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { packets: false, rows: 20_000_000, bin: Duration::from_millis(100) }
+    }
+}
+
+/// A sink that keeps the tables of [`super`] in memory.
+#[derive(Debug, Clone)]
+pub struct Columns {
+    packets: bool,
+    connection: Series,
+    gauge: Series,
+    queue: Series,
+    loss: First,
+    event: First,
+    packet: First,
+    drop: First,
+    stream: Streams,
+    rate: Rates,
+    names: Words,
+    /// The code of each subject's name in `names`.
+    codes: Vec<Option<u32>>,
+    labels: Vec<Box<str>>,
+    detail: String,
+}
+
+impl Columns {
+    /// Empty tables.
+    pub fn new(options: Options) -> Columns {
+        // Rows are counted in 32 bits where they are reordered.
+        let rows = options.rows.min(1 << 31);
+        Columns {
+            packets: options.packets,
+            connection: Series::new(schema::connection(), rows),
+            gauge: Series::new(schema::gauge(), rows),
+            queue: Series::new(schema::queue(), rows),
+            loss: First::new(schema::loss(), rows),
+            event: First::new(schema::event(), rows),
+            packet: First::new(schema::packet(), rows),
+            drop: First::new(schema::drop(), rows),
+            stream: Streams::new(rows),
+            rate: Rates::new(options.bin, rows),
+            names: Words::default(),
+            codes: Vec::new(),
+            labels: Vec::new(),
+            detail: String::new(),
+        }
+    }
+
+    /// The tables, in the order of [`super`]'s list.
+    pub fn into_tables(self) -> Vec<Table> {
+        let mut tables = vec![
+            self.connection.into_table(),
+            self.loss.table,
+            self.event.table,
+            self.gauge.into_table(),
+            self.stream.into_table(),
+            self.queue.into_table(),
+            self.drop.table,
+            self.rate.into_table(),
+        ];
+        if self.packets {
+            tables.insert(4, self.packet.table);
+        }
+        let labels = self.labels.iter().map(AsRef::as_ref);
+        let (subjects, remap) = distinct(labels);
+        for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
+            let Data::Text(text) = &mut column.data else { continue };
+            if column.name == CONNECTION || column.name == LINK {
+                text.words = self.names.clone();
+            } else if column.name == SUBJECT {
+                text.words = subjects.clone();
+                text.codes.iter_mut().for_each(|code| *code = remap[*code as usize]);
+            }
+        }
+        tables
+    }
+
+    fn connection(&mut self, end: End, time: Time, event: &Event) {
+        match event {
+            Event::Metrics(metrics) => self.metrics(end, time, metrics),
+            Event::Gauge { name, value } => {
+                if let Some(row) = self.gauge.row(end.subject) {
+                    row.f64(time.as_secs_f64())
+                        .code(end.connection)
+                        .code(end.side)
+                        .word(name)
+                        .f64(*value)
+                        .end();
+                }
+            }
+            Event::DatagramSent { length, .. } => self.rate.add(time, end.subject, schema::SENT, *length),
+            Event::PacketLost { kind, number, trigger } => {
+                if let Some(row) = self.loss.row() {
+                    let row = row.f64(time.as_secs_f64()).code(end.connection).code(end.side);
+                    row.code(*kind as u32).u64(*number).code(*trigger as u32).end();
+                }
+            }
+            Event::StreamOpened { stream, .. } => {
+                self.stream.opened(end, *stream, Some(time));
+            }
+            Event::StreamClosed { stream, sent, received } => {
+                self.stream.closed(end, *stream, time, (*sent, *received));
+            }
+            Event::PacketSent(packet) if self.packets => self.packet(end, time, schema::SENT, packet),
+            Event::PacketReceived(packet) if self.packets => self.packet(end, time, schema::RECEIVED, packet),
+            Event::PacketDropped { kind, length, .. } if self.packets => {
+                if let Some(row) = self.packet.row() {
+                    let row = row.f64(time.as_secs_f64()).code(end.connection).code(end.side);
+                    let row = row.code(schema::DROPPED).code(*kind as u32).optional_u64(None).u32(*length);
+                    row.word("").end();
+                }
+                self.event(end, time, event);
+            }
+            _ => self.event(end, time, event),
+        }
+    }
+
+    fn metrics(&mut self, end: End, time: Time, metrics: &Metrics) {
+        let Some(row) = self.connection.row(end.subject) else { return };
+        let millis = |span: Duration| span.as_nanos() as f64 / 1e6;
+        row.f64(time.as_secs_f64())
+            .code(end.connection)
+            .code(end.side)
+            .u64(metrics.cwnd)
+            .u64(metrics.bytes_in_flight)
+            .optional_u64(metrics.ssthresh)
+            .f64(millis(metrics.latest_rtt))
+            .f64(millis(metrics.smoothed_rtt))
+            .f64(millis(metrics.min_rtt))
+            .f64(millis(metrics.rtt_variance))
+            .optional_f64(metrics.pacing_rate.map(|rate| rate.as_mbit_per_sec()))
+            .optional_f64(metrics.delivery_rate.map(|rate| rate.as_mbit_per_sec()))
+            .u32(metrics.pto_count)
+            .end();
+    }
+
+    fn packet(&mut self, end: End, time: Time, direction: u32, packet: &Packet) {
+        let Some(row) = self.packet.row() else { return };
+        self.detail.clear();
+        for (at, frame) in packet.frames.iter().enumerate() {
+            if at > 0 {
+                self.detail.push(',');
+            }
+            self.detail.push_str(frame.name());
+        }
+        row.f64(time.as_secs_f64())
+            .code(end.connection)
+            .code(end.side)
+            .code(direction)
+            .code(packet.kind as u32)
+            .optional_u64(packet.number)
+            .u32(packet.length)
+            .word(&self.detail)
+            .end();
+    }
+
+    fn event(&mut self, end: End, time: Time, event: &Event) {
+        self.detail.clear();
+        let Some(name) = describe(event, &mut self.detail) else { return };
+        if let Some(row) = self.event.row() {
+            let row = row.f64(time.as_secs_f64()).code(end.connection).code(end.side);
+            row.word(name).word(&self.detail).end();
+        }
+    }
+
+    fn link(&mut self, subject: u32, link: u32, time: Time, event: &Event) {
+        match event {
+            Event::Queue { packets, bytes } => {
+                if let Some(row) = self.queue.row(subject) {
+                    row.f64(time.as_secs_f64()).code(link).u32(*packets).u64(*bytes).end();
+                }
+            }
+            Event::NetworkDrop { length, reason } => {
+                if let Some(row) = self.drop.row() {
+                    row.f64(time.as_secs_f64()).code(link).u32(*length).word(reason).end();
+                }
+            }
+            Event::Capacity { rate } => self.rate.capacity(time, subject, rate.as_mbit_per_sec()),
+            Event::Delivered { length } => self.rate.add(time, subject, schema::DELIVERED, *length),
+            _ => {}
+        }
+    }
+
+    /// The code of what stands in the columns `connection` and `link` for a subject.
+    fn code(&mut self, subject: &Subject) -> u32 {
+        let at = subject.id() as usize;
+        match self.codes.get(at) {
+            Some(Some(code)) => *code,
+            _ => self.learn(subject),
+        }
+    }
+    #[cold]
+    fn learn(&mut self, subject: &Subject) -> u32 {
+        let at = subject.id() as usize;
+        let code = self.names.code(match subject.role() {
+            Role::Connection(_) => subject.name(),
+            // A link's two directions have queues of their own.
+            Role::Link(_) => subject.label(),
+        });
+        if self.codes.len() <= at {
+            self.codes.resize(at + 1, None);
+            self.labels.resize(at + 1, "".into());
+        }
+        self.codes[at] = Some(code);
+        self.labels[at] = subject.label().into();
+        code
+    }
+}
+
+impl Sink for Columns {
+    fn interest(&self) -> Interest {
+        Interest { packets: self.packets, metrics: true, lifecycle: true }
+    }
+    fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
+        let code = self.code(subject);
+        match subject.role() {
+            Role::Connection(side) => {
+                let end = End { subject: subject.id(), connection: code, side: side as u32 };
+                self.connection(end, record.time, &record.event);
+            }
+            Role::Link(_) => self.link(subject.id(), code, record.time, &record.event),
+        }
+        Ok(())
+    }
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The words without repetition, and the code of each.
+fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> (Words, Vec<u32>) {
+    let mut list = Words::default();
+    let codes = words.map(|word| list.code(word)).collect();
+    (list, codes)
+}
+
+/// What stands in the column `event`, with the detail written to `detail`.
+fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
+    // Writing to a string does not fail.
+    let (name, _) = match event {
+        Event::ConnectionStarted { local, remote, .. } => {
+            ("connection_started", write!(detail, "local {local} remote {remote}"))
+        }
+        Event::ConnectionState { state } => ("connection_state", detail.write_str(state)),
+        Event::ConnectionClosed { local, application, code, reason } => {
+            let side = if *local { "local" } else { "remote" };
+            let space = if *application { "application" } else { "transport" };
+            ("connection_closed", write!(detail, "{side} {space} {code:#x} {reason}"))
+        }
+        Event::ParametersSet { local, values } => {
+            detail.push_str(if *local { "local" } else { "remote" });
+            ("parameters_set", values.iter().try_for_each(|(name, value)| write!(detail, " {name}={value}")))
+        }
+        Event::KeyUpdated { key, phase: None } => ("key_updated", detail.write_str(key)),
+        Event::KeyUpdated { key, phase: Some(phase) } => {
+            ("key_updated", write!(detail, "{key} phase {phase}"))
+        }
+        Event::KeyDiscarded { key } => ("key_discarded", detail.write_str(key)),
+        Event::CongestionState { state } => ("congestion_state", detail.write_str(state)),
+        Event::PacketDropped { kind, length, reason } => {
+            ("packet_dropped", write!(detail, "{} {length} bytes {}", kind.name(), reason.name()))
+        }
+        _ => return None,
+    };
+    Some(name)
+}

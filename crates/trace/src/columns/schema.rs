@@ -1,0 +1,150 @@
+//! Names and types of the columns of every table.
+
+use super::data::{Bitmap, Column, Data, Text, Words};
+use super::table::Table;
+use crate::PacketKind;
+use crate::event::LossTrigger;
+
+/// The words of the column `side`, by the discriminant of [`crate::Side`].
+const SIDES: [&str; 2] = ["client", "server"];
+/// The words of the column `direction` of table `packet`.
+const DIRECTIONS: [&str; 3] = ["sent", "received", "dropped"];
+pub(super) const SENT: u32 = 0;
+pub(super) const RECEIVED: u32 = 1;
+pub(super) const DROPPED: u32 = 2;
+/// The words of the column `kind` of table `rate`.
+const RATES: [&str; 3] = ["sent", "delivered", "capacity"];
+pub(super) const DELIVERED: u32 = 1;
+pub(super) const CAPACITY: u32 = 2;
+
+pub(super) const CONNECTION: &str = "connection";
+pub(super) const LINK: &str = "link";
+pub(super) const SUBJECT: &str = "subject";
+
+fn column(name: &'static str, data: Data) -> Column {
+    Column { name, data, validity: None }
+}
+fn f64(name: &'static str) -> Column {
+    column(name, Data::F64(Vec::new()))
+}
+fn u64(name: &'static str) -> Column {
+    column(name, Data::U64(Vec::new()))
+}
+fn u32(name: &'static str) -> Column {
+    column(name, Data::U32(Vec::new()))
+}
+fn text(name: &'static str) -> Column {
+    column(name, Data::Text(Text::default()))
+}
+fn words<'a>(name: &'static str, words: impl IntoIterator<Item = &'a str>) -> Column {
+    column(name, Data::Text(Text { codes: Vec::new(), words: Words::of(words) }))
+}
+fn optional(column: Column) -> Column {
+    Column { validity: Some(Bitmap::default()), ..column }
+}
+fn table(name: &'static str, columns: Vec<Column>) -> Table {
+    Table { name, columns, left_out: 0, stride: 1 }
+}
+/// The columns that say when and on which connection end.
+fn end() -> [Column; 3] {
+    [f64("time_s"), text(CONNECTION), words("side", SIDES)]
+}
+fn of_end(name: &'static str, columns: Vec<Column>) -> Table {
+    table(name, end().into_iter().chain(columns).collect())
+}
+fn kinds() -> Column {
+    words("kind", PacketKind::ALL.map(PacketKind::name))
+}
+
+pub(super) fn connection() -> Table {
+    of_end(
+        "connection",
+        vec![
+            u64("cwnd_bytes"),
+            u64("bytes_in_flight"),
+            optional(u64("ssthresh_bytes")),
+            f64("latest_rtt_ms"),
+            f64("smoothed_rtt_ms"),
+            f64("min_rtt_ms"),
+            f64("rtt_variance_ms"),
+            optional(f64("pacing_rate_mbps")),
+            optional(f64("delivery_rate_mbps")),
+            u32("pto_count"),
+        ],
+    )
+}
+pub(super) fn loss() -> Table {
+    of_end("loss", vec![kinds(), u64("number"), words("trigger", LossTrigger::ALL.map(LossTrigger::name))])
+}
+pub(super) fn event() -> Table {
+    of_end("event", vec![text("event"), text("detail")])
+}
+pub(super) fn gauge() -> Table {
+    of_end("gauge", vec![text("gauge"), f64("value")])
+}
+pub(super) fn packet() -> Table {
+    of_end(
+        "packet",
+        vec![
+            words("direction", DIRECTIONS),
+            kinds(),
+            optional(u64("number")),
+            u32("length_bytes"),
+            text("frames"),
+        ],
+    )
+}
+/// The places in table `stream` of what becomes known when a stream is over.
+pub(super) const CLOSED: usize = 4;
+pub(super) const STREAM_SENT: usize = 5;
+pub(super) const STREAM_RECEIVED: usize = 6;
+
+pub(super) fn stream() -> Table {
+    table(
+        "stream",
+        vec![
+            text(CONNECTION),
+            words("side", SIDES),
+            u64("stream"),
+            optional(f64("opened_s")),
+            optional(f64("closed_s")),
+            optional(u64("sent_bytes")),
+            optional(u64("received_bytes")),
+        ],
+    )
+}
+pub(super) fn queue() -> Table {
+    table("queue", vec![f64("time_s"), text(LINK), u32("packets"), u64("bytes")])
+}
+pub(super) fn drop() -> Table {
+    table("drop", vec![f64("time_s"), text(LINK), u32("length_bytes"), text("reason")])
+}
+pub(super) fn rate() -> Table {
+    table("rate", vec![f64("time_s"), text(SUBJECT), words("kind", RATES), f64("mbps")])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Side;
+
+    #[test]
+    fn codes_are_the_discriminants() {
+        for (at, kind) in PacketKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, at);
+        }
+        for (at, trigger) in LossTrigger::ALL.into_iter().enumerate() {
+            assert_eq!(trigger as usize, at);
+        }
+        for side in [Side::Client, Side::Server] {
+            assert_eq!(SIDES[side as usize], side.name());
+        }
+    }
+
+    #[test]
+    fn the_filled_cells_of_a_stream_are_where_they_are_said_to_be() {
+        let names: Vec<&str> = stream().columns.iter().map(|column| column.name).collect();
+        assert_eq!(names[CLOSED], "closed_s");
+        assert_eq!((names[STREAM_SENT], names[STREAM_RECEIVED]), ("sent_bytes", "received_bytes"));
+    }
+}

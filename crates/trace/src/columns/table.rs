@@ -1,0 +1,141 @@
+//! A table: columns of equal length, filled row by row.
+
+use super::data::{Column, Data};
+
+/// Columns of equal length under a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// How many rows were not kept because the table was full.
+    pub left_out: u64,
+    /// For a series: of each subject, one row of so many was kept. 1 if all were.
+    pub stride: u64,
+}
+
+impl Table {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.data.len())
+    }
+    /// The column with a name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+    /// One sentence for people if rows are missing.
+    pub fn note(&self) -> Option<String> {
+        let (name, rows, missing) = (self.name, self.rows(), self.left_out);
+        match (missing, self.stride) {
+            (0, _) => None,
+            (_, 1) => Some(format!(
+                "table {name:?} is full: its first {rows} rows are there, {missing} are left out"
+            )),
+            (_, stride) => Some(format!(
+                "table {name:?} is thinned: of each subject one row of {stride} is there, {missing} are left out"
+            )),
+        }
+    }
+    /// Starts a row. Every column must be given a value, in order.
+    pub(super) fn row(&mut self) -> Row<'_> {
+        Row(self.columns.iter_mut())
+    }
+    /// Keeps these rows in this order.
+    pub(super) fn pick(&mut self, rows: &[u32]) {
+        self.columns.iter_mut().for_each(|column| column.pick(rows));
+    }
+    /// Sets a cell that was null.
+    pub(super) fn fill(&mut self, column: usize, row: usize, value: Cell) {
+        let column = &mut self.columns[column];
+        match (&mut column.data, value) {
+            (Data::F64(values), Cell::F64(value)) => values[row] = value,
+            (Data::U64(values), Cell::U64(value)) => values[row] = value,
+            _ => debug_assert!(false, "column {} has another type", column.name),
+        }
+        if let Some(validity) = &mut column.validity {
+            validity.set(row);
+        }
+    }
+}
+
+/// A value for [`Table::fill`].
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cell {
+    F64(f64),
+    U64(u64),
+}
+
+/// A row in the making: each call gives the next column its value.
+pub(super) struct Row<'a>(std::slice::IterMut<'a, Column>);
+
+impl Row<'_> {
+    pub(super) fn f64(mut self, value: f64) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::F64(values), .. }) => values.push(value),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn u64(mut self, value: u64) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::U64(values), .. }) => values.push(value),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn u32(mut self, value: u32) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::U32(values), .. }) => values.push(value),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn optional_f64(mut self, value: Option<f64>) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::F64(values), validity: Some(validity), .. }) => {
+                values.push(value.unwrap_or(f64::NAN));
+                validity.push(value.is_some());
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn optional_u64(mut self, value: Option<u64>) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::U64(values), validity: Some(validity), .. }) => {
+                values.push(value.unwrap_or(0));
+                validity.push(value.is_some());
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    /// Text by its code: the words are put in at the end, or are there from the start.
+    pub(super) fn code(mut self, code: u32) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::Text(text), .. }) => text.codes.push(code),
+            other => wrong(other),
+        }
+        self
+    }
+    pub(super) fn word(mut self, word: &str) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::Text(text), .. }) => {
+                let code = text.words.code(word);
+                text.codes.push(code);
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    /// The row is complete.
+    pub(super) fn end(mut self) {
+        debug_assert!(self.0.next().is_none(), "a row without a value for every column");
+    }
+}
+
+#[cold]
+fn wrong(column: Option<&mut Column>) {
+    debug_assert!(false, "a value that column {:?} does not take", column.map(|column| column.name));
+}

@@ -1,0 +1,351 @@
+//! The events, in the vocabulary of qlog (draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13).
+
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use units::{Duration, Rate};
+
+/// The packet types of QUIC (RFC 9000 section 17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PacketKind {
+    /// Long header, Initial.
+    Initial,
+    /// Long header, 0-RTT.
+    ZeroRtt,
+    /// Long header, Handshake.
+    Handshake,
+    /// Short header, 1-RTT.
+    OneRtt,
+    /// Retry.
+    Retry,
+    /// Version Negotiation.
+    VersionNegotiation,
+    /// A stateless reset.
+    StatelessReset,
+    /// Not to be told.
+    Unknown,
+}
+
+impl PacketKind {
+    /// All of them in the order of their discriminants.
+    pub const ALL: [PacketKind; 8] = [
+        PacketKind::Initial,
+        PacketKind::ZeroRtt,
+        PacketKind::Handshake,
+        PacketKind::OneRtt,
+        PacketKind::Retry,
+        PacketKind::VersionNegotiation,
+        PacketKind::StatelessReset,
+        PacketKind::Unknown,
+    ];
+    /// The word for it in qlog.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PacketKind::Initial => "initial",
+            PacketKind::ZeroRtt => "0RTT",
+            PacketKind::Handshake => "handshake",
+            PacketKind::OneRtt => "1RTT",
+            PacketKind::Retry => "retry",
+            PacketKind::VersionNegotiation => "version_negotiation",
+            PacketKind::StatelessReset => "stateless_reset",
+            PacketKind::Unknown => "unknown",
+        }
+    }
+}
+
+/// A frame as a trace shows it (RFC 9000 section 19).
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the fields are those of the RFC's frames under their names there")]
+pub enum Frame {
+    Padding { length: u32 },
+    Ping,
+    Ack { delay: Duration, ranges: Vec<RangeInclusive<u64>>, ecn: Option<[u64; 3]> },
+    ResetStream { stream: u64, code: u64, final_size: u64 },
+    StopSending { stream: u64, code: u64 },
+    Crypto { offset: u64, length: u64 },
+    NewToken { length: u64 },
+    Stream { stream: u64, offset: u64, length: u64, fin: bool },
+    MaxData { maximum: u64 },
+    MaxStreamData { stream: u64, maximum: u64 },
+    MaxStreams { bidirectional: bool, maximum: u64 },
+    DataBlocked { limit: u64 },
+    StreamDataBlocked { stream: u64, limit: u64 },
+    StreamsBlocked { bidirectional: bool, limit: u64 },
+    NewConnectionId { sequence: u64, retire_prior_to: u64, id: Vec<u8>, token: [u8; 16] },
+    RetireConnectionId { sequence: u64 },
+    PathChallenge { data: [u8; 8] },
+    PathResponse { data: [u8; 8] },
+    ConnectionClose { application: bool, code: u64, frame_type: Option<u64>, reason: String },
+    HandshakeDone,
+}
+
+impl Frame {
+    /// The RFC's name for its type: `"ACK"`, `"STREAM"`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Frame::Padding { .. } => "PADDING",
+            Frame::Ping => "PING",
+            Frame::Ack { .. } => "ACK",
+            Frame::ResetStream { .. } => "RESET_STREAM",
+            Frame::StopSending { .. } => "STOP_SENDING",
+            Frame::Crypto { .. } => "CRYPTO",
+            Frame::NewToken { .. } => "NEW_TOKEN",
+            Frame::Stream { .. } => "STREAM",
+            Frame::MaxData { .. } => "MAX_DATA",
+            Frame::MaxStreamData { .. } => "MAX_STREAM_DATA",
+            Frame::MaxStreams { .. } => "MAX_STREAMS",
+            Frame::DataBlocked { .. } => "DATA_BLOCKED",
+            Frame::StreamDataBlocked { .. } => "STREAM_DATA_BLOCKED",
+            Frame::StreamsBlocked { .. } => "STREAMS_BLOCKED",
+            Frame::NewConnectionId { .. } => "NEW_CONNECTION_ID",
+            Frame::RetireConnectionId { .. } => "RETIRE_CONNECTION_ID",
+            Frame::PathChallenge { .. } => "PATH_CHALLENGE",
+            Frame::PathResponse { .. } => "PATH_RESPONSE",
+            Frame::ConnectionClose { .. } => "CONNECTION_CLOSE",
+            Frame::HandshakeDone => "HANDSHAKE_DONE",
+        }
+    }
+}
+
+/// One packet, sent or received.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Packet {
+    /// Its type.
+    pub kind: PacketKind,
+    /// Its packet number; `None` for types without one.
+    pub number: Option<u64>,
+    /// Its length in bytes, from the first byte of the header to the last of the tag.
+    pub length: u32,
+    /// The destination connection id; empty if not known.
+    pub destination: Vec<u8>,
+    /// The source connection id of a long header.
+    pub source: Vec<u8>,
+    /// Its frames in order.
+    pub frames: Vec<Frame>,
+    /// The number of the UDP datagram that carried it, counted per connection and direction from 0.
+    pub datagram: u64,
+}
+
+/// The gauges of recovery, all of them each time one changes (RFC 9002).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Metrics {
+    /// The window in bytes.
+    pub cwnd: u64,
+    /// Bytes sent and neither acknowledged nor declared lost.
+    pub bytes_in_flight: u64,
+    /// The slow start threshold in bytes; `None` while infinite.
+    pub ssthresh: Option<u64>,
+    /// The newest RTT sample.
+    pub latest_rtt: Duration,
+    /// The smoothed RTT.
+    pub smoothed_rtt: Duration,
+    /// The least RTT seen.
+    pub min_rtt: Duration,
+    /// The mean deviation of the RTT.
+    pub rtt_variance: Duration,
+    /// The rate at which packets are released, if paced.
+    pub pacing_rate: Option<Rate>,
+    /// The newest delivery-rate sample.
+    pub delivery_rate: Option<Rate>,
+    /// How often the probe timeout has fired in a row.
+    pub pto_count: u32,
+}
+
+/// Why a packet was declared lost (RFC 9002 section 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossTrigger {
+    /// Enough later packets were acknowledged (6.1.1).
+    PacketThreshold,
+    /// A later packet was acknowledged long enough ago (6.1.2).
+    TimeThreshold,
+    /// Sent again for a probe timeout (6.2.4).
+    Probe,
+}
+
+impl LossTrigger {
+    /// All of them in the order of their discriminants.
+    pub const ALL: [LossTrigger; 3] =
+        [LossTrigger::PacketThreshold, LossTrigger::TimeThreshold, LossTrigger::Probe];
+    /// The word for it in qlog's `packet_lost` trigger.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LossTrigger::PacketThreshold => "reordering_threshold",
+            LossTrigger::TimeThreshold => "time_threshold",
+            LossTrigger::Probe => "pto_expired",
+        }
+    }
+}
+
+/// Why a packet that arrived was not processed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// Its keys are not there yet or no longer.
+    KeyUnavailable,
+    /// It did not open: altered, or not for us.
+    DecryptionFailure,
+    /// The header is not one.
+    HeaderParse,
+    /// It was received before.
+    Duplicate,
+    /// No connection with this id.
+    UnknownConnection,
+    /// A version that is not spoken here.
+    UnsupportedVersion,
+    /// It arrived where it must not, or not as the RFC demands (a client Initial in a small datagram, say).
+    Invalid,
+}
+
+impl DropReason {
+    /// The word for it in qlog's `packet_dropped` trigger.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::KeyUnavailable => "key_unavailable",
+            DropReason::DecryptionFailure => "decryption_failure",
+            DropReason::HeaderParse => "invalid",
+            DropReason::Duplicate => "duplicate",
+            DropReason::UnknownConnection => "connection_unknown",
+            DropReason::UnsupportedVersion => "unsupported",
+            DropReason::Invalid => "rejected",
+        }
+    }
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A connection began here.
+    ConnectionStarted {
+        /// This side's address.
+        local: SocketAddr,
+        /// The other side's address.
+        remote: SocketAddr,
+        /// The connection id that this side chose first.
+        source: Vec<u8>,
+        /// The destination connection id of the client's first packet.
+        original_destination: Vec<u8>,
+    },
+    /// The handshake moved on: `"handshake_complete"`, `"handshake_confirmed"`, `"closing"`, `"draining"`, `"closed"`.
+    ConnectionState {
+        /// The new state, in qlog's words.
+        state: &'static str,
+    },
+    /// The connection ended.
+    ConnectionClosed {
+        /// Whether this side ended it.
+        local: bool,
+        /// Whether the code is the application's (RFC 9000 section 20.2) and not QUIC's (20.1).
+        application: bool,
+        /// The error code; 0 for none.
+        code: u64,
+        /// A reason for people. `"idle timeout"`, `"no common version"` and `"stateless reset"` are told apart by qlog.
+        reason: String,
+    },
+    /// Transport parameters came into force, in the names of RFC 9000 section 18.2.
+    ParametersSet {
+        /// Whether they are this side's own.
+        local: bool,
+        /// Name and value of those that are integers, in the order of their code points.
+        values: Vec<(&'static str, u64)>,
+    },
+    /// Keys came into use: `"client_initial_secret"`, `"server_1rtt_secret"` ...
+    KeyUpdated {
+        /// The qlog name of the secret.
+        key: &'static str,
+        /// The key phase, for 1-RTT.
+        phase: Option<u64>,
+    },
+    /// Keys were dropped.
+    KeyDiscarded {
+        /// The qlog name of the secret.
+        key: &'static str,
+    },
+    /// A UDP datagram left.
+    DatagramSent {
+        /// Its number, counted per connection from 0.
+        number: u64,
+        /// Its UDP payload in bytes.
+        length: u32,
+    },
+    /// A UDP datagram arrived.
+    DatagramReceived {
+        /// Its number, counted per connection from 0.
+        number: u64,
+        /// Its UDP payload in bytes.
+        length: u32,
+    },
+    /// A packet left.
+    PacketSent(Box<Packet>),
+    /// A packet arrived and opened.
+    PacketReceived(Box<Packet>),
+    /// A packet arrived and was not processed.
+    PacketDropped {
+        /// Its type, as far as it could be told.
+        kind: PacketKind,
+        /// Its length in bytes.
+        length: u32,
+        /// Why.
+        reason: DropReason,
+    },
+    /// A packet was declared lost.
+    PacketLost {
+        /// Its type.
+        kind: PacketKind,
+        /// Its number.
+        number: u64,
+        /// Why.
+        trigger: LossTrigger,
+    },
+    /// The gauges of recovery changed.
+    Metrics(Metrics),
+    /// The controller entered a state: `"slow_start"`, `"recovery"`, `"congestion_avoidance"`, ...
+    CongestionState {
+        /// The state it enters.
+        state: &'static str,
+    },
+    /// A gauge of the controller's own.
+    Gauge {
+        /// Its name, with the unit last.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A stream was opened, and by which side.
+    StreamOpened {
+        /// The stream.
+        stream: u64,
+        /// Whether by this side.
+        local: bool,
+    },
+    /// A stream is over: all of it was delivered, or it was reset.
+    StreamClosed {
+        /// The stream.
+        stream: u64,
+        /// Bytes that this side sent on it, without retransmissions.
+        sent: u64,
+        /// Bytes that this side received on it.
+        received: u64,
+    },
+    /// A queue changed.
+    Queue {
+        /// Packets that wait.
+        packets: u32,
+        /// Bytes on the wire that wait.
+        bytes: u64,
+    },
+    /// A link or a queue dropped a packet.
+    NetworkDrop {
+        /// Bytes on the wire.
+        length: u32,
+        /// Why: `"queue"`, `"loss"`, `"mtu"`.
+        reason: &'static str,
+    },
+    /// What a link could carry from now on, over one bin of the rates.
+    Capacity {
+        /// In bits per second.
+        rate: Rate,
+    },
+    /// A link took a packet to its far end.
+    Delivered {
+        /// Bytes on the wire.
+        length: u32,
+    },
+}

@@ -1,0 +1,205 @@
+//! Frames in both schemas (quic-events-13 section 8.13; quic-events-02 appendix A.7).
+
+use super::errors::{crypto_alert, transport_error};
+use super::json::Json;
+use super::writer::Schema;
+use crate::Frame;
+use std::ops::RangeInclusive;
+use units::Duration;
+
+/// Writes the list of a packet's frames.
+pub(super) fn frames(json: &mut Json, schema: Schema, frames: &[Frame]) {
+    json.open_list("frames");
+    for frame in frames {
+        json.item();
+        write(json, schema, frame);
+        json.close();
+    }
+    json.close_list();
+}
+
+fn write(json: &mut Json, schema: Schema, frame: &Frame) {
+    match frame {
+        Frame::Padding { length } => {
+            json.literal("\"frame_type\":\"padding\"");
+            payload(json, schema, u64::from(*length));
+        }
+        Frame::Ping => json.literal("\"frame_type\":\"ping\""),
+        Frame::Ack { delay, ranges, ecn } => ack(json, schema, *delay, ranges, ecn.as_ref()),
+        Frame::Stream { stream, offset, length: size, fin } => {
+            json.literal("\"frame_type\":\"stream\"");
+            json.number("stream_id", *stream);
+            json.number("offset", *offset);
+            length(json, schema, *size);
+            if *fin {
+                json.literal("\"fin\":true");
+            }
+        }
+        Frame::Crypto { offset, length: size } => {
+            json.literal("\"frame_type\":\"crypto\"");
+            json.number("offset", *offset);
+            length(json, schema, *size);
+        }
+        Frame::ResetStream { stream, code, final_size } => {
+            json.literal("\"frame_type\":\"reset_stream\"");
+            json.number("stream_id", *stream);
+            application_error(json, schema, *code);
+            json.number("final_size", *final_size);
+        }
+        Frame::StopSending { stream, code } => {
+            json.literal("\"frame_type\":\"stop_sending\"");
+            json.number("stream_id", *stream);
+            application_error(json, schema, *code);
+        }
+        Frame::NewToken { length: size } => {
+            json.literal("\"frame_type\":\"new_token\"");
+            json.open("token");
+            json.word("type", "resumption");
+            length(json, schema, *size);
+            json.close();
+        }
+        Frame::MaxData { .. }
+        | Frame::MaxStreamData { .. }
+        | Frame::MaxStreams { .. }
+        | Frame::DataBlocked { .. }
+        | Frame::StreamDataBlocked { .. }
+        | Frame::StreamsBlocked { .. } => flow_control(json, frame),
+        Frame::NewConnectionId { sequence, retire_prior_to, id, token: _ } => {
+            json.literal("\"frame_type\":\"new_connection_id\"");
+            json.number("sequence_number", *sequence);
+            json.number("retire_prior_to", *retire_prior_to);
+            json.hex("connection_id", id);
+        }
+        Frame::RetireConnectionId { sequence } => {
+            json.literal("\"frame_type\":\"retire_connection_id\"");
+            json.number("sequence_number", *sequence);
+        }
+        Frame::PathChallenge { data } => {
+            json.literal("\"frame_type\":\"path_challenge\"");
+            json.hex("data", data);
+        }
+        Frame::PathResponse { data } => {
+            json.literal("\"frame_type\":\"path_response\"");
+            json.hex("data", data);
+        }
+        Frame::ConnectionClose { application, code, frame_type, reason } => {
+            json.literal("\"frame_type\":\"connection_close\"");
+            json.word("error_space", if *application { "application" } else { "transport" });
+            close_error(json, schema, *application, *code);
+            if !reason.is_empty() {
+                json.string("reason", reason);
+            }
+            if let Some(frame_type) = frame_type {
+                json.number("trigger_frame_type", *frame_type);
+            }
+        }
+        Frame::HandshakeDone => json.literal("\"frame_type\":\"handshake_done\""),
+    }
+}
+
+fn flow_control(json: &mut Json, frame: &Frame) {
+    let kind = |bidirectional: bool| if bidirectional { "bidirectional" } else { "unidirectional" };
+    match *frame {
+        Frame::MaxData { maximum } => {
+            json.literal("\"frame_type\":\"max_data\"");
+            json.number("maximum", maximum);
+        }
+        Frame::MaxStreamData { stream, maximum } => {
+            json.literal("\"frame_type\":\"max_stream_data\"");
+            json.number("stream_id", stream);
+            json.number("maximum", maximum);
+        }
+        Frame::MaxStreams { bidirectional, maximum } => {
+            json.literal("\"frame_type\":\"max_streams\"");
+            json.word("stream_type", kind(bidirectional));
+            json.number("maximum", maximum);
+        }
+        Frame::DataBlocked { limit } => {
+            json.literal("\"frame_type\":\"data_blocked\"");
+            json.number("limit", limit);
+        }
+        Frame::StreamDataBlocked { stream, limit } => {
+            json.literal("\"frame_type\":\"stream_data_blocked\"");
+            json.number("stream_id", stream);
+            json.number("limit", limit);
+        }
+        Frame::StreamsBlocked { bidirectional, limit } => {
+            json.literal("\"frame_type\":\"streams_blocked\"");
+            json.word("stream_type", kind(bidirectional));
+            json.number("limit", limit);
+        }
+        _ => {}
+    }
+}
+
+fn ack(
+    json: &mut Json,
+    schema: Schema,
+    delay: Duration,
+    ranges: &[RangeInclusive<u64>],
+    ecn: Option<&[u64; 3]>,
+) {
+    json.literal("\"frame_type\":\"ack\"");
+    json.span("ack_delay", delay);
+    // The list must not be empty, and no ACK frame acknowledges nothing (RFC 9000 section 19.3).
+    if !ranges.is_empty() {
+        json.open_list("acked_ranges");
+        for range in ranges {
+            // A single number should be alone, which not every old viewer takes.
+            let alone = schema == Schema::Current && range.start() == range.end();
+            json.range(*range.start(), (!alone).then_some(*range.end()));
+        }
+        json.close_list();
+    }
+    // ECT(0), ECT(1), CE: the order of RFC 9000 section 19.3.2.
+    if let Some([ect0, ect1, ce]) = ecn {
+        json.number("ect1", *ect1);
+        json.number("ect0", *ect0);
+        json.number("ce", *ce);
+    }
+}
+
+/// What stands in the Length field of a frame, or is the length of a token: quic-events-13 has it in `raw.length`.
+fn length(json: &mut Json, schema: Schema, length: u64) {
+    match schema {
+        Schema::Current => {
+            json.open("raw");
+            json.number("length", length);
+            json.close();
+        }
+        Schema::V03 => json.number("length", length),
+    }
+}
+
+/// The length of a frame that has no Length field.
+fn payload(json: &mut Json, schema: Schema, length: u64) {
+    match schema {
+        Schema::Current => {
+            json.open("raw");
+            json.number("payload_length", length);
+            json.close();
+        }
+        Schema::V03 => json.number("payload_length", length),
+    }
+}
+
+/// The meaning of an application's code is known to the application alone (RFC 9000 section 20.2).
+fn application_error(json: &mut Json, schema: Schema, code: u64) {
+    if schema == Schema::Current {
+        json.literal("\"error\":\"unknown\"");
+    }
+    json.number("error_code", code);
+}
+
+fn close_error(json: &mut Json, schema: Schema, application: bool, code: u64) {
+    let key = if schema == Schema::Current { "error" } else { "error_code" };
+    match (transport_error(code), crypto_alert(code)) {
+        (Some(name), _) if !application => json.word(key, name),
+        (_, Some(alert)) if !application => json.shown(key, format_args!("crypto_error_0x1{alert:02x}")),
+        _ if schema == Schema::Current => application_error(json, schema, code),
+        _ => json.number(key, code),
+    }
+    if schema == Schema::V03 {
+        json.number("raw_error_code", code);
+    }
+}

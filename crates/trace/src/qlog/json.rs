@@ -1,0 +1,283 @@
+//! JSON text, put together without allocation beyond its one buffer.
+
+use units::{Duration, Time};
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// JSON under construction. Commas come by themselves: before every key and item but the first of its object or array.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Json {
+    text: Vec<u8>,
+}
+
+impl Json {
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.text
+    }
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+    }
+    /// Takes back what was written behind the first `length` bytes.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.text.truncate(length);
+    }
+    /// A record separator, as each text of a sequence begins with one (RFC 7464 section 2.2), and the text's brace.
+    pub(super) fn begin(&mut self) {
+        self.text.extend_from_slice(b"\x1e{");
+    }
+    /// The end of a text: its brace and a line feed, by which a cut-off number would show (RFC 7464 section 2.4).
+    pub(super) fn end(&mut self) {
+        self.text.extend_from_slice(b"}\n");
+    }
+    #[inline]
+    fn comma(&mut self) {
+        if !matches!(self.text.last(), Some(b'{' | b'[')) {
+            self.text.push(b',');
+        }
+    }
+    /// A key of the object that is open. It is one of ours and needs no escape.
+    #[inline]
+    pub(super) fn key(&mut self, key: &str) {
+        self.comma();
+        self.text.push(b'"');
+        self.text.extend_from_slice(key.as_bytes());
+        self.text.extend_from_slice(b"\":");
+    }
+    /// Text that is JSON already and stands where a key would: `"frame_type":"ping"`.
+    #[inline]
+    pub(super) fn literal(&mut self, json: &str) {
+        self.comma();
+        self.text.extend_from_slice(json.as_bytes());
+    }
+    /// The rest of a word whose beginning was a literal, and its closing quote.
+    #[inline]
+    pub(super) fn continue_word(&mut self, rest: &str) {
+        self.text.extend_from_slice(rest.as_bytes());
+        self.text.push(b'"');
+    }
+    #[inline]
+    pub(super) fn open(&mut self, key: &str) {
+        self.key(key);
+        self.text.push(b'{');
+    }
+    #[inline]
+    pub(super) fn close(&mut self) {
+        self.text.push(b'}');
+    }
+    #[inline]
+    pub(super) fn open_list(&mut self, key: &str) {
+        self.key(key);
+        self.text.push(b'[');
+    }
+    #[inline]
+    pub(super) fn close_list(&mut self) {
+        self.text.push(b']');
+    }
+    /// An object as an item of the list that is open.
+    #[inline]
+    pub(super) fn item(&mut self) {
+        self.comma();
+        self.text.push(b'{');
+    }
+    #[inline]
+    fn digits(&mut self, value: u64) {
+        self.text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+    #[inline]
+    pub(super) fn number(&mut self, key: &str, value: u64) {
+        self.key(key);
+        self.digits(value);
+    }
+    pub(super) fn boolean(&mut self, key: &str, value: bool) {
+        self.key(key);
+        self.text.extend_from_slice(if value { b"true" } else { b"false" });
+    }
+    /// `[a]` or `[a,b]` as an item of the list that is open.
+    #[inline]
+    pub(super) fn range(&mut self, first: u64, last: Option<u64>) {
+        self.comma();
+        self.text.push(b'[');
+        self.digits(first);
+        if let Some(last) = last {
+            self.text.push(b',');
+            self.digits(last);
+        }
+        self.text.push(b']');
+    }
+    /// A number as an item of the list that is open.
+    pub(super) fn number_item(&mut self, value: u64) {
+        self.comma();
+        self.digits(value);
+    }
+    /// Nanoseconds as milliseconds, exactly, with a fraction also if it is zero: a float for every reader.
+    #[inline]
+    fn millis(&mut self, nanos: u64) {
+        self.digits(nanos / 1_000_000);
+        self.text.push(b'.');
+        let mut rest = (nanos % 1_000_000) as u32;
+        let mut decimals = [b'0'; 6];
+        for place in decimals.iter_mut().rev() {
+            *place += (rest % 10) as u8;
+            rest /= 10;
+        }
+        let end = decimals.iter().rposition(|digit| *digit != b'0').unwrap_or(0);
+        self.text.extend_from_slice(&decimals[..=end]);
+    }
+    #[inline]
+    pub(super) fn span(&mut self, key: &str, span: Duration) {
+        self.key(key);
+        self.millis(span.as_nanos());
+    }
+    #[inline]
+    pub(super) fn time(&mut self, time: Time) {
+        self.text.extend_from_slice(b"\"time\":");
+        self.millis(time.as_nanos());
+    }
+    /// A real number; nothing at all if it is infinite or not a number, which JSON cannot say.
+    pub(super) fn real(&mut self, key: &str, value: f64) {
+        if value.is_finite() {
+            self.key(key);
+            // The shortest digits that give the same value again, and always a fraction or an exponent.
+            self.display(format_args!("{value:?}"));
+        }
+    }
+    /// What prints itself, between quotes; it must need no escape.
+    pub(super) fn shown(&mut self, key: &str, value: std::fmt::Arguments<'_>) {
+        self.key(key);
+        self.text.push(b'"');
+        self.display(value);
+        self.text.push(b'"');
+    }
+    fn display(&mut self, value: std::fmt::Arguments<'_>) {
+        use std::io::Write;
+        // A vector takes everything.
+        let _ = self.text.write_fmt(value);
+    }
+    /// A word of ours that needs no escape.
+    #[inline]
+    pub(super) fn word(&mut self, key: &str, word: &str) {
+        self.key(key);
+        self.text.push(b'"');
+        self.text.extend_from_slice(word.as_bytes());
+        self.text.push(b'"');
+    }
+    /// Any text.
+    pub(super) fn string(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.quote(value);
+    }
+    fn quote(&mut self, value: &str) {
+        self.text.push(b'"');
+        for byte in value.bytes() {
+            match byte {
+                b'"' | b'\\' => self.text.extend_from_slice(&[b'\\', byte]),
+                // RFC 8259 section 7; a record separator in here would also end the text (RFC 7464 section 2.1).
+                0..=0x1f => {
+                    self.text.extend_from_slice(b"\\u00");
+                    self.hex_digits(&[byte]);
+                }
+                _ => self.text.push(byte),
+            }
+        }
+        self.text.push(b'"');
+    }
+    #[inline]
+    fn hex_digits(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let pair = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+            self.text.extend_from_slice(&pair);
+        }
+    }
+    #[inline]
+    pub(super) fn hex(&mut self, key: &str, bytes: &[u8]) {
+        self.key(key);
+        self.text.push(b'"');
+        self.hex_digits(bytes);
+        self.text.push(b'"');
+    }
+    /// Hexadecimal text as an item of the list that is open.
+    pub(super) fn hex_item(&mut self, bytes: &[u8]) {
+        self.comma();
+        self.text.push(b'"');
+        self.hex_digits(bytes);
+        self.text.push(b'"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(write: impl FnOnce(&mut Json)) -> String {
+        let mut json = Json::default();
+        json.begin();
+        write(&mut json);
+        json.end();
+        let text = String::from_utf8(json.text).unwrap();
+        text.strip_prefix('\u{1e}').unwrap().strip_suffix('\n').unwrap().to_owned()
+    }
+
+    #[test]
+    fn commas_and_braces() {
+        let text = text(|json| {
+            json.number("a", u64::MAX);
+            json.open("b");
+            json.close();
+            json.open_list("c");
+            json.item();
+            json.boolean("d", true);
+            json.close();
+            json.item();
+            json.literal("\"e\":0");
+            json.close();
+            json.close_list();
+            json.open_list("f");
+            json.range(1, None);
+            json.range(3, Some(4));
+            json.close_list();
+            json.hex("g", &[0, 0xaf]);
+            json.real("h", 1e300);
+            json.real("i", f64::NAN);
+        });
+        let expected = "{\"a\":18446744073709551615,\"b\":{},\"c\":[{\"d\":true},{\"e\":0}],\"f\":[[1],[3,4]],\
+                        \"g\":\"00af\",\"h\":1e300}";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn milliseconds_are_exact() {
+        for (nanos, shown) in [
+            (0, "0.0"),
+            (1, "0.000001"),
+            (1_000, "0.001"),
+            (20_000_000, "20.0"),
+            (12_345_678, "12.345678"),
+            (1_500_000, "1.5"),
+            (u64::MAX, "18446744073709.551615"),
+        ] {
+            assert_eq!(text(|json| json.time(Time::from_nanos(nanos))), format!("{{\"time\":{shown}}}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back(value in any::<String>()) {
+            let text = text(|json| json.string("k", &value));
+            let breaks_the_sequence = text.contains(['\u{1e}', '\n']);
+            prop_assert!(!breaks_the_sequence);
+            let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read["k"].as_str(), Some(value.as_str()));
+        }
+        #[test]
+        fn any_real_number_comes_back(value in any::<f64>()) {
+            let text = text(|json| json.real("k", value));
+            let digits = text.strip_prefix("{\"k\":").and_then(|rest| rest.strip_suffix('}'));
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+            prop_assert_eq!(digits.map(|digits| digits.parse()), value.is_finite().then_some(Ok(value)));
+        }
+    }
+}

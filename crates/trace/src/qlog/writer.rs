@@ -1,0 +1,152 @@
+//! One qlog file: the header, and what both schemas share.
+
+use super::json::Json;
+use super::state::State;
+use super::{current, legacy};
+use crate::{Event, Record, Side};
+use std::io::{self, Write};
+
+/// The schema that a file follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Schema {
+    /// draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13.
+    #[default]
+    Current,
+    /// `qlog_version` 0.3, for viewers such as qvis.
+    V03,
+}
+
+/// What is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// The schema. Default: the current one.
+    pub schema: Schema,
+    /// Whether UDP datagrams are written as events of their own, beside the packets in them. Default: no.
+    pub datagrams: bool,
+    /// Whether fields that no schema knows are added to recovery metrics: `delivery_rate` in bit/s and the controller's
+    /// own gauges. The drafts permit it, but a strict reader of the current schema may not know them. Default: no.
+    pub own_fields: bool,
+    /// The title of the file, for people. Default: none.
+    pub title: String,
+}
+
+/// The buffer goes out when it has grown past this.
+const FULL: usize = 32 * 1024;
+
+/// A writer of one connection end's file.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    options: Options,
+    name: String,
+    json: Json,
+    state: State,
+    started: bool,
+    failed: Option<io::ErrorKind>,
+}
+
+impl<W: Write> Writer<W> {
+    /// A file for one end of the connection `name`. Nothing is written yet.
+    pub fn new(out: W, name: &str, side: Side, options: Options) -> Writer<W> {
+        let own_fields = options.own_fields;
+        let state = State::new(side, own_fields);
+        let json = Json::default();
+        Writer { out, options, name: name.to_owned(), json, state, started: false, failed: None }
+    }
+
+    /// Adds an event. Those that are no connection's, and those that change nothing, leave no trace.
+    ///
+    /// # Errors
+    /// What the writer behind answered; then the file is cut off, and every call from there on fails alike.
+    pub fn write(&mut self, record: &Record) -> io::Result<()> {
+        self.alive()?;
+        if !self.started {
+            self.header(&record.event);
+        }
+        let (json, state) = (&mut self.json, &mut self.state);
+        let datagram = matches!(record.event, Event::DatagramSent { .. } | Event::DatagramReceived { .. });
+        if !datagram || self.options.datagrams {
+            match self.options.schema {
+                Schema::Current => current::event(json, state, record),
+                Schema::V03 => legacy::event(json, state, record),
+            }
+        }
+        if self.json.len() >= FULL { self.send() } else { Ok(()) }
+    }
+
+    /// Gives what is buffered to the writer behind, and flushes it.
+    ///
+    /// # Errors
+    /// What the writer behind answered.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.send()?;
+        self.out.flush().inspect_err(|error| self.failed = Some(error.kind()))
+    }
+
+    /// Gives back the writer behind. What is buffered is lost unless [`Writer::flush`] came before.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        match self.failed {
+            None => Ok(()),
+            Some(kind) => Err(io::Error::new(kind, "the qlog file was cut off by an error before")),
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.alive()?;
+        let result = self.out.write_all(self.json.as_bytes());
+        self.json.clear();
+        result.inspect_err(|error| self.failed = Some(error.kind()))
+    }
+
+    fn header(&mut self, first: &Event) {
+        self.started = true;
+        let group = match first {
+            // The one id that does not change and that both ends know (quic-events-13 section 1.1).
+            Event::ConnectionStarted { original_destination, .. } => &original_destination[..],
+            _ => &[],
+        };
+        let json = &mut self.json;
+        json.begin();
+        match self.options.schema {
+            Schema::Current => {
+                json.literal("\"file_schema\":\"urn:ietf:params:qlog:file:sequential\"");
+                json.literal("\"serialization_format\":\"application/qlog+json-seq\"");
+            }
+            Schema::V03 => json.literal("\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\""),
+        }
+        if !self.options.title.is_empty() {
+            json.string("title", &self.options.title);
+        }
+        json.open("trace");
+        json.open("common_fields");
+        if !group.is_empty() {
+            json.hex("group_id", group);
+        }
+        match self.options.schema {
+            // Virtual time has no date, and never goes back.
+            Schema::Current => json.literal(
+                "\"time_format\":\"relative_to_epoch\",\
+                 \"reference_time\":{\"clock_type\":\"monotonic\",\"epoch\":\"unknown\"}",
+            ),
+            Schema::V03 => {
+                json.literal(
+                    "\"protocol_type\":[\"QUIC\"],\"time_format\":\"relative\",\"reference_time\":0",
+                );
+            }
+        }
+        json.close();
+        json.open("vantage_point");
+        json.string("name", &self.name);
+        json.word("type", self.state.side().name());
+        json.close();
+        if self.options.schema == Schema::Current {
+            json.literal("\"event_schemas\":[\"urn:ietf:params:qlog:events:quic-13\"]");
+        }
+        json.close();
+        json.end();
+    }
+}

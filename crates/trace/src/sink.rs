@@ -1,0 +1,138 @@
+//! What takes the records of a run, and how several do at once.
+
+use crate::{Interest, Record, Subject};
+use std::io;
+
+/// Something that takes the records of a run as they happen.
+///
+/// The host asks [`Sink::interest`] once, before the run, gives every record in the order of time, and calls
+/// [`Sink::finish`] at the end. After an error the sink is given nothing more.
+pub trait Sink {
+    /// What is wanted. Records outside of it may still come and are to be passed over.
+    fn interest(&self) -> Interest;
+    /// Takes a record.
+    ///
+    /// # Errors
+    /// What the medium behind the sink answered, such as a full disk.
+    fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()>;
+    /// The run is over: what is buffered goes out.
+    ///
+    /// # Errors
+    /// What the medium behind the sink answered.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn interest(&self) -> Interest {
+        (**self).interest()
+    }
+    fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
+        (**self).record(subject, record)
+    }
+    fn finish(&mut self) -> io::Result<()> {
+        (**self).finish()
+    }
+}
+
+/// Several sinks as one: its interest is what any of them wants, and each is given only what it wants itself.
+#[derive(Default)]
+pub struct Fan<'a> {
+    sinks: Vec<(Interest, Box<dyn Sink + 'a>)>,
+}
+
+impl<'a> Fan<'a> {
+    /// No sink yet.
+    pub fn new() -> Fan<'a> {
+        Fan::default()
+    }
+    /// Adds a sink. To use it after the run, add `&mut sink`.
+    pub fn add(&mut self, sink: impl Sink + 'a) {
+        self.sinks.push((sink.interest(), Box::new(sink)));
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sinks.is_empty()
+    }
+}
+
+impl Sink for Fan<'_> {
+    fn interest(&self) -> Interest {
+        self.sinks.iter().fold(Interest::NONE, |all, (interest, _)| all.or(*interest))
+    }
+    fn record(&mut self, subject: &Subject, record: &Record) -> io::Result<()> {
+        for (interest, sink) in &mut self.sinks {
+            if interest.covers(&record.event) {
+                sink.record(subject, record)?;
+            }
+        }
+        Ok(())
+    }
+    /// Finishes every sink, also behind one that fails, and gives the first error.
+    fn finish(&mut self) -> io::Result<()> {
+        let mut first = Ok(());
+        for (_, sink) in &mut self.sinks {
+            first = first.and(sink.finish());
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Event, Metrics, Role, Side, Subjects};
+    use units::Time;
+
+    struct Counter {
+        interest: Interest,
+        records: usize,
+        finished: bool,
+        fails: bool,
+    }
+
+    impl Counter {
+        fn new(interest: Interest) -> Counter {
+            Counter { interest, records: 0, finished: false, fails: false }
+        }
+    }
+
+    impl Sink for Counter {
+        fn interest(&self) -> Interest {
+            self.interest
+        }
+        fn record(&mut self, _: &Subject, _: &Record) -> io::Result<()> {
+            self.records += 1;
+            Ok(())
+        }
+        fn finish(&mut self) -> io::Result<()> {
+            self.finished = true;
+            if self.fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn a_fan_wants_the_union_and_gives_each_its_own() {
+        let mut gauges = Counter::new(Interest { metrics: true, ..Interest::NONE });
+        let mut lifecycle = Counter::new(Interest { lifecycle: true, ..Interest::NONE });
+        gauges.fails = true;
+        let mut subjects = Subjects::new();
+        let end = subjects.register("download", Role::Connection(Side::Client));
+        let mut fan = Fan::new();
+        assert!(fan.is_empty());
+        assert_eq!(fan.interest(), Interest::NONE);
+        fan.add(&mut gauges);
+        fan.add(&mut lifecycle);
+        assert_eq!(fan.interest(), Interest { packets: false, metrics: true, lifecycle: true });
+        for event in [
+            Event::Metrics(Metrics::default()),
+            Event::Metrics(Metrics::default()),
+            Event::ConnectionState { state: "closed" },
+        ] {
+            fan.record(subjects.get(end), &Record { time: Time::ZERO, event }).unwrap();
+        }
+        assert_eq!(fan.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        drop(fan);
+        assert_eq!((gauges.records, lifecycle.records), (2, 1));
+        assert!(gauges.finished && lifecycle.finished);
+    }
+}

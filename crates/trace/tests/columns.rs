@@ -1,0 +1,175 @@
+//! The tables that a run's records make.
+
+mod samples;
+
+use trace::columns::{Columns, Data, Options, Table};
+use trace::event::LossTrigger;
+use trace::{Direction, Event, Interest, Metrics, PacketKind, Record, Role, Side, Sink, Subjects};
+use units::{Duration, Time};
+
+/// The tables of two connection ends that saw every event, and of one link.
+fn tables(options: Options) -> Vec<Table> {
+    let mut subjects = Subjects::new();
+    let client = subjects.register("download", Role::Connection(Side::Client));
+    let server = subjects.register("download", Role::Connection(Side::Server));
+    let link = subjects.register("cell", Role::Link(Direction::Backward));
+    let mut sink = Columns::new(options);
+    for record in samples::connection() {
+        sink.record(subjects.get(server), &record).unwrap();
+        sink.record(subjects.get(client), &record).unwrap();
+    }
+    samples::link().iter().for_each(|record| sink.record(subjects.get(link), record).unwrap());
+    sink.finish().unwrap();
+    sink.into_tables()
+}
+
+fn find<'a>(tables: &'a [Table], name: &str) -> &'a Table {
+    tables.iter().find(|table| table.name == name).unwrap()
+}
+
+/// A row as people would read it.
+fn row(table: &Table, row: usize) -> String {
+    let cell = |column: &trace::columns::Column| match (column.text(row), column.number(row)) {
+        (Some(text), _) => format!("{}={text}", column.name),
+        (None, Some(number)) => format!("{}={number}", column.name),
+        (None, None) => format!("{}=null", column.name),
+    };
+    table.columns.iter().map(cell).collect::<Vec<_>>().join(" ")
+}
+
+const PACKETS: Options = Options { packets: true, rows: 1000, bin: Duration::from_millis(100) };
+
+#[test]
+fn names_and_columns() {
+    let expected = [
+        "connection: time_s connection side cwnd_bytes bytes_in_flight ssthresh_bytes latest_rtt_ms smoothed_rtt_ms \
+         min_rtt_ms rtt_variance_ms pacing_rate_mbps delivery_rate_mbps pto_count",
+        "loss: time_s connection side kind number trigger",
+        "event: time_s connection side event detail",
+        "gauge: time_s connection side gauge value",
+        "packet: time_s connection side direction kind number length_bytes frames",
+        "stream: connection side stream opened_s closed_s sent_bytes received_bytes",
+        "queue: time_s link packets bytes",
+        "drop: time_s link length_bytes reason",
+        "rate: time_s subject kind mbps",
+    ];
+    let tables = tables(PACKETS);
+    let shown: Vec<String> = tables
+        .iter()
+        .map(|table| {
+            let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+            format!("{}: {}", table.name, names.join(" "))
+        })
+        .collect();
+    assert_eq!(shown, expected);
+    for table in &tables {
+        assert!(
+            table.columns.iter().all(|column| column.data.len() == table.rows()),
+            "{} is ragged",
+            table.name
+        );
+        assert!(table.rows() > 0 && table.note().is_none());
+    }
+}
+
+#[test]
+fn rows_of_each_table() {
+    let tables = tables(PACKETS);
+    let first = |name: &str, at: usize| row(find(&tables, name), at);
+    assert_eq!(
+        first("connection", 1).split_once(' ').unwrap().1,
+        "connection=download side=client cwnd_bytes=12000 bytes_in_flight=0 ssthresh_bytes=null latest_rtt_ms=0 \
+         smoothed_rtt_ms=0 min_rtt_ms=0 rtt_variance_ms=0 pacing_rate_mbps=null delivery_rate_mbps=null pto_count=0"
+    );
+    assert_eq!(
+        first("connection", 2).split_once(' ').unwrap().1,
+        "connection=download side=server cwnd_bytes=12000 bytes_in_flight=1200 ssthresh_bytes=24000 \
+         latest_rtt_ms=40.123456 smoothed_rtt_ms=40 min_rtt_ms=40 rtt_variance_ms=0.001 pacing_rate_mbps=10 \
+         delivery_rate_mbps=9 pto_count=70000"
+    );
+    assert!(first("loss", 2).ends_with("side=server kind=1RTT number=5 trigger=time_threshold"));
+    assert!(
+        first("event", 0)
+            .ends_with("event=connection_started detail=local 10.0.0.1:5000 remote [2001:db8::1]:443")
+    );
+    assert!(first("event", 3).ends_with("side=client event=connection_state detail=attempted"));
+    let details: Vec<&str> = {
+        let events = find(&tables, "event");
+        (0..events.rows()).step_by(2).map(|row| events.column("detail").unwrap().text(row).unwrap()).collect()
+    };
+    assert!(details.contains(&"server_1rtt_secret phase 3"));
+    assert!(details.contains(&"remote transport 0xa a frame in the wrong packet"));
+    assert!(details.iter().any(|detail| detail.starts_with("local max_idle_timeout=30000 ")));
+    assert!(first("gauge", 0).ends_with("gauge=bottleneck_rate_mbps value=9.5"));
+    assert!(first("packet", 0).ends_with(
+        "direction=sent kind=initial number=0 length_bytes=1200 frames=PADDING,PING,ACK,ACK,RESET_STREAM,\
+         STOP_SENDING,CRYPTO,NEW_TOKEN,STREAM,STREAM,MAX_DATA,MAX_STREAM_DATA,MAX_STREAMS,MAX_STREAMS,DATA_BLOCKED,\
+         STREAM_DATA_BLOCKED,STREAMS_BLOCKED,NEW_CONNECTION_ID,RETIRE_CONNECTION_ID,PATH_CHALLENGE,PATH_RESPONSE,\
+         CONNECTION_CLOSE,CONNECTION_CLOSE,CONNECTION_CLOSE,CONNECTION_CLOSE,CONNECTION_CLOSE,HANDSHAKE_DONE"
+    ));
+    assert!(
+        first("packet", 2).ends_with("direction=received kind=initial number=null length_bytes=1200 frames=")
+    );
+    assert!(
+        first("packet", 32).ends_with("direction=dropped kind=handshake number=null length_bytes=77 frames=")
+    );
+    assert!(first("stream", 1).starts_with("connection=download side=client stream=0 opened_s="));
+    assert!(first("stream", 1).ends_with("sent_bytes=10 received_bytes=20"));
+    assert_eq!(first("queue", 0), "time_s=0.25 link=cell backward packets=3 bytes=4500");
+    assert_eq!(first("drop", 0), "time_s=0.25 link=cell backward length_bytes=1500 reason=queue");
+    assert_eq!(first("rate", 0), "time_s=0 subject=download client kind=sent mbps=0.096");
+    assert_eq!(first("rate", 2), "time_s=0.2 subject=cell backward kind=delivered mbps=0.12");
+    assert_eq!(first("rate", 3), "time_s=0.25 subject=cell backward kind=capacity mbps=12");
+}
+
+#[test]
+fn packets_only_if_asked_for() {
+    let options = Options { packets: false, ..PACKETS };
+    assert!(tables(options).iter().all(|table| table.name != "packet"));
+    let wanted = Columns::new(options).interest();
+    assert_eq!(wanted, Interest { packets: false, metrics: true, lifecycle: true });
+    assert_eq!(Columns::new(PACKETS).interest(), Interest::ALL);
+    // Losses and rates come without single packets.
+    assert!(wanted.losses() && wanted.datagrams());
+}
+
+#[test]
+fn full_tables_say_so() {
+    let mut subjects = Subjects::new();
+    let end = subjects.register("download", Role::Connection(Side::Server));
+    let mut sink = Columns::new(Options { rows: 10, ..Options::default() });
+    for at in 0..100 {
+        let time = Time::from_nanos(at * 1_000_000_000);
+        let metrics = Event::Metrics(Metrics { cwnd: at, ..Metrics::default() });
+        let lost = Event::PacketLost { kind: PacketKind::OneRtt, number: at, trigger: LossTrigger::Probe };
+        for event in [metrics, lost] {
+            sink.record(subjects.get(end), &Record { time, event }).unwrap();
+        }
+    }
+    let tables = sink.into_tables();
+    let series = find(&tables, "connection");
+    let window = series.column("cwnd_bytes").unwrap();
+    let kept: Vec<f64> = (0..series.rows()).map(|row| window.number(row).unwrap()).collect();
+    assert_eq!(kept, [0.0, 16.0, 32.0, 48.0, 64.0, 80.0, 96.0], "thinned, and evenly over the whole run");
+    assert_eq!(series.left_out, 93);
+    let lost = find(&tables, "loss");
+    assert_eq!((lost.rows(), lost.left_out, lost.column("number").unwrap().number(9)), (10, 90, Some(9.0)));
+    assert!(series.note().unwrap().contains("93") && lost.note().unwrap().contains("90"));
+}
+
+#[test]
+fn buffers_are_as_arrow_has_them() {
+    let tables = tables(PACKETS);
+    for column in tables.iter().flat_map(|table| &table.columns) {
+        if let Some(validity) = &column.validity {
+            assert_eq!(validity.len(), column.data.len());
+            let nulls = (0..column.data.len()).filter(|row| column.is_null(*row)).count();
+            assert_eq!(validity.unset(), nulls);
+        }
+        if let Data::Text(text) = &column.data {
+            assert_eq!(text.words.offsets().len(), text.words.len() + 1);
+            assert_eq!(*text.words.offsets().last().unwrap() as usize, text.words.bytes().len());
+            assert!(text.codes.iter().all(|code| (*code as usize) < text.words.len()), "{}", column.name);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Records that show every event and every frame, with edge cases.
+
+use trace::event::{DropReason, LossTrigger};
+use trace::{Event, Frame, Metrics, Packet, PacketKind, Record};
+use units::{Duration, Rate, Time};
+
+/// Every kind of frame, some at their limits.
+pub(crate) fn frames() -> Vec<Frame> {
+    let close = |application, code, frame_type, reason: &str| Frame::ConnectionClose {
+        application,
+        code,
+        frame_type,
+        reason: reason.to_owned(),
+    };
+    vec![
+        Frame::Padding { length: 900 },
+        Frame::Ping,
+        Frame::Ack { delay: Duration::from_micros(25), ranges: vec![9..=12, 7..=7, 0..=3], ecn: None },
+        Frame::Ack { delay: Duration::ZERO, ranges: vec![0..=u64::MAX], ecn: Some([1, 2, 3]) },
+        Frame::ResetStream { stream: 4, code: u64::MAX, final_size: 0 },
+        Frame::StopSending { stream: 8, code: 0 },
+        Frame::Crypto { offset: 0, length: 300 },
+        Frame::NewToken { length: 64 },
+        Frame::Stream { stream: 0, offset: 0, length: 1100, fin: false },
+        Frame::Stream { stream: (1 << 62) - 1, offset: (1 << 62) - 2, length: 0, fin: true },
+        Frame::MaxData { maximum: 1 << 40 },
+        Frame::MaxStreamData { stream: 0, maximum: 1 << 30 },
+        Frame::MaxStreams { bidirectional: true, maximum: 100 },
+        Frame::MaxStreams { bidirectional: false, maximum: 3 },
+        Frame::DataBlocked { limit: 5 },
+        Frame::StreamDataBlocked { stream: 0, limit: 6 },
+        Frame::StreamsBlocked { bidirectional: false, limit: 7 },
+        Frame::NewConnectionId { sequence: 1, retire_prior_to: 0, id: vec![1, 2, 3, 255], token: [7; 16] },
+        Frame::RetireConnectionId { sequence: 0 },
+        Frame::PathChallenge { data: [1; 8] },
+        Frame::PathResponse { data: [254; 8] },
+        close(false, 0, None, ""),
+        close(false, 0x0a, Some(8), "a \"quoted\" reason\nwith \u{1e} and \u{7f} and ü"),
+        close(false, 0x128, None, "handshake failure"),
+        close(false, 0x4242, None, ""),
+        close(true, 0x128, None, "bye"),
+        Frame::HandshakeDone,
+    ]
+}
+
+/// A packet with all of [`frames`], or one without number, ids and frames.
+pub(crate) fn packet(kind: PacketKind, number: Option<u64>) -> Box<Packet> {
+    let is_long = !matches!(kind, PacketKind::OneRtt);
+    Box::new(Packet {
+        kind,
+        number,
+        length: 1200,
+        destination: vec![0xab, 0xcd],
+        source: if is_long { vec![0x01] } else { Vec::new() },
+        frames: if number.is_some() { frames() } else { Vec::new() },
+        datagram: number.unwrap_or(u64::MAX),
+    })
+}
+
+/// One connection end's records with every event of a connection, in the order of time.
+pub(crate) fn connection() -> Vec<Record> {
+    let mut events = vec![Event::ConnectionStarted {
+        local: "10.0.0.1:5000".parse().unwrap(),
+        remote: "[2001:db8::1]:443".parse().unwrap(),
+        source: vec![1, 2, 3, 4],
+        original_destination: vec![0x83, 0x94, 0xc8, 0xf0, 0x3e, 0x51, 0x57, 0x08],
+    }];
+    events.extend(
+        ["attempted", "handshake_complete", "handshake_confirmed"]
+            .map(|state| Event::ConnectionState { state }),
+    );
+    events.push(Event::ParametersSet {
+        local: true,
+        values: vec![
+            ("max_idle_timeout", 30_000),
+            ("max_udp_payload_size", 65_527),
+            ("initial_max_data", u64::MAX >> 2),
+            ("disable_active_migration", 1),
+            ("min_ack_delay", 1000),
+        ],
+    });
+    events.push(Event::KeyUpdated { key: "client_initial_secret", phase: None });
+    events.push(Event::KeyUpdated { key: "server_1rtt_secret", phase: Some(3) });
+    events.push(Event::KeyDiscarded { key: "client_initial_secret" });
+    events.push(Event::DatagramSent { number: 0, length: 1200 });
+    events.push(Event::DatagramReceived { number: u64::MAX, length: 1200 });
+    for (number, kind) in PacketKind::ALL.into_iter().enumerate() {
+        events.push(Event::PacketSent(packet(kind, Some(number as u64))));
+        events.push(Event::PacketReceived(packet(kind, None)));
+    }
+    for reason in [
+        DropReason::KeyUnavailable,
+        DropReason::DecryptionFailure,
+        DropReason::HeaderParse,
+        DropReason::Duplicate,
+        DropReason::UnknownConnection,
+        DropReason::UnsupportedVersion,
+        DropReason::Invalid,
+    ] {
+        events.push(Event::PacketDropped { kind: PacketKind::Handshake, length: 77, reason });
+    }
+    events.extend(LossTrigger::ALL.map(|trigger| Event::PacketLost {
+        kind: PacketKind::OneRtt,
+        number: 5,
+        trigger,
+    }));
+    events.extend(metrics().map(Event::Metrics));
+    events.extend(["slow_start", "recovery"].map(|state| Event::CongestionState { state }));
+    events.push(Event::Gauge { name: "bottleneck_rate_mbps", value: 9.5 });
+    events.push(Event::Gauge { name: "unknown_ms", value: f64::NAN });
+    for stream in 0..4 {
+        events.push(Event::StreamOpened { stream, local: stream & 1 == 0 });
+        events.push(Event::StreamClosed { stream, sent: 10, received: 20 });
+    }
+    for (local, application, code, reason) in [
+        (true, true, 7, "done"),
+        (false, false, 0x0a, "a frame in the wrong packet"),
+        (false, false, 0x128, ""),
+        (true, false, 0, "idle timeout"),
+        (false, false, 0, "stateless reset"),
+        (true, false, 0, "no common version"),
+        (true, false, 1 << 40, ""),
+    ] {
+        events.push(Event::ConnectionClosed { local, application, code, reason: reason.to_owned() });
+    }
+    let times = (0..).map(|at| Time::from_nanos(at * 1_234_567));
+    times.zip(events).map(|(time, event)| Record { time, event }).collect()
+}
+
+/// Gauges: the first, a change, no change, and what cannot be taken back.
+pub(crate) fn metrics() -> [Metrics; 4] {
+    let first = Metrics { cwnd: 12_000, ..Metrics::default() };
+    let second = Metrics {
+        bytes_in_flight: 1200,
+        ssthresh: Some(24_000),
+        latest_rtt: Duration::from_nanos(40_123_456),
+        smoothed_rtt: Duration::from_millis(40),
+        min_rtt: Duration::from_millis(40),
+        rtt_variance: Duration::from_micros(1),
+        pacing_rate: Some(Rate::from_bits_per_sec(10_000_000)),
+        delivery_rate: Some(Rate::from_bits_per_sec(9_000_000)),
+        pto_count: 70_000,
+        ..first
+    };
+    [first, second, second, Metrics { ssthresh: None, pacing_rate: None, ..second }]
+}
+
+/// What happens on a link.
+pub(crate) fn link() -> Vec<Record> {
+    let events = [
+        Event::Queue { packets: 3, bytes: 4500 },
+        Event::NetworkDrop { length: 1500, reason: "queue" },
+        Event::Delivered { length: 1500 },
+        Event::Capacity { rate: Rate::from_bits_per_sec(12_000_000) },
+    ];
+    events.into_iter().map(|event| Record { time: Time::from_nanos(250_000_000), event }).collect()
+}

@@ -1,0 +1,217 @@
+//! Bulk: so many bytes, or as many as the time allows, on one or several streams, in either direction.
+//!
+//! A download is asked for on each stream by one line, `GET /<bytes>` or `GET /*` for a stream without end, and is
+//! answered with virtual bytes. An upload goes over unidirectional streams without a word.
+
+use crate::{Application, Ends, Progress, Transport};
+use quic::{Data, Event, StreamError};
+use units::Time;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use wire::{Direction, StreamId};
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "bulk",
+    about: "a transfer of so many bytes, or without end, on one or several streams",
+    parameters: &[
+        Parameter {
+            name: "size",
+            kind: Kind::Size,
+            default: Default::Absent,
+            about: "bytes in all, over all streams; without it the transfer lasts as long as the run",
+        },
+        Parameter {
+            name: "direction",
+            kind: Kind::Choice(&["download", "upload"]),
+            default: Default::Is("\"download\""),
+            about: "download: from server to client; upload: from client to server",
+        },
+        Parameter {
+            name: "streams",
+            kind: Kind::Integer(1, 10_000),
+            default: Default::Is("1"),
+            about: "streams that share the bytes evenly",
+        },
+    ],
+    build,
+};
+
+/// What a stream without end is given: more than any run sends, and inside QUIC's limit of 2^62 - 1.
+const ENDLESS: u64 = 1 << 60;
+/// The longest request.
+const MAX_REQUEST: usize = 32;
+/// The code with which a request that is none is answered.
+const BAD_REQUEST: u64 = 1;
+
+fn build(arguments: &Arguments) -> Ends {
+    let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
+    let upload = arguments.text("direction") == "upload";
+    let client = BulkClient::new(size, arguments.integer("streams"), upload);
+    Ends { client: Box::new(client), server: Box::new(BulkServer::default()) }
+}
+
+/// The client's end.
+#[derive(Debug)]
+pub struct BulkClient {
+    size: Option<u64>,
+    streams: u64,
+    upload: bool,
+    opened: u64,
+    finished: u64,
+    progress: Progress,
+}
+
+impl BulkClient {
+    /// A transfer of `size` bytes over so many streams.
+    pub fn new(size: Option<u64>, streams: u64, upload: bool) -> BulkClient {
+        let progress = Progress { total: size, ..Progress::default() };
+        BulkClient { size, streams, upload, opened: 0, finished: 0, progress }
+    }
+
+    /// The part of a stream: the first ones take what does not divide evenly.
+    fn share(&self, index: u64) -> Option<u64> {
+        self.size.map(|size| size / self.streams + u64::from(index < size % self.streams))
+    }
+
+    /// Opens as many of its streams as the peer admits.
+    fn open(&mut self, transport: &mut dyn Transport) {
+        let direction = if self.upload { Direction::Unidirectional } else { Direction::Bidirectional };
+        while self.opened < self.streams {
+            let Ok(stream) = transport.open(direction) else { return };
+            let share = self.share(self.opened);
+            self.opened += 1;
+            let result = if self.upload {
+                transport.write(stream, Data::Virtual(share.unwrap_or(ENDLESS)))
+            } else {
+                let request = share.map_or("GET /*\r\n".to_owned(), |bytes| format!("GET /{bytes}\r\n"));
+                transport.write(stream, Data::Bytes(request.as_bytes()))
+            };
+            if result.is_err() || (!self.upload || share.is_some()) && transport.finish(stream).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn note(&mut self, now: Time, bytes: u64) {
+        if bytes > 0 {
+            self.progress.bytes += bytes;
+            self.progress.first_at.get_or_insert(now);
+            self.progress.last_at = Some(now);
+        }
+    }
+
+    fn finish_one(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.finished += 1;
+        if self.finished == self.streams {
+            self.progress.finished_at = Some(now);
+            transport.close(0, "done");
+        }
+    }
+}
+
+impl Application for BulkClient {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        match *event {
+            Event::Readable(stream) if !self.upload => match transport.discard(stream) {
+                Ok(read) => {
+                    self.note(now, read.bytes);
+                    if read.finished {
+                        self.finish_one(now, transport);
+                    }
+                }
+                Err(StreamError::Reset(code)) => transport.close(code, "the server refused"),
+                Err(_) => {}
+            },
+            Event::Connected | Event::StreamsAvailable(_) => self.open(transport),
+            Event::Delivered(_) if self.upload => {
+                self.note(now, transport.acked_bytes() - self.progress.bytes);
+                self.finish_one(now, transport);
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+}
+
+/// The server's end: answers requests, and takes what is uploaded.
+#[derive(Debug, Default)]
+pub struct BulkServer {
+    requests: Vec<(StreamId, Vec<u8>)>,
+    progress: Progress,
+}
+
+impl BulkServer {
+    fn on_request(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+        let mut bytes = [0; MAX_REQUEST + 1];
+        let Ok(read) = transport.read(stream, &mut bytes) else { return };
+        let at = self.requests.iter().position(|(known, _)| *known == stream);
+        let mut line = at.map_or(Vec::new(), |at| self.requests.swap_remove(at).1);
+        line.extend_from_slice(&bytes[..read.bytes as usize]);
+        if line.len() > MAX_REQUEST {
+            let _ = transport.reset(stream, BAD_REQUEST);
+            return;
+        }
+        if !read.finished {
+            self.requests.push((stream, line));
+            return;
+        }
+        let answered = match parse(&line) {
+            Some(length) => transport
+                .write(stream, Data::Virtual(length))
+                .and_then(|_| if length == ENDLESS { Ok(()) } else { transport.finish(stream) }),
+            None => transport.reset(stream, BAD_REQUEST),
+        };
+        // A stream that the client has given up meanwhile needs no answer.
+        let _ = answered;
+    }
+}
+
+/// The length that a request asks for.
+fn parse(line: &[u8]) -> Option<u64> {
+    let path = std::str::from_utf8(line).ok()?.strip_prefix("GET /")?.strip_suffix("\r\n")?;
+    match path {
+        "*" => Some(ENDLESS),
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().ok().filter(|n| *n < ENDLESS),
+        _ => None,
+    }
+}
+
+impl Application for BulkServer {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        let Event::Readable(stream) = *event else { return };
+        if stream.direction() == Direction::Bidirectional {
+            return self.on_request(stream, transport);
+        }
+        if let Ok(read) = transport.discard(stream) {
+            self.progress.bytes += read.bytes;
+            self.progress.first_at.get_or_insert(now);
+            self.progress.last_at = Some(now);
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_strictly() {
+        assert_eq!(parse(b"GET /1000\r\n"), Some(1000));
+        assert_eq!(parse(b"GET /*\r\n"), Some(ENDLESS));
+        for bad in [&b"GET 1000\r\n"[..], b"GET /-1\r\n", b"GET /+1\r\n", b"GET /1", b"", b"\xff", b"GET /99999999999999999999\r\n"] {
+            assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn shares_add_up() {
+        let client = BulkClient::new(Some(1003), 10, false);
+        assert_eq!((0..10).map(|i| client.share(i).unwrap()).sum::<u64>(), 1003);
+    }
+}

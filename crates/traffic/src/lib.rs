@@ -1,0 +1,69 @@
+//! Applications over streams: what makes the traffic of a run.
+//!
+//! An application is a pair of state machines, one at each end of a connection. They see a [`Transport`] and its
+//! events and nothing else. To add one: write its file, add its line to [`APPLICATIONS`].
+
+mod bulk;
+mod transport;
+
+pub use bulk::{BulkClient, BulkServer};
+pub use transport::{QuicTransport, Transport};
+
+use quic::Event;
+use units::Time;
+use units::parameter::{Arguments, Room, Row};
+
+/// How far an application is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Application bytes that came to their reader, at this end; for an upload, those that were acknowledged.
+    pub bytes: u64,
+    /// How many there will be, where that is known.
+    pub total: Option<u64>,
+    /// When the first of them came.
+    pub first_at: Option<Time>,
+    /// When the last of them came.
+    pub last_at: Option<Time>,
+    /// When the application had all that it wanted.
+    pub finished_at: Option<Time>,
+}
+
+/// One end of an application. It reacts to the events of its connection and to its own timer.
+pub trait Application {
+    /// Something happened; [`Event::Connected`] is the first.
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport);
+    /// Its time has come.
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        let _ = (now, transport);
+    }
+    /// When it wants to be woken.
+    fn wake_at(&self) -> Option<Time> {
+        None
+    }
+    /// How far it is.
+    fn progress(&self) -> Progress;
+}
+
+/// Both ends of an application.
+pub struct Ends {
+    /// The end that opens the connection.
+    pub client: Box<dyn Application>,
+    /// The end that accepts it.
+    pub server: Box<dyn Application>,
+}
+
+/// How an application is made.
+pub type Build = fn(&Arguments) -> Ends;
+
+/// The applications.
+pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW];
+
+/// The room of the applications as scenarios and `quiclab list` see it.
+pub fn room() -> Room {
+    Room::of("applications", "what makes the traffic", APPLICATIONS, None)
+}
+
+/// Makes both ends of the application of this name; `None` if the table has no such row.
+pub fn build(name: &str, arguments: &Arguments) -> Option<Ends> {
+    APPLICATIONS.iter().find(|row| row.name == name).map(|row| (row.build)(arguments))
+}

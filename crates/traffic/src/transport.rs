@@ -1,0 +1,79 @@
+//! What an application sees of its connection.
+
+use quic::{Connection, Data, Read, StreamError};
+use units::Time;
+use wire::{Direction, StreamId};
+
+/// A connection with streams, whatever the protocol.
+pub trait Transport {
+    /// Opens a stream.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError>;
+    /// Writes; gives how many bytes were taken.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError>;
+    /// Ends the stream behind what was written.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError>;
+    /// Gives up sending.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError>;
+    /// Reads into `out`.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError>;
+    /// Takes what is there without looking at it.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError>;
+    /// Closes the connection with a code of the application.
+    fn close(&mut self, code: u64, reason: &str);
+    /// Bytes that the peer has acknowledged, over all streams.
+    fn acked_bytes(&self) -> u64;
+}
+
+/// A QUIC connection at a point in time.
+pub struct QuicTransport<'a> {
+    /// The connection.
+    pub connection: &'a mut Connection,
+    /// Now.
+    pub now: Time,
+}
+
+impl Transport for QuicTransport<'_> {
+    fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
+        self.connection.open(direction)
+    }
+    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
+        self.connection.write(self.now, stream, data)
+    }
+    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
+        self.connection.finish(self.now, stream)
+    }
+    fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.connection.reset(stream, code)
+    }
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        self.connection.read(stream, out)
+    }
+    #[inline]
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.connection.discard(stream)
+    }
+    fn close(&mut self, code: u64, reason: &str) {
+        self.connection.close(self.now, code, reason);
+    }
+    fn acked_bytes(&self) -> u64 {
+        self.connection.stream_stats().acked_bytes
+    }
+}

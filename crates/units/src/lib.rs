@@ -1,0 +1,16 @@
+//! Time, rate and size as integers, parsed and printed as people write them, and the table rows by which a
+//! component of the lab describes its options.
+//!
+//! Everything is an integer: nanoseconds, bits per second, bytes. A value that is printed and read again is the
+//! same value, so that a resolved scenario gives the same run.
+
+mod number;
+pub mod parameter;
+mod rate;
+mod size;
+mod time;
+
+pub use number::ParseError;
+pub use rate::Rate;
+pub use size::Size;
+pub use time::{Duration, Time};

@@ -1,0 +1,284 @@
+//! How a component of the lab describes its options: one table row per component, one line per option.
+//!
+//! The scenario reader checks files against these rows, `quiclab list` prints them, the resolved scenario is written
+//! from them, and the component is built from the values that they admit. A component can therefore not have an
+//! option that is undocumented, unchecked or without a default that people can see.
+
+use crate::{Duration, Rate, Size};
+use std::sync::Arc;
+
+/// What may stand as the value of an option.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// A span of time: `"20 ms"`.
+    Duration,
+    /// A rate: `"10 Mbit/s"`.
+    Rate,
+    /// A number of bytes: `"64 kB"`.
+    Size,
+    /// The capacity of a queue: `"100 packets"`, `"64 kB"`, `"20 ms"`, `"1 BDP"` or `"unlimited"`.
+    Limit,
+    /// A whole number from the first to the second, both included.
+    Integer(u64, u64),
+    /// A number from the first to the second, both included.
+    Number(f64, f64),
+    /// A probability: `0.01` or `"1 %"`.
+    Probability,
+    /// `true` or `false`.
+    Flag,
+    /// Free text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A file, by a path relative to the scenario's folder; its contents are read when the scenario is.
+    File,
+    /// A list of values of one kind.
+    List(&'static Kind),
+    /// A list of pairs, as `[["0 s", "2 Mbit/s"], ...]`.
+    Pairs(&'static Kind, &'static Kind),
+    /// A component out of the room of this name (`"controllers"`, `"losses"`, ...).
+    Component(&'static str),
+}
+
+/// What an option is when the scenario does not say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Default {
+    /// The scenario must say.
+    Required,
+    /// This value, written as in a scenario file (TOML): `"\"20 ms\""`, `"3"`, `"true"`.
+    Is(&'static str),
+    /// Nothing: the feature is off. The resolved scenario leaves the key out.
+    Absent,
+}
+
+/// One option of a component.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its key in the scenario.
+    pub name: &'static str,
+    /// What may stand there.
+    pub kind: Kind,
+    /// What it is when nothing stands there.
+    pub default: Default,
+    /// One line: what it means, and where it comes from.
+    pub about: &'static str,
+}
+
+/// One component: a row of its room's table. `B` is what the room builds from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<B: 'static> {
+    /// The word for it in a scenario.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub about: &'static str,
+    /// Its options.
+    pub parameters: &'static [Parameter],
+    /// How it is made.
+    pub build: B,
+}
+
+/// A room as the scenario reader and `quiclab list` see it: the rows without what they build.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// The name of the room: `"controllers"`.
+    pub name: &'static str,
+    /// One line: what its components are.
+    pub about: &'static str,
+    /// The components: name, one line, options.
+    pub rows: Vec<Row<()>>,
+    /// Where a bare value that is not the name of a row belongs: (row, option). `loss = "1 %"` means
+    /// `{ type = "random", probability = "1 %" }`.
+    pub shorthand: Option<(&'static str, &'static str)>,
+}
+
+impl Room {
+    /// The public face of a room's table.
+    pub fn of<B>(
+        name: &'static str,
+        about: &'static str,
+        rows: &'static [Row<B>],
+        shorthand: Option<(&'static str, &'static str)>,
+    ) -> Room {
+        let rows = rows
+            .iter()
+            .map(|row| Row { name: row.name, about: row.about, parameters: row.parameters, build: () })
+            .collect();
+        Room { name, about, rows, shorthand }
+    }
+}
+
+/// How much a queue may hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// No bound. (A run that fills it ends with an error and not with the machine's memory.)
+    Unlimited,
+    /// A number of packets.
+    Packets(u64),
+    /// A number of bytes on the wire.
+    Bytes(Size),
+    /// The time that the queue takes to drain at the link's rate.
+    Time(Duration),
+    /// A multiple, in thousandths, of the bandwidth-delay product of the link and its way back.
+    BdpThousandths(u64),
+}
+
+impl std::str::FromStr for Limit {
+    type Err = crate::ParseError;
+
+    fn from_str(text: &str) -> Result<Limit, crate::ParseError> {
+        const EXPECTED: &str = "a queue limit (packets, B/kB/MB, ms/s, BDP or \"unlimited\"), like \"1 BDP\"";
+        const COUNTS: &[crate::number::Unit] = &[("packets", 1), ("packet", 1)];
+        const BDP: &[crate::number::Unit] = &[("BDP", 1000)];
+        if text.trim() == "unlimited" {
+            return Ok(Limit::Unlimited);
+        }
+        if let Ok(count) = crate::number::parse(text, COUNTS, EXPECTED) {
+            return Ok(Limit::Packets(count));
+        }
+        if let Ok(thousandths) = crate::number::parse(text, BDP, EXPECTED) {
+            return Ok(Limit::BdpThousandths(thousandths));
+        }
+        if let Ok(size) = text.parse() {
+            return Ok(Limit::Bytes(size));
+        }
+        match text.parse::<Duration>() {
+            Ok(span) => Ok(Limit::Time(span)),
+            Err(error) => Err(crate::ParseError { expected: EXPECTED, ..error }),
+        }
+    }
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Limit::Unlimited => f.write_str("unlimited"),
+            Limit::Packets(1) => f.write_str("1 packet"),
+            Limit::Packets(count) => write!(f, "{count} packets"),
+            Limit::Bytes(size) => size.fmt(f),
+            Limit::Time(span) => span.fmt(f),
+            Limit::BdpThousandths(t) => crate::number::print(*t, &[("BDP", 1000), ("BDP", 1000)], f),
+        }
+    }
+}
+
+/// A file that a scenario names, read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct File {
+    /// The path as the scenario gives it.
+    pub path: String,
+    /// Its contents. Shared between the runs of a sweep.
+    pub text: Arc<str>,
+}
+
+/// A value that was read, checked against its [`Kind`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// See [`Kind::Duration`].
+    Duration(Duration),
+    /// See [`Kind::Rate`].
+    Rate(Rate),
+    /// See [`Kind::Size`].
+    Size(Size),
+    /// See [`Kind::Limit`].
+    Limit(Limit),
+    /// See [`Kind::Integer`].
+    Integer(u64),
+    /// See [`Kind::Number`]; also [`Kind::Probability`], as a fraction of one.
+    Number(f64),
+    /// See [`Kind::Flag`].
+    Flag(bool),
+    /// See [`Kind::Text`]; also [`Kind::Choice`].
+    Text(String),
+    /// See [`Kind::File`].
+    File(File),
+    /// See [`Kind::List`]; a pair is a list of two.
+    List(Vec<Value>),
+    /// See [`Kind::Component`].
+    Component(Component),
+}
+
+/// A component as a scenario names it: the row and the values of its options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The room.
+    pub room: &'static str,
+    /// The row's name.
+    pub name: &'static str,
+    /// The values, one for each parameter of the row that is not absent.
+    pub arguments: Arguments,
+}
+
+/// The checked options of one component, with all defaults filled in.
+///
+/// The getters panic on a name that the row does not declare or declares with another kind: that is a mistake in the
+/// row's own file, and the test that builds every row of every table with its defaults finds it.
+#[derive(Debug, Clone, PartialEq, std::default::Default)]
+pub struct Arguments(pub Vec<(&'static str, Value)>);
+
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident, $variant:ident, $type:ty;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(&self, name: &str) -> $type {
+            match self.get(name) {
+                Some(Value::$variant(value)) => value.clone(),
+                other => panic!("option {name:?} is declared otherwise: {other:?}"),
+            }
+        }
+    )*};
+}
+
+impl Arguments {
+    /// The value of an option; `None` if it is absent.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+    /// Whether an option with [`Default::Absent`] was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+    getters! {
+        /// A duration.
+        duration, Duration, Duration;
+        /// A rate.
+        rate, Rate, Rate;
+        /// A size.
+        size, Size, Size;
+        /// A queue limit.
+        limit, Limit, Limit;
+        /// A whole number.
+        integer, Integer, u64;
+        /// A number or a probability.
+        number, Number, f64;
+        /// A flag.
+        flag, Flag, bool;
+        /// A text or a choice.
+        text, Text, String;
+        /// A file.
+        file, File, File;
+        /// A list.
+        list, List, Vec<Value>;
+        /// A component.
+        component, Component, Component;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_in_every_unit() {
+        for (text, limit) in [
+            ("23 packets", Limit::Packets(23)),
+            ("64 kB", Limit::Bytes(Size::from_bytes(64_000))),
+            ("20 ms", Limit::Time(Duration::from_millis(20))),
+            ("1.5 BDP", Limit::BdpThousandths(1500)),
+            ("0.25 BDP", Limit::BdpThousandths(250)),
+            ("unlimited", Limit::Unlimited),
+        ] {
+            assert_eq!(text.parse::<Limit>().unwrap(), limit);
+            assert_eq!(limit.to_string().parse::<Limit>().unwrap(), limit, "{limit}");
+        }
+        assert_eq!("12".parse::<Limit>().unwrap_err().problem, "the unit is missing");
+    }
+}

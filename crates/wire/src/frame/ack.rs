@@ -1,0 +1,106 @@
+//! ACK frames as they stand in a packet: the ranges are checked once and then walked without being stored.
+
+use crate::varint::Reader;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// How many packets arrived with each ECN codepoint, in one packet number space (RFC 9000 section 19.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EcnCounts {
+    /// With ECT(0).
+    pub ect0: u64,
+    /// With ECT(1).
+    pub ect1: u64,
+    /// With ECN-CE.
+    pub ce: u64,
+}
+
+/// An ACK frame (RFC 9000 section 19.3). It exists only if all its ranges are valid. Two are equal if they say the same,
+/// in whatever encodings.
+#[derive(Clone, Copy)]
+pub struct Ack<'a> {
+    pub(super) largest: u64,
+    pub(super) delay: u64,
+    pub(super) first_range: u64,
+    pub(super) more_ranges: u64,
+    /// `more_ranges` pairs of Gap and ACK Range Length, checked.
+    pub(super) pairs: &'a [u8],
+    pub(super) ecn: Option<EcnCounts>,
+}
+
+impl<'a> Ack<'a> {
+    /// The largest packet number that is acknowledged.
+    #[inline]
+    pub const fn largest(&self) -> u64 {
+        self.largest
+    }
+    /// The ACK Delay as it stands there: microseconds shifted right by the sender's ack_delay_exponent.
+    #[inline]
+    pub const fn delay(&self) -> u64 {
+        self.delay
+    }
+    /// The ECN counts, if the frame is of type 0x03.
+    #[inline]
+    pub const fn ecn(&self) -> Option<EcnCounts> {
+        self.ecn
+    }
+    /// How many ranges there are, at least 1.
+    #[inline]
+    pub const fn range_count(&self) -> u64 {
+        self.more_ranges + 1
+    }
+    /// The ranges of acknowledged numbers, the greatest first. No two touch.
+    #[inline]
+    pub fn ranges(&self) -> AckRanges<'a> {
+        AckRanges {
+            next: Some(self.largest - self.first_range..=self.largest),
+            pairs: Reader::new(self.pairs),
+        }
+    }
+}
+
+impl PartialEq for Ack<'_> {
+    fn eq(&self, other: &Ack<'_>) -> bool {
+        (self.delay, self.ecn, self.more_ranges) == (other.delay, other.ecn, other.more_ranges)
+            && self.ranges().eq(other.ranges())
+    }
+}
+impl Eq for Ack<'_> {}
+
+impl fmt::Debug for Ack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ack")
+            .field("ranges", &self.ranges().collect::<Vec<_>>())
+            .field("delay", &self.delay)
+            .field("ecn", &self.ecn)
+            .finish()
+    }
+}
+
+/// The ranges of an ACK frame, descending.
+#[derive(Debug, Clone)]
+pub struct AckRanges<'a> {
+    next: Option<RangeInclusive<u64>>,
+    pairs: Reader<'a>,
+}
+
+impl Iterator for AckRanges<'_> {
+    type Item = RangeInclusive<u64>;
+
+    #[inline]
+    fn next(&mut self) -> Option<RangeInclusive<u64>> {
+        let range = self.next.take()?;
+        self.next = next_range(&mut self.pairs, *range.start());
+        Some(range)
+    }
+}
+
+/// The range that the next pair of Gap and ACK Range Length means below one that starts at `smallest`; `None` if there
+/// is none or it goes below 0 (RFC 9000 section 19.3.1).
+#[inline]
+pub(super) fn next_range(pairs: &mut Reader<'_>, smallest: u64) -> Option<RangeInclusive<u64>> {
+    let gap = pairs.varint().ok()?;
+    let length = pairs.varint().ok()?;
+    let largest = smallest.checked_sub(gap + 2)?;
+    Some(largest.checked_sub(length)?..=largest)
+}

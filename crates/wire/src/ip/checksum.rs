@@ -1,0 +1,56 @@
+//! The checksum of the Internet (RFC 1071).
+
+use std::net::IpAddr;
+
+/// The ones' complement sum of what was added so far, not yet folded.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sum(u64);
+
+impl Sum {
+    /// Adds bytes as 16-bit words; an odd last byte is the high one of its word.
+    pub(super) fn add(mut self, bytes: &[u8]) -> Sum {
+        // Words of 32 bits give the same sum once folded, in half the steps (RFC 1071 section 2).
+        let mut words = bytes.chunks_exact(4);
+        for word in &mut words {
+            self.0 += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+        }
+        let mut last = [0; 4];
+        last[..words.remainder().len()].copy_from_slice(words.remainder());
+        self.0 += u64::from(u32::from_be_bytes(last));
+        self
+    }
+
+    /// The folded sum's complement: what goes into the checksum field; 0 over data that has its right checksum.
+    pub(super) fn finish(self) -> u16 {
+        let mut sum = self.0;
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        !(sum as u16)
+    }
+}
+
+/// The sum over the pseudo-header of UDP and the UDP header and payload, `udp` bytes of which are all (RFC 768;
+/// RFC 8200 section 8.1).
+pub(super) fn udp(source: IpAddr, destination: IpAddr, udp: &[&[u8]]) -> Sum {
+    let length: usize = udp.iter().map(|part| part.len()).sum();
+    let sum = [source, destination].iter().fold(Sum::default(), |sum, address| match address {
+        IpAddr::V4(v4) => sum.add(&v4.octets()),
+        IpAddr::V6(v6) => sum.add(&v6.octets()),
+    });
+    let sum = sum.add(&(length as u32).to_be_bytes()).add(&u32::from(super::UDP).to_be_bytes());
+    // Each part but the last has an even length, so that words do not shift.
+    udp.iter().fold(sum, |sum, part| sum.add(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_rfc_1071_section_3() {
+        let sum = Sum::default().add(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!(sum.finish(), !0xddf2);
+        assert_eq!(Sum::default().add(&[0x12, 0x34, 0x56]).finish(), !(0x1234 + 0x5600));
+    }
+}

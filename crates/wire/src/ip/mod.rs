@@ -1,0 +1,73 @@
+//! IPv4 and IPv6 packets with UDP in them, for captures and for a TUN device (RFC 791, RFC 8200, RFC 768).
+
+mod checksum;
+mod decode;
+mod encode;
+
+pub use encode::headers_size;
+
+use crate::Ecn;
+use std::fmt;
+use std::net::SocketAddr;
+
+/// The bytes of an IPv4 header without options and a UDP header.
+pub const IPV4_UDP_SIZE: usize = 20 + UDP_SIZE;
+/// The bytes of an IPv6 header without extensions and a UDP header.
+pub const IPV6_UDP_SIZE: usize = 40 + UDP_SIZE;
+/// The bytes of a UDP header.
+pub const UDP_SIZE: usize = 8;
+
+/// The protocol number of UDP.
+const UDP: u8 = 17;
+
+/// A UDP datagram in an IP packet. What is not named here is written as 0 and not read: the identification and options
+/// of IPv4, the flow label of IPv6. Don't Fragment is always written (RFC 9000 section 14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// Source address and port.
+    pub source: SocketAddr,
+    /// Destination address and port, of the same family.
+    pub destination: SocketAddr,
+    /// The ECN codepoint.
+    pub ecn: Ecn,
+    /// The differentiated services codepoint: 0 to 63.
+    pub dscp: u8,
+    /// Time To Live, Hop Limit.
+    pub hop_limit: u8,
+    /// The UDP payload: at most 65507 bytes over IPv4, 65527 over IPv6.
+    pub payload: &'a [u8],
+}
+
+/// Why bytes are not a UDP datagram in an IP packet, or why one cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpError {
+    /// The bytes end before the packet does.
+    Truncated,
+    /// Neither IPv4 nor IPv6; or, in writing, one address of each.
+    Version,
+    /// A length field does not agree with another one; or, in writing, the payload is too long.
+    Length,
+    /// A fragment.
+    Fragment,
+    /// Not UDP but this protocol, or an IPv6 extension header.
+    Protocol(u8),
+    /// A checksum is wrong, or there is none where there must be one.
+    Checksum,
+}
+
+impl fmt::Display for IpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IpError::Truncated => "the IP packet is cut off",
+            IpError::Version => "not one of IPv4 and IPv6",
+            IpError::Length => "wrong length",
+            IpError::Fragment => "a fragment",
+            IpError::Protocol(protocol) => return write!(f, "protocol {protocol} is not UDP"),
+            IpError::Checksum => "wrong checksum",
+        })
+    }
+}
+impl std::error::Error for IpError {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! The decoder of transport parameters.
+
+use crate::parameters::{PreferredAddress, TransportParameters, table};
+use crate::varint::{Reader, UnexpectedEnd};
+use crate::{Code, ConnectionId, Side};
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
+
+/// What is wrong with a transport parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterProblem {
+    /// The bytes end within it, or its value is longer or shorter than it must be.
+    Length,
+    /// It is there twice (RFC 9000 section 7.4).
+    Duplicate,
+    /// Its value is outside of its range (RFC 9000 section 18.2).
+    Range,
+    /// Only a server may send it (RFC 9000 section 18.2).
+    ServerOnly,
+    /// A preferred address without a connection id, or from a server that uses none (RFC 9000 section 18.2).
+    PreferredAddress,
+}
+
+/// A transport parameter that is an error of the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParameterError {
+    /// The identifier of the parameter; `u64::MAX`, which is none, if it could not be read.
+    pub id: u64,
+    /// What is wrong.
+    pub problem: ParameterProblem,
+}
+
+impl ParameterError {
+    /// Always TRANSPORT_PARAMETER_ERROR (RFC 9000 section 7.4).
+    pub const fn code(&self) -> Code {
+        Code::TRANSPORT_PARAMETER_ERROR
+    }
+    /// What is wrong, for the reason phrase of the CONNECTION_CLOSE frame.
+    pub const fn reason(&self) -> &'static str {
+        match self.problem {
+            ParameterProblem::Length => "a transport parameter of a wrong length",
+            ParameterProblem::Duplicate => "a transport parameter that is there twice",
+            ParameterProblem::Range => "a transport parameter outside of its range",
+            ParameterProblem::ServerOnly => "a transport parameter that only a server may send",
+            ParameterProblem::PreferredAddress => "a preferred address without a connection id",
+        }
+    }
+}
+
+impl fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id {
+            u64::MAX => f.write_str(self.reason()),
+            id => write!(f, "{} ({id:#04x})", self.reason()),
+        }
+    }
+}
+impl std::error::Error for ParameterError {}
+
+impl From<UnexpectedEnd> for ParameterProblem {
+    fn from(_: UnexpectedEnd) -> ParameterProblem {
+        ParameterProblem::Length
+    }
+}
+
+impl TransportParameters {
+    /// Decodes what the side `from` sent. Unknown parameters are ignored (RFC 9000 section 7.4.2).
+    ///
+    /// # Errors
+    /// See [`ParameterProblem`].
+    pub fn decode(bytes: &[u8], from: Side) -> Result<TransportParameters, ParameterError> {
+        let mut parameters = TransportParameters::default();
+        let mut seen = Vec::new();
+        let mut reader = Reader::new(bytes);
+        while !reader.is_empty() {
+            let unread = |UnexpectedEnd| ParameterError { id: u64::MAX, problem: ParameterProblem::Length };
+            let id = reader.varint().map_err(unread)?;
+            seen.push(id);
+            let error = |problem| ParameterError { id, problem };
+            let value = reader.prefixed().map_err(|UnexpectedEnd| error(ParameterProblem::Length))?;
+            parameters.set(id, value, from).map_err(error)?;
+        }
+        // All of them, the unknown ones too. Sorted, so that a long list costs no more than its length.
+        seen.sort_unstable();
+        if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ParameterError { id: pair[0], problem: ParameterProblem::Duplicate });
+        }
+        // "A server that chooses a zero-length connection ID MUST NOT provide a preferred address."
+        if parameters.preferred_address.is_some()
+            && parameters.initial_source_connection_id == Some(ConnectionId::EMPTY)
+        {
+            let problem = ParameterProblem::PreferredAddress;
+            return Err(ParameterError { id: table::PREFERRED_ADDRESS, problem });
+        }
+        Ok(parameters)
+    }
+
+    fn set(&mut self, id: u64, value: &[u8], from: Side) -> Result<(), ParameterProblem> {
+        let server_only = || if from.is_client() { Err(ParameterProblem::ServerOnly) } else { Ok(()) };
+        let connection_id = || ConnectionId::new(value).map(Some).ok_or(ParameterProblem::Length);
+        match id {
+            table::ORIGINAL_DESTINATION_CONNECTION_ID => {
+                server_only()?;
+                self.original_destination_connection_id = connection_id()?;
+            }
+            table::STATELESS_RESET_TOKEN => {
+                server_only()?;
+                self.stateless_reset_token = Some(value.try_into().map_err(|_| ParameterProblem::Length)?);
+            }
+            table::DISABLE_ACTIVE_MIGRATION => {
+                if !value.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
+                self.disable_active_migration = true;
+            }
+            table::PREFERRED_ADDRESS => {
+                server_only()?;
+                self.preferred_address = Some(preferred_address(value)?);
+            }
+            table::INITIAL_SOURCE_CONNECTION_ID => self.initial_source_connection_id = connection_id()?,
+            table::RETRY_SOURCE_CONNECTION_ID => {
+                server_only()?;
+                self.retry_source_connection_id = connection_id()?;
+            }
+            _ => {
+                let Some(row) = table::INTEGERS.iter().find(|row| row.id == id) else { return Ok(()) };
+                let mut reader = Reader::new(value);
+                let integer = reader.varint()?;
+                if !reader.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
+                if !row.range.contains(&integer) {
+                    return Err(ParameterProblem::Range);
+                }
+                (row.set)(self, integer);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn preferred_address(value: &[u8]) -> Result<PreferredAddress, ParameterProblem> {
+    let mut reader = Reader::new(value);
+    let ipv4 = SocketAddrV4::new(Ipv4Addr::from(reader.array::<4>()?), reader.u16()?);
+    let ipv6 = SocketAddrV6::new(Ipv6Addr::from(reader.array::<16>()?), reader.u16()?, 0, 0);
+    let length = usize::from(reader.u8()?);
+    let id = ConnectionId::new(reader.bytes(length)?).ok_or(ParameterProblem::Length)?;
+    let token = reader.array()?;
+    if !reader.is_empty() {
+        return Err(ParameterProblem::Length);
+    }
+    if id.is_empty() {
+        return Err(ParameterProblem::PreferredAddress);
+    }
+    Ok(PreferredAddress {
+        // Only all zeroes mean that there is none.
+        ipv4: (ipv4 != SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)).then_some(ipv4),
+        ipv6: (ipv6 != SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, 0, 0, 0)).then_some(ipv6),
+        id,
+        token,
+    })
+}

@@ -1,0 +1,60 @@
+//! The encoder of transport parameters.
+
+use crate::ConnectionId;
+use crate::parameters::{PreferredAddress, TransportParameters, table};
+use crate::varint::{self, encode};
+
+impl TransportParameters {
+    /// Appends the parameters; one that has its default is left out. `unknown` is one more, of an
+    /// identifier that nobody knows: `31 * N + 27` exercises the rule that those be ignored (RFC 9000 section 18.1).
+    pub fn encode(&self, out: &mut Vec<u8>, unknown: Option<(u64, &[u8])>) {
+        put_id(out, table::ORIGINAL_DESTINATION_CONNECTION_ID, self.original_destination_connection_id);
+        if let Some(token) = self.stateless_reset_token {
+            put(out, table::STATELESS_RESET_TOKEN, &token);
+        }
+        let default = TransportParameters::default();
+        for row in &table::INTEGERS {
+            let value = (row.get)(self);
+            if value != (row.get)(&default) {
+                encode(out, row.id);
+                encode(out, varint::size(value) as u64);
+                encode(out, value);
+            }
+        }
+        if self.disable_active_migration {
+            put(out, table::DISABLE_ACTIVE_MIGRATION, &[]);
+        }
+        if let Some(address) = self.preferred_address {
+            put(out, table::PREFERRED_ADDRESS, &preferred_address(&address));
+        }
+        put_id(out, table::INITIAL_SOURCE_CONNECTION_ID, self.initial_source_connection_id);
+        put_id(out, table::RETRY_SOURCE_CONNECTION_ID, self.retry_source_connection_id);
+        if let Some((id, value)) = unknown {
+            put(out, id, value);
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, id: u64, value: &[u8]) {
+    encode(out, id);
+    encode(out, value.len() as u64);
+    out.extend_from_slice(value);
+}
+
+fn put_id(out: &mut Vec<u8>, id: u64, value: Option<ConnectionId>) {
+    if let Some(value) = value {
+        put(out, id, value.as_bytes());
+    }
+}
+
+fn preferred_address(address: &PreferredAddress) -> Vec<u8> {
+    let mut out = Vec::with_capacity(41 + ConnectionId::MAX_LENGTH);
+    out.extend(address.ipv4.map_or([0; 4], |v4| v4.ip().octets()));
+    out.extend(address.ipv4.map_or(0, |v4| v4.port()).to_be_bytes());
+    out.extend(address.ipv6.map_or([0; 16], |v6| v6.ip().octets()));
+    out.extend(address.ipv6.map_or(0, |v6| v6.port()).to_be_bytes());
+    out.push(address.id.len() as u8);
+    out.extend(address.id.as_bytes());
+    out.extend(address.token);
+    out
+}

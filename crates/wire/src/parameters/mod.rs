@@ -1,0 +1,112 @@
+//! Transport parameters (RFC 9000 section 18).
+
+mod decode;
+mod encode;
+mod table;
+
+pub use decode::{ParameterError, ParameterProblem};
+
+use crate::ConnectionId;
+use std::net::{SocketAddrV4, SocketAddrV6};
+use units::Duration;
+
+/// Where a server wants to be spoken to after the handshake (RFC 9000 section 18.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PreferredAddress {
+    /// The IPv4 address; `None` stands on the wire as `0.0.0.0:0`.
+    pub ipv4: Option<SocketAddrV4>,
+    /// The IPv6 address; `None` stands on the wire as `[::]:0`.
+    pub ipv6: Option<SocketAddrV6>,
+    /// The connection id of sequence number 1: 1 to 20 bytes.
+    pub id: ConnectionId,
+    /// The stateless reset token of packets to that id.
+    pub token: [u8; 16],
+}
+
+/// What one side says of itself in the handshake, under the names of RFC 9000 section 18.2. The [`Default`] is what an
+/// absent parameter means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransportParameters {
+    /// The destination connection id of the client's first Initial. Only from a server, and every server sends it: its
+    /// absence is for the handshake to find, which compares the ids (RFC 9000 section 7.3).
+    pub original_destination_connection_id: Option<ConnectionId>,
+    /// The idle timeout in milliseconds; 0, the default, for none.
+    pub max_idle_timeout_ms: u64,
+    /// The stateless reset token of the connection id of the handshake. Only from a server.
+    pub stateless_reset_token: Option<[u8; 16]>,
+    /// The largest UDP payload in bytes that is received: at least 1200; default 65527.
+    pub max_udp_payload_size: u64,
+    /// The first limit on data of the connection, in bytes; default 0.
+    pub initial_max_data: u64,
+    /// The first limit, in bytes, on bidirectional streams that the sender of this opens; default 0.
+    pub initial_max_stream_data_bidi_local: u64,
+    /// The first limit, in bytes, on bidirectional streams that the receiver of this opens; default 0.
+    pub initial_max_stream_data_bidi_remote: u64,
+    /// The first limit, in bytes, on unidirectional streams that the receiver of this opens; default 0.
+    pub initial_max_stream_data_uni: u64,
+    /// How many bidirectional streams the receiver of this may open at first: at most 2^60; default 0.
+    pub initial_max_streams_bidi: u64,
+    /// How many unidirectional streams the receiver of this may open at first: at most 2^60; default 0.
+    pub initial_max_streams_uni: u64,
+    /// By how many bits the ACK Delay of 1-RTT packets is shifted: at most 20; default 3.
+    pub ack_delay_exponent: u64,
+    /// How long acknowledgments are delayed at most, in milliseconds: below 2^14; default 25.
+    pub max_ack_delay_ms: u64,
+    /// Whether the peer must not use another local address with the address of the handshake; default no.
+    pub disable_active_migration: bool,
+    /// Only from a server.
+    pub preferred_address: Option<PreferredAddress>,
+    /// How many of the peer's connection ids are kept: at least 2; default 2.
+    pub active_connection_id_limit: u64,
+    /// The source connection id of the first Initial of the side that sends this. Both sides send it: its absence is
+    /// for the handshake to find (RFC 9000 section 7.3).
+    pub initial_source_connection_id: Option<ConnectionId>,
+    /// The source connection id of the Retry packet, if there was one. Only from a server.
+    pub retry_source_connection_id: Option<ConnectionId>,
+}
+
+impl Default for TransportParameters {
+    fn default() -> TransportParameters {
+        TransportParameters {
+            original_destination_connection_id: None,
+            max_idle_timeout_ms: 0,
+            stateless_reset_token: None,
+            max_udp_payload_size: 65527,
+            initial_max_data: 0,
+            initial_max_stream_data_bidi_local: 0,
+            initial_max_stream_data_bidi_remote: 0,
+            initial_max_stream_data_uni: 0,
+            initial_max_streams_bidi: 0,
+            initial_max_streams_uni: 0,
+            ack_delay_exponent: 3,
+            max_ack_delay_ms: 25,
+            disable_active_migration: false,
+            preferred_address: None,
+            active_connection_id_limit: 2,
+            initial_source_connection_id: None,
+            retry_source_connection_id: None,
+        }
+    }
+}
+
+impl TransportParameters {
+    /// The idle timeout, if there is one.
+    pub const fn max_idle_timeout(&self) -> Option<Duration> {
+        match self.max_idle_timeout_ms {
+            0 => None,
+            ms => Some(Duration::from_millis(ms)),
+        }
+    }
+    /// The longest delay of an acknowledgment.
+    pub const fn max_ack_delay(&self) -> Duration {
+        Duration::from_millis(self.max_ack_delay_ms)
+    }
+    /// Name and value of the parameters that are integers, defaults included, in the order of their code points and
+    /// under the RFC's names: what a trace shows.
+    pub fn integers(&self) -> Vec<(&'static str, u64)> {
+        table::INTEGERS.iter().map(|row| (row.name, (row.get)(self))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

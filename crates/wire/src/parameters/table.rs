@@ -1,0 +1,53 @@
+//! The code points, and the parameters that are integers with their ranges (RFC 9000 section 18.2).
+
+use crate::parameters::TransportParameters;
+use crate::{StreamId, varint};
+use std::ops::RangeInclusive;
+
+pub(super) const ORIGINAL_DESTINATION_CONNECTION_ID: u64 = 0x00;
+pub(super) const STATELESS_RESET_TOKEN: u64 = 0x02;
+pub(super) const DISABLE_ACTIVE_MIGRATION: u64 = 0x0c;
+pub(super) const PREFERRED_ADDRESS: u64 = 0x0d;
+pub(super) const INITIAL_SOURCE_CONNECTION_ID: u64 = 0x0f;
+pub(super) const RETRY_SOURCE_CONNECTION_ID: u64 = 0x10;
+
+/// A parameter that is an integer.
+pub(super) struct Integer {
+    pub(super) id: u64,
+    pub(super) name: &'static str,
+    /// The values that are valid.
+    pub(super) range: RangeInclusive<u64>,
+    pub(super) get: fn(&TransportParameters) -> u64,
+    pub(super) set: fn(&mut TransportParameters, u64),
+}
+
+/// One row of the table: the field may be named otherwise than the parameter, for it has its unit in its name.
+macro_rules! integer {
+    ($id:literal, $name:literal, $field:ident, $range:expr) => {
+        Integer {
+            id: $id,
+            name: $name,
+            range: $range,
+            get: |parameters| parameters.$field,
+            set: |parameters, value| parameters.$field = value,
+        }
+    };
+}
+
+const ANY: RangeInclusive<u64> = 0..=varint::MAX;
+const STREAMS: RangeInclusive<u64> = 0..=StreamId::MAX_COUNT;
+
+/// In the order of their code points.
+pub(super) static INTEGERS: [Integer; 11] = [
+    integer!(0x01, "max_idle_timeout", max_idle_timeout_ms, ANY),
+    integer!(0x03, "max_udp_payload_size", max_udp_payload_size, 1200..=varint::MAX),
+    integer!(0x04, "initial_max_data", initial_max_data, ANY),
+    integer!(0x05, "initial_max_stream_data_bidi_local", initial_max_stream_data_bidi_local, ANY),
+    integer!(0x06, "initial_max_stream_data_bidi_remote", initial_max_stream_data_bidi_remote, ANY),
+    integer!(0x07, "initial_max_stream_data_uni", initial_max_stream_data_uni, ANY),
+    integer!(0x08, "initial_max_streams_bidi", initial_max_streams_bidi, STREAMS),
+    integer!(0x09, "initial_max_streams_uni", initial_max_streams_uni, STREAMS),
+    integer!(0x0a, "ack_delay_exponent", ack_delay_exponent, 0..=20),
+    integer!(0x0b, "max_ack_delay", max_ack_delay_ms, 0..=(1 << 14) - 1),
+    integer!(0x0e, "active_connection_id_limit", active_connection_id_limit, 2..=varint::MAX),
+];

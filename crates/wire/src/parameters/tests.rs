@@ -1,0 +1,189 @@
+//! Tests of the transport parameters: there and back, defaults, and every error.
+
+use super::*;
+use crate::{Code, Side};
+
+fn id(bytes: &[u8]) -> ConnectionId {
+    ConnectionId::new(bytes).unwrap()
+}
+
+fn full() -> TransportParameters {
+    TransportParameters {
+        original_destination_connection_id: Some(id(&[1; 8])),
+        max_idle_timeout_ms: 30_000,
+        stateless_reset_token: Some([7; 16]),
+        max_udp_payload_size: 1472,
+        initial_max_data: crate::varint::MAX,
+        initial_max_stream_data_bidi_local: 1,
+        initial_max_stream_data_bidi_remote: 2,
+        initial_max_stream_data_uni: 3,
+        initial_max_streams_bidi: 1 << 60,
+        initial_max_streams_uni: 5,
+        ack_delay_exponent: 20,
+        max_ack_delay_ms: 16_383,
+        disable_active_migration: true,
+        preferred_address: Some(PreferredAddress {
+            ipv4: Some("192.0.2.1:443".parse().unwrap()),
+            ipv6: Some("[2001:db8::1]:8443".parse().unwrap()),
+            id: id(&[2; 20]),
+            token: [9; 16],
+        }),
+        active_connection_id_limit: 8,
+        initial_source_connection_id: Some(id(&[3])),
+        retry_source_connection_id: Some(ConnectionId::EMPTY),
+    }
+}
+
+fn encoded(parameters: &TransportParameters) -> Vec<u8> {
+    let mut out = Vec::new();
+    parameters.encode(&mut out, None);
+    out
+}
+
+fn decode(bytes: &[u8], from: Side) -> Result<TransportParameters, (u64, ParameterProblem)> {
+    TransportParameters::decode(bytes, from).map_err(|error| {
+        assert_eq!(error.code(), Code::TRANSPORT_PARAMETER_ERROR);
+        assert!(error.to_string().starts_with(error.reason()));
+        (error.id, error.problem)
+    })
+}
+
+#[test]
+fn absent_parameters_have_the_defaults_of_the_rfc() {
+    let default = TransportParameters::default();
+    assert_eq!(encoded(&default), []);
+    assert_eq!(decode(&[], Side::Client), Ok(default));
+    assert_eq!(default.max_idle_timeout(), None);
+    assert_eq!(default.max_ack_delay(), Duration::from_millis(25));
+    assert_eq!((default.ack_delay_exponent, default.active_connection_id_limit), (3, 2));
+    assert_eq!(default.max_udp_payload_size, 65527);
+}
+
+#[test]
+fn every_parameter_comes_back() {
+    let parameters = full();
+    let bytes = encoded(&parameters);
+    assert_eq!(decode(&bytes, Side::Server), Ok(parameters));
+    assert_eq!(parameters.max_idle_timeout(), Some(Duration::from_secs(30)));
+    // In any order, too.
+    let mut reversed = Vec::new();
+    let mut reader = crate::Reader::new(&bytes);
+    while !reader.is_empty() {
+        let start = reader.position();
+        reader.varint().unwrap();
+        reader.prefixed().unwrap();
+        reversed.splice(0..0, bytes[start..reader.position()].iter().copied());
+    }
+    assert_ne!(reversed, bytes);
+    assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
+    // Cut within a parameter it is an error.
+    let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
+    assert_eq!(cuts, 17, "one before each parameter");
+}
+
+#[test]
+fn a_preferred_address_of_one_family() {
+    let mut parameters = full();
+    let address = parameters.preferred_address.as_mut().unwrap();
+    (address.ipv4, address.id) = (None, id(&[4]));
+    assert_eq!(decode(&encoded(&parameters), Side::Server), Ok(parameters));
+    // Port 0 with an address is an address.
+    let address = parameters.preferred_address.as_mut().unwrap();
+    (address.ipv4, address.ipv6) = (Some("192.0.2.1:0".parse().unwrap()), None);
+    assert_eq!(decode(&encoded(&parameters), Side::Server), Ok(parameters));
+}
+
+#[test]
+fn unknown_parameters_are_ignored() {
+    let mut bytes = Vec::new();
+    full().encode(&mut bytes, Some((31 * 1000 + 27, b"whatever")));
+    assert_eq!(bytes[bytes.len() - 8..], *b"whatever");
+    assert_eq!(decode(&bytes, Side::Server), Ok(full()));
+}
+
+#[test]
+fn values_outside_of_their_range_are_refused() {
+    use ParameterProblem::Range;
+    for (id, refused, accepted) in [
+        (0x03, 1199, 1200),
+        (0x08, (1 << 60) + 1, 1 << 60),
+        (0x09, (1 << 60) + 1, 1 << 60),
+        (0x0a, 21, 20),
+        (0x0b, 1 << 14, (1 << 14) - 1),
+        (0x0e, 1, 2),
+    ] {
+        let parameter = |value: u64| {
+            let mut out = vec![id as u8, crate::varint::size(value) as u8];
+            crate::varint::encode(&mut out, value);
+            out
+        };
+        assert_eq!(decode(&parameter(refused), Side::Client), Err((id, Range)));
+        assert!(decode(&parameter(accepted), Side::Client).is_ok(), "{id}");
+    }
+}
+
+#[test]
+fn malformed_parameters_are_refused() {
+    use ParameterProblem::{Duplicate, Length, PreferredAddress as Address};
+    let address = |length: u8, id: usize| {
+        let mut out = vec![0x0d, (41 + id) as u8];
+        out.extend([1; 24]);
+        out.push(length);
+        out.resize(out.len() + id + 16, 5);
+        out
+    };
+    for (bytes, id, problem) in [
+        (vec![0x01], 1, Length),
+        (vec![0x01, 2, 5], 1, Length),
+        (vec![0x40], u64::MAX, Length),
+        // An integer with a byte behind it, without a byte, and cut off.
+        (vec![0x01, 2, 5, 0], 1, Length),
+        (vec![0x01, 0], 1, Length),
+        (vec![0x01, 1, 0x40], 1, Length),
+        (vec![0x0c, 1, 0], 0x0c, Length),
+        ([&[0x02, 15][..], &[0; 15]].concat(), 2, Length),
+        ([&[0x02, 17][..], &[0; 17]].concat(), 2, Length),
+        ([&[0x0f, 21][..], &[0; 21]].concat(), 0x0f, Length),
+        ([&[0x00, 21][..], &[0; 21]].concat(), 0, Length),
+        ([&[0x10, 21][..], &[0; 21]].concat(), 0x10, Length),
+        (address(0, 0), 0x0d, Address),
+        (address(21, 21), 0x0d, Length),
+        (address(4, 5), 0x0d, Length),
+        (address(5, 4), 0x0d, Length),
+        ([&[0x0f, 0][..], &address(4, 4)].concat(), 0x0d, Address),
+        // Twice, known or not, next to each other or not, with the same value or not.
+        (vec![0x01, 1, 5, 0x01, 1, 5], 1, Duplicate),
+        (vec![0x0c, 0, 0x01, 1, 5, 0x0c, 0], 0x0c, Duplicate),
+        (vec![0x3f, 0, 0x01, 1, 5, 0x40, 0x3f, 1, 9], 0x3f, Duplicate),
+    ] {
+        assert_eq!(decode(&bytes, Side::Server), Err((id, problem)), "{bytes:02x?}");
+    }
+    assert!(decode(&address(4, 4), Side::Server).is_ok());
+}
+
+#[test]
+fn a_client_must_not_send_what_is_the_servers() {
+    let server_only: [fn(&mut TransportParameters); 4] = [
+        |p| p.original_destination_connection_id = full().original_destination_connection_id,
+        |p| p.stateless_reset_token = full().stateless_reset_token,
+        |p| p.preferred_address = full().preferred_address,
+        |p| p.retry_source_connection_id = full().retry_source_connection_id,
+    ];
+    for set in server_only {
+        let mut parameters = TransportParameters::default();
+        set(&mut parameters);
+        let bytes = encoded(&parameters);
+        assert_eq!(decode(&bytes, Side::Client), Err((u64::from(bytes[0]), ParameterProblem::ServerOnly)));
+        assert_eq!(decode(&bytes, Side::Server), Ok(parameters));
+    }
+}
+
+#[test]
+fn a_trace_gets_the_integers_in_the_order_of_their_code_points() {
+    let integers = full().integers();
+    assert_eq!(integers.len(), 11);
+    assert_eq!(integers[0], ("max_idle_timeout", 30_000));
+    assert_eq!(integers[9], ("max_ack_delay", 16_383));
+    assert_eq!(integers[10], ("active_connection_id_limit", 8));
+    assert!(table::INTEGERS.is_sorted_by_key(|row| row.id));
+}

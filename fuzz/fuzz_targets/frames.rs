@@ -1,0 +1,5 @@
+//! Packet payloads.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wire::fuzz::frames(data));

@@ -1,0 +1,45 @@
+"""A laboratory for QUIC: a scenario describes a network and its traffic, quiclab runs it in virtual time.
+
+    import quiclab
+
+    run = quiclab.Scenario.from_file("examples/cellular.toml").run()
+    print(run.summary["connections"][0]["goodput_mbps"])
+    run.table("connection")  # a pyarrow.Table, not copied
+    run.plot("figure.png")
+
+Every error is a `quiclab.Error` with one line that says what to change.
+"""
+
+import json as _json
+from typing import Any as _Any
+
+from quiclab._quiclab import VERSION, Error, OutputError, RunError, ScenarioError
+from quiclab._quiclab import rooms_json as _rooms_json
+from quiclab.progress import Progress
+from quiclab.run import Run, load
+from quiclab.scenario import Scenario
+
+__version__ = VERSION
+"""The version of the package and of the simulator in it."""
+
+__all__ = [
+    "Error",
+    "OutputError",
+    "Progress",
+    "Run",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "load",
+    "rooms",
+]
+
+
+def rooms() -> list[dict[str, _Any]]:
+    """What can stand in a scenario, read from the simulator's own tables.
+
+    One entry per room (controllers, queues, losses, ...) with its components, and for each of their options the
+    kind, the default and one line of explanation. `quiclab list` prints it.
+    """
+    return list(_json.loads(_rooms_json()))

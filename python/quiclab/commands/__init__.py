@@ -1,0 +1,49 @@
+"""The commands: each one file and one line in `COMMANDS`."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from quiclab.commands.check import check
+from quiclab.commands.list import list_
+from quiclab.commands.plot import plot
+from quiclab.commands.run import run
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "run": run,
+    "check": check,
+    "plot": plot,
+    "list": list_,
+}
+"""The word for a command: its function, whose docstring is its manual."""
+
+app = typer.Typer(
+    name="quiclab",
+    help="A laboratory for QUIC: describe a network and its traffic in a file, run it in virtual time.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from quiclab import __version__
+
+        typer.echo(f"quiclab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for _name, _function in COMMANDS.items():
+    app.command(_name)(_function)

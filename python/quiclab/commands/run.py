@@ -1,0 +1,67 @@
+"""`quiclab run FILE`: runs a scenario and writes the run folder."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quiclab.commands.arguments import Json, ScenarioFile, Sets
+
+
+def run(
+    file: ScenarioFile,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run folder; it must not exist. Default: runs/NAME-seedN."),
+    ] = None,
+    set_: Sets = None,
+    as_json: Json = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog for each end of each connection.")] = False,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Write a packet capture with its keys (protection tls).")
+    ] = False,
+    no_tables: Annotated[
+        bool, typer.Option("--no-tables", help="Keep the summary only: no tables, no figure, little memory.")
+    ] = False,
+) -> None:
+    """Run a scenario in virtual time: a folder of results, a table of the most important of them."""
+    from quiclab.scenario import Scenario
+
+    scenario = Scenario.from_file(file, set_ or ())
+    result = scenario.run(
+        seed,
+        qlog=qlog,
+        pcap=pcap,
+        out=True if out is None else out,
+        tables=not no_tables,
+        progress=True,
+    )
+    folder = result.path
+    assert folder is not None, "a run with `out` has a folder"
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder), **result.summary}, indent=2))
+        return
+    from rich.console import Console
+
+    from quiclab.results import table
+
+    console = Console(highlight=False)
+    console.print(table(result.summary))
+    figure = folder / "figure.png"
+    rows = [
+        ("figure", figure if figure.exists() else None),
+        ("tables", folder / "*.parquet" if result.tables else None),
+        ("qlog", folder / "*.sqlog" if result.qlogs else None),
+        ("capture", result.capture),
+        ("folder", folder),
+    ]
+    for what, where in rows:
+        if where is not None:
+            # Not through rich, which would break a long path into lines.
+            typer.echo(f"{what:<8} {where}")
+    for note in result.notes:
+        typer.echo(f"note: {note}", err=True)

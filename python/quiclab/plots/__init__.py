@@ -1,0 +1,85 @@
+"""The plots: each kind one file and one line in `PLOTS`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab._quiclab import Error, OutputError
+from quiclab.plots import flight, queue, rate, rtt
+from quiclab.plots.page import Panel, pages
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from quiclab.run import Run
+
+PLOTS: dict[str, tuple[Panel, ...]] = {
+    "overview": (flight.PANEL, rtt.PANEL, rate.PANEL, queue.PANEL),
+    "flight": (flight.PANEL,),
+    "rtt": (rtt.PANEL,),
+    "rate": (rate.PANEL,),
+    "queue": (queue.PANEL,),
+}
+"""Kind of plot: its panels from top to bottom, over one time axis."""
+
+FORMATS = ("png", "svg", "pdf")
+"""The endings that a figure's file may have."""
+
+# Nothing of the moment or of the machine: equal runs give equal files.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def draw(run: "Run", kind: str = "overview", connection: str | None = None) -> "Figure":
+    """One figure: a column of panels for each connection (the first four of them), or for the one that is named."""
+    return pages(run, _panels(kind), connection, per_page=4)[0]
+
+
+def save(run: "Run", path: Path, kind: str = "overview", connection: str | None = None) -> None:
+    """Draws into a file, in the format that its ending names. A PDF has one page per connection.
+
+    Raises `OutputError` if the ending is another one, or if the file cannot be written.
+    """
+    from quiclab.folder import writing
+
+    ending = check_format(path)
+    panels = _panels(kind)
+    figures = pages(run, panels, connection, per_page=1 if ending == "pdf" else 4)
+    # Beside its name and then moved, so that a figure is never half of one.
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with writing(path):
+            _write(figures if ending == "pdf" else figures[:1], partial, ending)
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_format(path: Path) -> str:
+    """The format that the ending of `path` names. Raises `OutputError` if it is not one of `FORMATS`."""
+    ending = path.suffix[1:].lower()
+    if ending not in FORMATS:
+        raise OutputError(f"{path}: a figure ends in .png, .svg or .pdf")
+    return ending
+
+
+def _panels(kind: str) -> tuple[Panel, ...]:
+    if kind not in PLOTS:
+        raise Error(f"no plot {kind!r}: there are {', '.join(PLOTS)}")
+    return PLOTS[kind]
+
+
+def _write(figures: list["Figure"], path: Path, ending: str) -> None:
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    from quiclab.plots.style import styled
+
+    with styled():
+        if ending == "pdf":
+            with PdfPages(path, metadata=_METADATA["pdf"]) as file:
+                for figure in figures:
+                    file.savefig(figure)
+        else:
+            figures[0].savefig(path, format=ending, metadata=_METADATA[ending])

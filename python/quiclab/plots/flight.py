@@ -1,0 +1,28 @@
+"""Bytes in flight against the window, with the packets that were declared lost."""
+
+from typing import TYPE_CHECKING
+
+from quiclab.plots.downsample import downsample
+from quiclab.plots.marks import legend, mark
+from quiclab.plots.page import Panel
+from quiclab.plots.style import BLUE, ORANGE, SKY
+from quiclab.plots.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw(axes: "Axes", view: View) -> None:
+    """In flight as an area, the window as the line above it."""
+    times, flight = downsample(*view.gauge("bytes_in_flight"))
+    axes.fill_between(times, flight / 1e3, step="post", color=SKY, alpha=0.4, linewidth=0)
+    axes.plot(times, flight / 1e3, drawstyle="steps-post", color=BLUE, linewidth=0.8, label="in flight")
+    times, window = downsample(*view.gauge("cwnd_bytes"))
+    axes.plot(times, window / 1e3, drawstyle="steps-post", color=ORANGE, label="congestion window")
+    axes.set_ylim(bottom=0)
+    mark(axes, view.losses(), "declared lost")
+    axes.set_ylabel("bytes (kB)")
+    legend(axes)
+
+
+PANEL = Panel(draw, height=2.4)

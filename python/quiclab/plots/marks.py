@@ -1,0 +1,39 @@
+"""Marks for single events at the top of a panel, and the legend above it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quiclab.plots.downsample import COLUMNS, Series
+from quiclab.plots.style import VERMILLION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def mark(axes: "Axes", times: Series, label: str) -> None:
+    """A cross at the top for each event; the legend tells how many there were. Nothing if there was none."""
+    if not len(times):
+        return
+    shown = times
+    if len(times) > COLUMNS:
+        # One cross per column of pixels is as many as can be told apart.
+        span = times.max() - times.min() or 1.0
+        shown = times[np.unique(((times - times.min()) * (COLUMNS / span)).astype(np.int64), return_index=True)[1]]
+    axes.plot(
+        shown,
+        np.full(len(shown), 0.97),
+        transform=axes.get_xaxis_transform(),
+        linestyle="none",
+        marker="x",
+        markersize=4,
+        markeredgewidth=0.9,
+        color=VERMILLION,
+        clip_on=False,
+        label=f"{label} ({len(times):,} packets)",
+    )
+
+
+def legend(axes: "Axes") -> None:
+    """Above the panel, where it hides nothing."""
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, borderaxespad=0.1)

@@ -1,0 +1,83 @@
+"""The page: panels below each other over one time axis, one column for each connection, a title."""
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quiclab.plots.style import styled
+from quiclab.plots.view import View, views
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from quiclab.run import Run
+
+
+_ABOVE_LEGEND = 20
+"""Points between the first panel and the title of its column: the legend is in between."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes of a page."""
+
+    draw: Callable[["Axes", View], None]
+    """Draws a view: lines, labels with units, legend."""
+    height: float
+    """Its share of the page's height."""
+
+
+def pages(run: "Run", panels: Sequence[Panel], connection: str | None, per_page: int) -> list["Figure"]:
+    """The figures of a run with at most `per_page` connections on each."""
+    shown = views(run, connection)
+    with styled():
+        return [
+            _page(run, panels, shown[start : start + per_page], len(shown)) for start in range(0, len(shown), per_page)
+        ]
+
+
+def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int) -> "Figure":
+    # Not through pyplot: a Figure by itself belongs to no window and no global list.
+    from matplotlib.figure import Figure
+
+    heights = [panel.height for panel in panels]
+    width = 9.0 if len(shown) == 1 else 6.0 * len(shown)
+    figure = Figure(figsize=(width, 1.0 + sum(heights)), layout="constrained")
+    axes = figure.subplots(len(panels), len(shown), sharex=True, sharey="row", squeeze=False, height_ratios=heights)
+    for column, view in enumerate(shown):
+        axes[0][column].set_title(f"connection {view.connection}, sender: {view.side}", loc="left", pad=_ABOVE_LEGEND)
+        for row, panel in enumerate(panels):
+            panel.draw(axes[row][column], view)
+        axes[-1][column].set_xlabel("time (s)")
+    axes[0][0].set_xlim(0, float(run.summary.get("duration_s") or 0) or None)
+    figure.suptitle(_title(run, len(shown), total), fontweight="bold")
+    return figure
+
+
+def _title(run: "Run", shown: int, total: int) -> str:
+    parts = [str(run.summary.get("scenario")), *_controllers(run), f"seed {run.summary.get('seed')}"]
+    if shown < total:
+        parts.append(f"{shown} of {total} connections")
+    return ", ".join(parts)
+
+
+def _controllers(run: "Run") -> list[str]:
+    """The controllers that the resolved scenario names, each once."""
+    found: dict[str, None] = {}
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                if key in ("controller", "congestion"):
+                    name = inner.get("type") if isinstance(inner, dict) else inner
+                    if isinstance(name, str):
+                        found[name] = None
+                walk(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner)
+
+    walk(tomllib.loads(run.scenario_toml))
+    return list(found)

@@ -1,0 +1,106 @@
+"""What a plot reads: the series of one connection, of the bottleneck link, and where packets were lost."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quiclab._quiclab import Error
+from quiclab.plots.downsample import Series
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from quiclab.run import Run
+
+
+@dataclass(frozen=True)
+class View:
+    """One connection of a run, seen from the end that sends the data."""
+
+    run: "Run"
+    connection: str
+    side: str
+    """The sender: "client" or "server"."""
+    alone: bool
+    """Whether it is the run's only connection."""
+    link: str | None
+    """The bottleneck: the link direction with the largest mean queue."""
+
+    def gauge(self, column: str) -> tuple[Series, Series]:
+        """Times in seconds and values of one column of the table `connection`."""
+        return self.series("connection", column, connection=self.connection, side=self.side)
+
+    def rate(self, kind: str) -> tuple[Series, Series]:
+        """Times in seconds and Mbit/s: "sent" by the connection, "delivered" by the bottleneck and its "capacity"."""
+        subject = f"{self.connection} {self.side}" if kind == "sent" else self.link
+        return self.series("rate", "mbps", subject=subject, kind=kind)
+
+    def losses(self) -> Series:
+        """When the sender declared packets lost, in seconds."""
+        return self.series("loss", "time_s", connection=self.connection, side=self.side)[0]
+
+    def drops(self) -> Series:
+        """When the bottleneck dropped packets, in seconds."""
+        return self.series("drop", "time_s", link=self.link)[0]
+
+    def queue(self) -> tuple[Series, Series]:
+        """Times in seconds and packets in the bottleneck's queue."""
+        return self.series("queue", "packets", link=self.link)
+
+    def series(self, name: str, column: str, **where: str | None) -> tuple[Series, Series]:
+        """Times and values of a column in the rows whose text columns are as given; empty if there is no such table."""
+        if name not in self.run.tables:
+            return np.empty(0), np.empty(0)
+        table = self.run.table(name)
+        rows = np.ones(len(table), dtype=bool)
+        for key, word in where.items():
+            rows &= _is(table[key], word)
+        return _numbers(table["time_s"])[rows], _numbers(table[column])[rows]
+
+
+def views(run: "Run", connection: str | None) -> list[View]:
+    """The views of a run, one per connection, or the one that is named. Raises `Error` if there is none."""
+    if "connection" not in run.tables:
+        raise Error("nothing to plot: the run was made without tables")
+    names = list(dict.fromkeys(str(entry["name"]) for entry in run.summary.get("connections", [])))
+    alone = len(names) == 1
+    if connection is not None:
+        if connection not in names:
+            raise Error(f"no connection {connection!r}: there are {', '.join(names)}")
+        names = [connection]
+    if not names:
+        raise Error("nothing to plot: the run has no connection")
+    link = _bottleneck(run.summary.get("links", []))
+    return [View(run, name, _sender(run, name), alone, link) for name in names]
+
+
+def _bottleneck(links: list[dict[str, Any]]) -> str | None:
+    if not links:
+        return None
+    worst = max(links, key=lambda link: float(link.get("queue_mean_packets") or 0))
+    return f"{worst['name']} {worst['direction']}"
+
+
+def _sender(run: "Run", connection: str) -> str:
+    """The end with more bytes in flight at its peak."""
+    table = run.table("connection")
+    ours = _is(table["connection"], connection)
+    flight = _numbers(table["bytes_in_flight"])
+    peaks = {side: flight[ours & _is(table["side"], side)].max(initial=0) for side in ("server", "client")}
+    return max(peaks, key=lambda side: peaks[side])
+
+
+def _is(column: "pa.ChunkedArray", word: str | None) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Which rows of a text column hold this word, by its code and without building a text per row."""
+    parts = []
+    for chunk in column.chunks:
+        words = chunk.dictionary.to_pylist()
+        code = words.index(word) if word in words else -1
+        parts.append(chunk.indices.to_numpy() == code)
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
+
+
+def _numbers(column: "pa.ChunkedArray") -> Series:
+    """A column as doubles; null is NaN."""
+    return np.asarray(column.to_numpy(), dtype=np.float64)

@@ -1,0 +1,86 @@
+"""How far a run is: what is told to callers, and how it is shown on a terminal."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    now_s: float
+    """Virtual time that has passed, in seconds."""
+    end_s: float
+    """Virtual time at which the run ends at the latest, in seconds."""
+    done_bytes: int
+    """Application bytes delivered so far, over all flows."""
+    total_bytes: int | None
+    """Application bytes after which the run is complete; None if it ends by time alone."""
+
+    @property
+    def fraction(self) -> float:
+        """What part of the run is done, from 0 to 1. A run ends by its bytes or by its time, whichever is first."""
+        by_time = self.now_s / self.end_s if self.end_s > 0 else 0.0
+        by_bytes = self.done_bytes / self.total_bytes if self.total_bytes else 0.0
+        return min(1.0, max(by_time, by_bytes))
+
+
+Callback = Callable[[Progress], object]
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+@contextmanager
+def shown(title: str) -> Iterator[Callback]:
+    """Shows progress on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
+    if sys.stderr.isatty():
+        with _bar(title) as callback:
+            yield callback
+    else:
+        yield _lines(title)
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callback]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[virtual]}"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0, virtual="")
+
+        def callback(progress: Progress) -> None:
+            bar.update(task, completed=progress.fraction, virtual=f"{progress.now_s:.1f} s simulated")
+
+        yield callback
+
+
+def _lines(title: str) -> Callback:
+    start = time.monotonic()
+    next_line = start + _SECONDS_BETWEEN_LINES
+
+    def callback(progress: Progress) -> None:
+        nonlocal next_line
+        now = time.monotonic()
+        fraction = progress.fraction
+        if now < next_line or fraction <= 0:
+            return
+        next_line = now + _SECONDS_BETWEEN_LINES
+        left = (now - start) * (1 - fraction) / fraction
+        print(
+            f"{title}: {fraction:.0%}, {progress.now_s:.1f} s simulated, about {left:.0f} s left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return callback

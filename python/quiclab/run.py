@@ -1,0 +1,184 @@
+"""The class `Run`: the results of a run, in memory or in a run folder."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quiclab import _quiclab, folder
+from quiclab._quiclab import Error, OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+
+_NOTE = b"quiclab.note"
+"""The key in a table's schema, and so in its Parquet file, under which it says that it is not complete."""
+
+
+class Run:
+    """What came out of a run: from `Scenario.run`, or read back by `load`."""
+
+    summary: dict[str, Any]
+    """The numbers: scenario, seed, version, duration_s, and one entry per connection and per link direction.
+
+    Units are the last word of a key: ``goodput_mbps`` (application bytes, 10^6 bit/s), ``rtt_mean_ms``,
+    ``completion_s`` (None if not completed). ``packets_lost`` were really lost in the network,
+    ``packets_declared_lost`` is what the sender believed.
+    """
+
+    def __init__(
+        self, summary: dict[str, Any], scenario_toml: str, tables: Mapping[str, "_quiclab.Table | Path"]
+    ) -> None:
+        self.summary = summary
+        self._scenario_toml = scenario_toml
+        self._sources = dict(tables)
+        self._tables: dict[str, pa.Table] = {}
+        self._traces: tempfile.TemporaryDirectory[str] | None = None
+        self._path: Path | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The run folder; None if it was not saved."""
+        return self._path
+
+    @property
+    def scenario_toml(self) -> str:
+        """The scenario as it was run, with every default filled in."""
+        return self._scenario_toml
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables."""
+        return tuple(self._sources)
+
+    def table(self, name: str) -> "pa.Table":
+        """A table by name: a pyarrow.Table over the simulator's own memory, without copying, or read from its file."""
+        if name not in self._tables:
+            if name not in self._sources:
+                known = ", ".join(self._sources) or "the run was made without tables"
+                raise Error(f"no table {name!r}: {known}")
+            self._tables[name] = _read(self._sources[name])
+        return self._tables[name]
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence for each table from which rows are missing because there would have been too many."""
+        metadata = (self.table(name).schema.metadata or {} for name in self.tables)
+        return [entry[_NOTE].decode() for entry in metadata if _NOTE in entry]
+
+    @property
+    def qlogs(self) -> list[Path]:
+        """The qlog files, one for each end of each connection, if they were asked for."""
+        where = self._files
+        return sorted(where.glob("*.sqlog")) if where else []
+
+    @property
+    def capture(self) -> Path | None:
+        """The packet capture, if it was asked for."""
+        where = self._files
+        return where / folder.CAPTURE if where and (where / folder.CAPTURE).exists() else None
+
+    @property
+    def _files(self) -> Path | None:
+        if self._path is not None:
+            return self._path
+        return Path(self._traces.name) if self._traces else None
+
+    def save(self, path: str | PathLike[str], *, figure: bool = True) -> Path:
+        """Writes the run folder, which must not exist. Runs of equal seeds give equal bytes.
+
+        Raises `OutputError` if it cannot be written; then nothing is left of it.
+        """
+        with folder.complete(folder.only(Path(path))) as (partial, place):
+            for trace in [*self.qlogs, *([self.capture] if self.capture else [])]:
+                shutil.copyfile(trace, partial / trace.name)
+            self._write(partial, figure=figure)
+        self._path = place.final
+        return Path(path)
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        kind: str = "overview",
+        *,
+        connection: str | None = None,
+    ) -> "Figure":
+        """Draws the run: window, RTT, rates, queue and losses over time. Returns the matplotlib figure.
+
+        :param path: also write it there: .png, .svg or .pdf (a PDF has one page per connection).
+        :param kind: one of `quiclab.plots.PLOTS`.
+        :param connection: only this one; otherwise all, side by side.
+        """
+        from quiclab import plots
+
+        figure = plots.draw(self, kind, connection)
+        if path is not None:
+            plots.save(self, Path(path), kind, connection)
+        return figure
+
+    def __repr__(self) -> str:
+        where = f" in {self._path}" if self._path else ""
+        return f"<quiclab.Run of {self.summary.get('scenario')!r} seed {self.summary.get('seed')}{where}>"
+
+    def _write(self, path: Path, *, figure: bool) -> None:
+        import pyarrow.parquet as pq
+
+        (path / folder.SCENARIO).write_text(self._scenario_toml, encoding="utf-8")
+        summary = json.dumps(self.summary, indent=2, ensure_ascii=False)
+        (path / folder.SUMMARY).write_text(summary + "\n", encoding="utf-8")
+        for name in self.tables:
+            table = self.table(name)
+            texts = [field.name for field in table.schema if str(field.type).startswith("dictionary")]
+            # All options that could change the bytes are fixed; a Parquet file has no time of writing in it.
+            pq.write_table(
+                table,
+                str(path / f"{name}.parquet"),
+                version="2.6",
+                compression="zstd",
+                compression_level=3,
+                use_dictionary=texts,
+                row_group_size=1 << 20,
+                write_statistics=True,
+                store_schema=True,
+            )
+        if figure and self.tables:
+            from quiclab import plots
+
+            plots.save(self, path / folder.FIGURE)
+
+
+def load(path: str | PathLike[str]) -> Run:
+    """Reads a run folder back. Raises `OutputError` if it is not one, or not complete."""
+    where = Path(path)
+    if not where.is_dir():
+        raise OutputError(f"{where}: there is no such run folder")
+    try:
+        summary = json.loads((where / folder.SUMMARY).read_text(encoding="utf-8"))
+        scenario = (where / folder.SCENARIO).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise OutputError(f"{where}: not a run folder: it has no {Path(error.filename).name}") from error
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{where}: cannot be read as a run folder: {str(error).splitlines()[0]}") from error
+    if not isinstance(summary, dict):
+        raise OutputError(f"{where}: cannot be read as a run folder: {folder.SUMMARY} is not an object")
+    run = Run(summary, scenario, {file.stem: file for file in sorted(where.glob("*.parquet"))})
+    run._path = where
+    return run
+
+
+def _read(source: "_quiclab.Table | Path") -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not isinstance(source, Path):
+        table = pa.table(source)
+        return table if source.note is None else table.replace_schema_metadata({_NOTE: source.note})
+    try:
+        return pq.read_table(str(source))
+    except (OSError, pa.ArrowException) as error:
+        raise OutputError(f"{source}: cannot be read: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,158 @@
+"""The class `Scenario`: what is simulated, read from a file, from text, or built in Python."""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from quiclab import _quiclab, document, folder
+from quiclab._quiclab import ScenarioError
+from quiclab.progress import Callback, Progress, shown
+from quiclab.run import Run
+
+Changes = Mapping[str, Any] | Iterable[str]
+"""Changes to a document: `{"link.cell.forward.rate": "10 Mbit/s"}`, or `["link.cell.forward.rate=10 Mbit/s"]`."""
+
+
+_LONGEST = (16 << 20) + 1
+"""Bytes of a file that are read: one more than the reader of scenarios takes, so that it says so."""
+
+
+class Scenario:
+    """A network and its traffic, read and found right.
+
+    Built in Python it is the same document as a file, read by the same reader::
+
+        quiclab.Scenario(
+            name="two hosts",
+            link=[{"name": "wire", "between": ["a", "b"], ...}],
+            flow=[{"name": "bulk", ...}],
+        )
+
+    Raises `ScenarioError` if it is not a scenario. A scenario never changes; `with_` gives a changed copy.
+    """
+
+    def __init__(self, document_: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
+        text = document.to_toml({**(document_ or {}), **keys})
+        self._read(text, Path("<python>"), [])
+
+    def _read(self, text: str, origin: Path, sets: list[str]) -> None:
+        self._text = text
+        self._origin = origin
+        self._sets = sets
+        self._inner = _quiclab.Scenario.parse(text, origin, sets)
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], set: Changes = ()) -> "Scenario":
+        """Reads a TOML file. Files named in it are relative to its folder. `set` changes it before it is checked."""
+        try:
+            with Path(path).open("rb") as file:
+                text = file.read(_LONGEST).decode("utf-8")
+        except OSError as error:
+            raise ScenarioError(f"{path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ScenarioError(f"{path}: not text in UTF-8 (byte {error.start})") from error
+        return cls._new(text, Path(path), _sets(set))
+
+    @classmethod
+    def from_text(cls, text: str, set: Changes = (), *, origin: str | PathLike[str] = "<text>") -> "Scenario":
+        """Reads a TOML document. Files named in it are relative to the folder of `origin`, which errors name too."""
+        return cls._new(text, Path(origin), _sets(set))
+
+    @classmethod
+    def _new(cls, text: str, origin: Path, sets: list[str]) -> "Scenario":
+        scenario = cls.__new__(cls)
+        scenario._read(text, origin, sets)
+        return scenario
+
+    def with_(self, changes: Changes = (), /, **keys: Any) -> "Scenario":
+        """A copy with changes: `scenario.with_(seed=7)`, `scenario.with_({"link.cell.forward.rate": "10 Mbit/s"})`."""
+        return self._new(self._text, self._origin, [*self._sets, *_sets(changes), *_sets(keys)])
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._inner.name
+
+    @property
+    def seed(self) -> int:
+        """The seed of its random streams."""
+        return self._inner.seed
+
+    def to_toml(self) -> str:
+        """The document with every default filled in. Read again, it gives the same run."""
+        return self._inner.to_toml()
+
+    def describe(self) -> dict[str, str]:
+        """What it is, for people: what `quiclab check` prints."""
+        return dict(self._inner.describe())
+
+    def __repr__(self) -> str:
+        return f"<quiclab.Scenario {self.name!r} seed {self.seed}>"
+
+    def run(
+        self,
+        seed: int | None = None,
+        *,
+        qlog: bool = False,
+        pcap: bool = False,
+        out: str | PathLike[str] | Literal[True] | None = None,
+        tables: bool = True,
+        figure: bool = True,
+        progress: Callback | bool | None = None,
+    ) -> Run:
+        """Runs it, in virtual time, on the calling thread, without holding the GIL.
+
+        :param seed: instead of the scenario's own. Equal seeds give equal results, byte for byte.
+        :param qlog: write one .sqlog file for each end of each connection.
+        :param pcap: write a capture with the TLS secrets in it (needs the protection ``tls``).
+        :param out: the run folder; it must not exist. True: runs/NAME-seedN, with -2, -3 ... if that is taken.
+            None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
+        :param tables: keep the tables. Without them memory does not grow with the length of the run.
+        :param figure: draw figure.png into the run folder (if there are tables).
+        :param progress: called with a `Progress` at most ten times a second; True shows it on stderr.
+        :raises RunError: the run could not go on. :raises OutputError: results could not be written.
+        :raises KeyboardInterrupt: within a tenth of a second; a run folder that is not complete is removed.
+        """
+        scenario = self if seed is None else self.with_(seed=seed)
+        if progress is True:
+            with shown(self.name) as callback:
+                return scenario.run(qlog=qlog, pcap=pcap, out=out, tables=tables, figure=figure, progress=callback)
+        report = _report(progress or None)
+        if out is None:
+            # Held by the Run, and gone with it.
+            traces = tempfile.TemporaryDirectory(prefix="quiclab-") if qlog or pcap else None
+            run = scenario._run(Path(traces.name) if traces else Path(), qlog, pcap, tables, report)
+            run._traces = traces
+            return run
+        names = folder.numbered(self.name, scenario.seed) if out is True else folder.only(Path(out))
+        with folder.complete(names) as (path, place):
+            run = scenario._run(path, qlog, pcap, tables, report)
+            run._write(path, figure=figure)
+        run._path = place.final
+        return run
+
+    def _run(self, path: Path, qlog: bool, pcap: bool, tables: bool, report: Callable[..., object] | None) -> Run:
+        summary, results = self._inner.run(
+            tables=tables,
+            qlog=path if qlog else None,
+            pcap=path / folder.CAPTURE if pcap else None,
+            progress=report,
+        )
+        return Run(json.loads(summary), self.to_toml(), {table.name: table for table in results})
+
+
+def _report(callback: Callback | None) -> Callable[..., object] | None:
+    if callback is None:
+        return None
+    return lambda now, end, done, total: callback(Progress(now, end, done, total))
+
+
+def _sets(changes: Changes) -> list[str]:
+    if isinstance(changes, Mapping):
+        return [f"{key}={document.literal(value, key)}" for key, value in changes.items()]
+    if isinstance(changes, str):
+        return [changes]
+    return list(changes)

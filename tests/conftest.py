@@ -1,0 +1,68 @@
+"""What the tests share: a scenario to change, and the command as a subprocess."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+import quiclab
+
+SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
+"""A download of 300 kB over a lossy link of 5 Mbit/s: a run of a few milliseconds."""
+
+
+class Command:
+    """Runs `quiclab ARGUMENTS` in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(
+        self,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> "subprocess.CompletedProcess[str]":
+        """Waits for its end. `before` is called in the new process."""
+        return subprocess.run(
+            [sys.executable, "-m", "quiclab", *arguments],
+            cwd=self.folder,
+            env={**os.environ, **(env or {})},
+            preexec_fn=before,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Does not wait for its end."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "quiclab", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """The command in a folder of its own, with the scenario as bulk.toml."""
+    (tmp_path / "bulk.toml").write_text(SCENARIO, encoding="utf-8")
+    return Command(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def run() -> quiclab.Run:
+    """One run that many tests look at."""
+    return quiclab.Scenario.from_text(SCENARIO).run()
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory: pytest.TempPathFactory, run: quiclab.Run) -> Path:
+    """Its run folder."""
+    return run.save(tmp_path_factory.mktemp("saved") / "run")

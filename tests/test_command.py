@@ -1,0 +1,159 @@
+"""The command line, as a user runs it."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+import quiclab
+from conftest import Command
+
+
+def test_run_prints_a_table_and_writes_a_folder(command: Command) -> None:
+    result = command("run", "bulk.toml")
+    assert (result.returncode, result.stderr) == (0, "")
+    for row in (
+        "goodput", "completion time", "mean RTT", "95th percentile RTT", "packets sent", "packets lost",
+        "packets declared lost", "retransmitted", "bottleneck queue mean", "bottleneck queue maximum",
+    ):  # fmt: skip
+        assert row in result.stdout
+    assert "figure   runs/bulk-seed1/figure.png" in result.stdout
+    folder = command.folder / "runs" / "bulk-seed1"
+    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert {"scenario.toml", "summary.json", "connection.parquet"} <= {file.name for file in folder.iterdir()}
+    assert "packets" in quiclab.load(folder).table("queue").column_names
+
+
+def test_run_json_is_the_summary(command: Command) -> None:
+    result = command("run", "bulk.toml", "--seed", "3", "--json", "--out", "x/y")
+    assert (result.returncode, result.stderr) == (0, "")
+    told = json.loads(result.stdout)
+    assert told.pop("folder") == "x/y"
+    assert told == json.loads((command.folder / "x/y/summary.json").read_text())
+    assert told["seed"] == 3
+
+
+def test_run_without_tables(command: Command) -> None:
+    result = command("run", "bulk.toml", "--no-tables", "--out", "lean")
+    assert result.returncode == 0
+    assert sorted(file.name for file in (command.folder / "lean").iterdir()) == ["scenario.toml", "summary.json"]
+    result = command("plot", "lean")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "without tables" in result.stderr
+
+
+def test_run_with_traces(command: Command) -> None:
+    result = command("run", "bulk.toml", "--qlog", "--pcap", "--set", "tls.protection=tls", "--out", "x")
+    assert result.returncode == 0, result.stderr
+    folder = command.folder / "x"
+    assert len(list(folder.glob("*.sqlog"))) == 2
+    # The section header block of pcapng.
+    assert (folder / "capture.pcapng").read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+    assert "qlog     x/*.sqlog" in result.stdout
+    assert "capture  x/capture.pcapng" in result.stdout
+
+
+def test_set_changes_the_scenario(command: Command) -> None:
+    slow = command("run", "bulk.toml", "--json", "--set", "link.cell.forward.rate=1 Mbit/s")
+    fast = command("run", "bulk.toml", "--json", "--set", "link.cell.forward.rate=4 Mbit/s")
+    goodput = [json.loads(result.stdout)["connections"][0]["goodput_mbps"] for result in (slow, fast)]
+    assert goodput[0] < 1.0 < goodput[1]
+
+
+def test_check(command: Command) -> None:
+    result = command("check", "bulk.toml")
+    assert result.returncode == 0
+    assert "a valid scenario" in result.stdout
+    told = json.loads(command("check", "bulk.toml", "--json").stdout)
+    assert told["valid"] is True
+    assert told["scenario"] == "bulk"
+    assert told["description"]
+    assert sorted(path.name for path in command.folder.iterdir()) == ["bulk.toml"]
+
+
+def test_plot(command: Command, saved: Path) -> None:
+    before = (saved / "figure.png").read_bytes()
+    assert command("plot", str(saved)).returncode == 0
+    assert (saved / "figure.png").read_bytes() == before
+    result = command("plot", str(saved), "--out", "a.pdf", "--kind", "rtt")
+    assert (result.returncode, result.stdout) == (0, "figure   a.pdf\n")
+    told = json.loads(command("plot", str(saved), "--out", "b.svg", "--json").stdout)
+    assert told == {"figure": "b.svg"}
+    assert (command.folder / "b.svg").stat().st_size > 10_000
+
+
+def test_list(command: Command) -> None:
+    everything = command("list")
+    assert everything.returncode == 0
+    rooms = json.loads(command("list", "--json").stdout)
+    assert rooms == quiclab.rooms()
+    for room in rooms:
+        assert room["name"] in everything.stdout
+        for row in room["rows"]:
+            assert row["name"] in everything.stdout
+    (room,) = json.loads(command("list", "controllers", "--json").stdout)
+    assert room["name"] == "controllers"
+    (room,) = json.loads(command("list", "newreno", "--json").stdout)
+    assert [row["name"] for row in room["rows"]] == ["newreno"]
+
+
+def test_version_and_help(command: Command) -> None:
+    assert command("--version").stdout == f"quiclab {quiclab.__version__}\n"
+    for arguments in ((), ("run",), ("check",), ("plot",), ("list",)):
+        result = command(*arguments, "--help")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "Usage: quiclab" in result.stdout
+
+
+def test_a_reader_that_has_enough_is_no_error(command: Command) -> None:
+    process = command.start("list")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.wait(30)
+    assert process.stderr.read() == ""
+
+
+LONG = ("run", "bulk.toml", "--set", "duration=10 min", "--set", "flow.bulk.size=100 GB", "--no-tables", "--out", "x")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "line"),
+    [(signal.SIGINT, 130, "quiclab: interrupted\n"), (signal.SIGTERM, 143, "quiclab: terminated\n")],
+)
+def test_an_interrupt_stops_at_once_and_leaves_nothing(
+    command: Command, number: signal.Signals, code: int, line: str
+) -> None:
+    process = command.start(*LONG)
+    try:
+        deadline = time.monotonic() + 30
+        while not list(command.folder.glob(".x.partial-*")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.3)
+        start = time.monotonic()
+        os.kill(process.pid, number)
+        _, stderr = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    # A tenth of a second for the run, the rest for the interpreter's own end.
+    assert time.monotonic() - start < 1.0
+    assert (process.returncode, stderr) == (code, line)
+    assert sorted(path.name for path in command.folder.iterdir()) == ["bulk.toml"]
+
+
+def test_an_unexpected_error_is_one_line_with_a_hint(command: Command) -> None:
+    (command.folder / "sitecustomize.py").write_text("import quiclab.scenario\nquiclab.scenario.Scenario = None\n")
+    broken = {"PYTHONPATH": str(command.folder)}
+    result = command("check", "bulk.toml", env=broken)
+    assert result.returncode == 2
+    assert result.stderr.startswith("quiclab: internal error: AttributeError: ")
+    assert "QUICLAB_TRACEBACK=1" in result.stderr
+    assert result.stderr.count("\n") == 1
+    result = command("check", "bulk.toml", env={**broken, "QUICLAB_TRACEBACK": "1"})
+    assert result.returncode == 1
+    assert "Traceback" in result.stderr

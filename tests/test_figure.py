@@ -1,0 +1,127 @@
+"""Figures are drawn, show what happened, and are the same for the same run."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import quiclab
+from quiclab import plots
+
+MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("ending", plots.FORMATS)
+def test_every_format_is_written_and_repeats(run: quiclab.Run, tmp_path: Path, ending: str) -> None:
+    for name in "ab":
+        run.plot(tmp_path / f"{name}.{ending}")
+    first = (tmp_path / f"a.{ending}").read_bytes()
+    assert first.startswith(MAGIC[ending])
+    assert len(first) > 10_000
+    assert first == (tmp_path / f"b.{ending}").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"a.{ending}", f"b.{ending}"]
+
+
+def test_the_picture_is_not_empty(run: quiclab.Run, tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    run.plot(tmp_path / "a.png")
+    pixels = np.asarray(imread(tmp_path / "a.png"))
+    assert pixels.shape[0] > 800
+    assert pixels.shape[1] > 800
+    coloured = (pixels[..., :3].max(axis=2) - pixels[..., :3].min(axis=2)) > 0.3
+    assert coloured.mean() > 0.005
+
+
+def test_axes_have_units_and_legends(run: quiclab.Run) -> None:
+    figure = run.plot()
+    assert [axes.get_ylabel() for axes in figure.axes] == ["bytes (kB)", "RTT (ms)", "rate (Mbit/s)", "queue (packets)"]
+    assert figure.axes[-1].get_xlabel() == "time (s)"
+    labels = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]  # type: ignore[union-attr]
+    for word in ("in flight", "congestion window", "latest", "smoothed", "minimum", "sent", "delivered"):
+        assert word in labels
+    assert any(label.startswith("capacity of ") for label in labels)
+    assert any(label.startswith("declared lost (") for label in labels)
+    title = figure.get_suptitle()
+    assert "bulk" in title
+    assert "newreno" in title
+    assert "seed 1" in title
+
+
+@pytest.mark.parametrize("kind", plots.PLOTS)
+def test_every_kind_shows_lines_with_values(run: quiclab.Run, kind: str) -> None:
+    figure = run.plot(kind=kind)
+    assert len(figure.axes) == len(plots.PLOTS[kind])
+    for axes in figure.axes:
+        heights = [np.nanmax(np.asarray(line.get_ydata(), dtype=float)) for line in axes.lines if len(line.get_ydata())]  # type: ignore[arg-type]
+        assert max(heights) > 0, axes.get_ylabel()
+
+
+def test_wrong_words_name_the_right_ones(run: quiclab.Run, tmp_path: Path) -> None:
+    with pytest.raises(quiclab.Error, match="overview"):
+        run.plot(kind="nonsense")
+    with pytest.raises(quiclab.Error, match="no connection 'nobody'"):
+        run.plot(connection="nobody")
+    with pytest.raises(quiclab.OutputError, match="png"):
+        run.plot(tmp_path / "figure.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_users_matplotlibrc_changes_nothing(run: quiclab.Run, tmp_path: Path) -> None:
+    import matplotlib
+
+    run.plot(tmp_path / "a.png")
+    with matplotlib.rc_context({"lines.linewidth": 9, "axes.facecolor": "black", "savefig.dpi": 50}):
+        run.plot(tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def large(rows: int, connections: int) -> quiclab.Run:
+    """A run of many rows that no simulator had to make."""
+    times = np.linspace(0, 60, rows)
+    names = [f"flow{number}" for number in range(connections)]
+
+    def text(word: str) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([word]))
+
+    def wave(scale: float) -> pa.Array:
+        return pa.array(scale * (1 + np.sin(times * 5)))
+
+    owners = pa.DictionaryArray.from_arrays(pa.array(np.arange(rows, dtype=np.int32) % connections), pa.array(names))
+    columns = {"time_s": pa.array(times), "connection": owners, "side": text("server")}
+    gauges = ("cwnd_bytes", "bytes_in_flight", "latest_rtt_ms", "smoothed_rtt_ms", "min_rtt_ms")
+    tables: dict[str, Any] = {
+        "connection": pa.table({**columns, **{name: wave(1e4) for name in gauges}}),
+        "loss": pa.table(columns),
+        "queue": pa.table({"time_s": times, "link": text("cell forward"), "packets": wave(9)}),
+    }
+    summary = {
+        "scenario": "large",
+        "seed": 1,
+        "duration_s": 60,
+        "connections": [{"name": name} for name in names],
+        "links": [{"name": "cell", "direction": "forward", "queue_mean_packets": 9}],
+    }
+    run = quiclab.Run(summary, "", {})
+    run._sources = run._tables = tables
+    return run
+
+
+def test_a_million_rows_plot_fast(tmp_path: Path) -> None:
+    run = large(1_000_000, 1)
+    start = time.perf_counter()
+    plots.save(run, tmp_path / "a.png")
+    assert time.perf_counter() - start < 10
+
+
+def test_many_connections_stand_side_by_side_or_on_pages(tmp_path: Path) -> None:
+    run = large(7_000, 7)
+    figure = run.plot()
+    assert len(figure.axes) == 4 * 4
+    assert "4 of 7 connections" in figure.get_suptitle()
+    plots.save(run, tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes().count(b"/Type /Page ") == 7
+    assert len(run.plot(connection="flow6").axes) == 4

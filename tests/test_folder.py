@@ -1,0 +1,98 @@
+"""The run folder appears complete or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from quiclab import OutputError, folder
+
+
+def entries(path: Path) -> list[str]:
+    return sorted(entry.name for entry in path.iterdir())
+
+
+def test_it_is_hidden_until_complete(tmp_path: Path) -> None:
+    with folder.complete(folder.only(tmp_path / "out")) as (partial, place):
+        assert partial.name == f".out.partial-{os.getpid()}"
+        assert place.final is None
+        (partial / "file").write_text("x")
+        assert entries(tmp_path) == [partial.name]
+    assert place.final == tmp_path / "out"
+    assert entries(tmp_path) == ["out"]
+    assert entries(tmp_path / "out") == ["file"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_left_after_an_error(tmp_path: Path, error: type[BaseException]) -> None:
+    with pytest.raises(error), folder.complete(folder.only(tmp_path / "a" / "b" / "out")) as (partial, _):
+        (partial / "file").write_text("x")
+        raise error
+    assert entries(tmp_path) == []
+
+
+def test_a_parent_that_somebody_else_uses_stays(tmp_path: Path) -> None:
+    with pytest.raises(ValueError), folder.complete(folder.only(tmp_path / "a" / "out")):
+        (tmp_path / "a" / "theirs").touch()
+        raise ValueError
+    assert entries(tmp_path / "a") == ["theirs"]
+
+
+def test_one_that_exists_is_refused_before_anything_is_run(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with pytest.raises(OutputError, match="exists already"), folder.complete(folder.only(tmp_path / "out")):
+        pytest.fail("the run must not start")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match="exists already"), folder.complete(folder.only(tmp_path / "link")):
+        pytest.fail("the run must not start")
+
+
+def test_one_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="meanwhile"), folder.complete(folder.only(tmp_path / "out")) as (partial, _):
+        (tmp_path / "out").mkdir()
+    assert entries(tmp_path) == ["out"]
+    assert not partial.exists()
+
+
+def test_default_names_are_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    finals = []
+    for _ in range(3):
+        with folder.complete(folder.numbered("two hosts/x", 7)) as (_, place):
+            pass
+        finals.append(str(place.final))
+    assert finals == ["runs/two-hosts-x-seed7", "runs/two-hosts-x-seed7-2", "runs/two-hosts-x-seed7-3"]
+
+
+def test_two_at_one_name_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with (
+        folder.complete(folder.numbered("x", 1)) as (first, one),
+        folder.complete(folder.numbered("x", 1)) as (second, two),
+    ):
+        assert first != second
+    assert {str(one.final), str(two.final)} == {"runs/x-seed1", "runs/x-seed1-2"}
+
+
+@pytest.mark.parametrize("name", ["..", "", "../../etc", ".hidden"])
+def test_a_scenario_cannot_choose_another_folder(name: str) -> None:
+    first = folder.numbered(name, 1).first
+    assert first.parent == Path("runs")
+    assert not first.name.startswith(".")
+
+
+def test_errors_name_the_final_folder(tmp_path: Path) -> None:
+    with (
+        pytest.raises(OutputError, match=f"^{tmp_path}/out/x.sqlog: full$"),
+        folder.complete(folder.only(tmp_path / "out")) as (partial, _),
+    ):
+        raise OutputError(f"{partial}/x.sqlog: full")
+
+
+def test_errors_of_the_system_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(OutputError, match=r"cannot be written: Not a directory$"),
+        folder.complete(folder.only(tmp_path / "file" / "out")),
+    ):
+        pytest.fail("the run must not start")

@@ -1,0 +1,149 @@
+"""Every mistake costs one clear line and exit code 2, without a traceback and without a half-written run folder."""
+
+import ctypes
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import SCENARIO, Command
+from quiclab import Scenario, ScenarioError
+
+TRACE = "trace.down"
+
+
+def write_trace(folder: Path, text: str = "0\n5\n5\n20\n") -> None:
+    (folder / TRACE).write_text(text, encoding="utf-8")
+
+
+def entries(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def check_one_line(result: "subprocess.CompletedProcess[str]", words: tuple[str, ...], code: int = 2) -> None:
+    assert result.returncode == code, result.stdout + result.stderr
+    assert result.stdout == ""
+    assert result.stderr.startswith("quiclab: ")
+    assert result.stderr.endswith("\n")
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stderr
+    assert "internal error" not in result.stderr
+    for word in words:
+        assert word in result.stderr, result.stderr
+
+
+# Mistakes outside of the scenario: the arguments, the words of the line.
+ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "no such file": (["run", "nothing.toml"], ("nothing.toml", "No such file")),
+    "a folder as scenario": (["run", "."], ("Is a directory",)),
+    "bytes that are no text": (["check", "binary.toml"], ("binary.toml", "UTF-8")),
+    "an empty file": (["check", "empty.toml"], ("empty.toml",)),
+    "no file": (["run"], ("FILE",)),
+    "an unknown command": (["rum", "bulk.toml"], ("rum", "run")),
+    "an unknown option": (["run", "bulk.toml", "--sed", "1"], ("--sed",)),
+    "a seed that is no number": (["run", "bulk.toml", "--seed", "many"], ("--seed", "integer")),
+    "a negative seed": (["run", "bulk.toml", "--seed=-1"], ("--seed",)),
+    "a seed too large": (["run", "bulk.toml", "--seed", "99999999999999999999999"], ("seed",)),
+    "a set without a value": (["run", "bulk.toml", "--set", "duration"], ("duration", "=")),
+    "a set of an unknown key": (["run", "bulk.toml", "--set", "duratoin=1 s"], ("duratoin", "duration")),
+    "a set of no such link": (["run", "bulk.toml", "--set", "link.cel.forward.rate=1 Mbit/s"], ("cel", "cell")),
+    "a set of a wrong value": (["run", "bulk.toml", "--set", "duration=fast"], ("duration", "fast")),
+    "an output folder that exists": (["run", "bulk.toml", "--out", "taken"], ("taken", "exists already")),
+    "an output folder that is a file": (["run", "bulk.toml", "--out", "bulk.toml"], ("bulk.toml", "exists already")),
+    "an output folder in a file": (["run", "bulk.toml", "--out", "bulk.toml/x"], ("bulk.toml/x", "Not a directory")),
+    "an output folder with a name too long": (["run", "bulk.toml", "--out", "x" * 300], ("File name too long",)),
+    "a plot of nothing": (["plot", "nothing"], ("nothing", "no such run folder")),
+    "a plot of another folder": (["plot", "taken"], ("taken", "not a run folder", "summary.json")),
+    "a plot in an unknown format": (["plot", "taken", "--out", "figure.gif"], ("figure.gif", ".png")),
+    "a list of an unknown room": (["list", "nonsense"], ("nonsense", "controllers")),
+}
+
+
+@pytest.mark.parametrize("mistake", ARGUMENTS)
+def test_a_mistake_in_the_arguments(command: Command, mistake: str) -> None:
+    arguments, words = ARGUMENTS[mistake]
+    (command.folder / "taken").mkdir()
+    (command.folder / "binary.toml").write_bytes(b"name = \xff\xfe")
+    (command.folder / "empty.toml").touch()
+    before = entries(command.folder)
+    check_one_line(command(*arguments), words)
+    assert entries(command.folder) == before
+
+
+def without_capabilities() -> None:
+    """Takes from root what lets it write where the mode forbids it (Linux, CAP_DAC_OVERRIDE = 1)."""
+    if os.geteuid() == 0:
+        drop_from_bounding_set = 24
+        if ctypes.CDLL(None).prctl(drop_from_bounding_set, 1, 0, 0, 0) != 0:
+            raise OSError("prctl")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="modes bind root only where capabilities can be dropped")
+@pytest.mark.parametrize("out", [["--out", "locked/x"], ["--out", "locked/x/y"], []])
+def test_no_right_to_write(command: Command, out: list[str]) -> None:
+    locked = command.folder / ("locked" if out else "runs")
+    locked.mkdir(mode=0o555)
+    try:
+        check_one_line(command("run", "bulk.toml", *out, before=without_capabilities), ("Permission denied",))
+        assert entries(command.folder) == ["bulk.toml", locked.name]
+    finally:
+        locked.chmod(0o755)
+
+
+def file_limit(size: int) -> Callable[[], None]:
+    def before() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return before
+
+
+@pytest.mark.parametrize("options", [[], ["--qlog"], ["--pcap", "--set", "tls.protection=tls"]])
+@pytest.mark.parametrize("size", [0, 1_000, 10_000])
+def test_a_file_that_cannot_grow(command: Command, options: list[str], size: int) -> None:
+    result = command("run", "bulk.toml", "--out", "x/y", *options, before=file_limit(size))
+    check_one_line(result, ("x/y", "File too large"))
+    assert entries(command.folder) == ["bulk.toml"]
+
+
+def test_a_full_disk(command: Command) -> None:
+    disk = command.folder / "disk"
+    disk.mkdir()
+    run = '"$0" -m quiclab run bulk.toml --out disk/x'
+    script = f"mount -t tmpfs -o size=32k quiclab disk && {run}; code=$?; ls -A disk >&2; exit $code"
+    unshare = shutil.which("unshare")
+    if unshare is None or subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no small disk can be made here: unshare is not there or not allowed")
+    result = subprocess.run(
+        [unshare, "-rm", "sh", "-c", script, sys.executable],
+        cwd=command.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    check_one_line(result, ("disk/x", "No space left on device"))
+
+
+# Mistakes in the scenario: what is replaced in bulk.toml by what, the words of the line.
+SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+
+
+@pytest.mark.parametrize("mistake", SCENARIOS)
+def test_a_mistake_in_the_scenario(command: Command, mistake: str) -> None:
+    old, new, words = SCENARIOS[mistake]
+    assert SCENARIO.count(old) == 1, "the mistake is made in one place"
+    text = SCENARIO.replace(old, new)
+    (command.folder / "wrong.toml").write_text(text, encoding="utf-8")
+    write_trace(command.folder, "0\n5\nx\n")
+    before = entries(command.folder)
+    for word in ("run", "check"):
+        check_one_line(command(word, "wrong.toml"), ("wrong.toml", *words))
+    assert entries(command.folder) == before
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.from_file(command.folder / "wrong.toml")
+    assert "\n" not in str(caught.value)
