@@ -117,7 +117,17 @@ def test_a_reader_that_has_enough_is_no_error(command: Command) -> None:
     assert process.stderr.read() == ""
 
 
-LONG = ("run", "bulk.toml", "--set", "duration=10 min", "--set", "flow.bulk.size=100 GB", "--no-tables", "--out", "x")
+LONG = (
+    "run",
+    "bulk.toml",
+    "--set",
+    "duration=10 min",
+    "--set",
+    "flow.download.application.size=100 GB",
+    "--no-tables",
+    "--out",
+    "x",
+)
 
 
 @pytest.mark.parametrize(

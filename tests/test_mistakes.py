@@ -129,15 +129,51 @@ def test_a_full_disk(command: Command) -> None:
     check_one_line(result, ("disk/x", "No space left on device"))
 
 
+FLOW = 'application = { type = "bulk", size = "300 kB" }\n'
+END = 'controller = "newreno"\n'
+ISLAND = '[[link]]\nname = "far"\nfrom = "x"\nto = "y"\n'
+SECOND = '[[flow]]\nname = "download"\nclient = "client"\nserver = "server"\napplication = "bulk"\n'
+
 # Mistakes in the scenario: what is replaced in bulk.toml by what, the words of the line.
-SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "not TOML": ("seed = 1", "seed = = 1", (":2:", "TOML")),
+    "a key given twice": ("seed = 1", "seed = 1\nseed = 2", (":3:", "seed")),
+    "an unknown key": ("duration =", "durration =", (":3:1", '"durration"', 'did you mean "duration"?')),
+    "an unknown table": ("[flow.transport]", "[flow.transprot]", ("transprot", 'did you mean "transport"?')),
+    "text for a number": ("seed = 1", 'seed = "one"', (":2:", "seed", '"one"', "whole number")),
+    "a list for a text": ('client = "client"', 'client = ["client"]', ("flow.download.client", "a list")),
+    "a table for a text": ('name = "cell"', "name = { first = 1 }", ("name", "a table")),
+    "a number without a unit": ('delay = "10 ms"', "delay = 10", (":9:", "delay", "unit is missing", "10")),
+    "a text without a unit": ('"5 Mbit/s"', '"5"', ("link.cell.forward.rate", "unit is missing")),
+    "a unit of something else": ('delay = "10 ms"', 'delay = "10 kB"', ("delay", "unknown unit", "kB")),
+    "a negative rate": ('"5 Mbit/s"', '"-5 Mbit/s"', ("link.cell.forward.rate", "negative")),
+    "a probability above one": ('"1 %"', '"110 %"', ("link.cell.forward.loss", "110 %")),
+    "a queue without a measure": ('"1 BDP"', '"many"', ("queue", "many")),
+    "an unknown controller": ('"newreno"', '"newrneo"', ("controller", '"newrneo"', 'did you mean "newreno"?')),
+    "an unknown application": ('type = "bulk"', 'type = "blk"', ('"blk"', 'did you mean "bulk"?')),
+    "an unknown option": ("size =", "sise =", ('"sise"', 'did you mean "size"?')),
+    "an option out of range": ("[link.backward]", "[link.backward]\nmtu = 10", ("mtu", "10")),
+    "a key that is missing": ('server = "server"\n', "", ("flow.download.server", "missing")),
+    "a duration of zero": ('"20 s"', '"0 s"', ("duration", "zero")),
+    "a flow that begins too late": (FLOW, FLOW + 'start = "1 h"\n', ("flow.download.start", "1 h")),
+    "a flow from nowhere": ('client = "client"', 'client = "clinet"', ('"clinet"', 'did you mean "client"?')),
+    "a flow to itself": ('server = "server"\n', 'server = "client"\n', ("flow.download",)),
+    "a link to itself": ('to = "client"', 'to = "server"', ("link.cell", "server")),
+    "a node without a link": (END, END + '[[node]]\nname = "lonely"\n', ("lonely", "link")),
+    "no route": ('client = "client"', 'client = "x"', ("flow.download", "no route")),
+    "two flows of one name": (END, END + SECOND, ("download", "name")),
+    "two links of one name": (END, END + ISLAND.replace("far", "cell"), ("cell", "name")),
+    "a trace that is missing": ('"5 Mbit/s"', '{ type = "trace", file = "no.down" }', ("no.down", "no such file")),
+    "a trace that is malformed": ('"5 Mbit/s"', f'{{ type = "trace", file = "{TRACE}" }}', ("line 3", "x")),
+}
 
 
 @pytest.mark.parametrize("mistake", SCENARIOS)
 def test_a_mistake_in_the_scenario(command: Command, mistake: str) -> None:
     old, new, words = SCENARIOS[mistake]
     assert SCENARIO.count(old) == 1, "the mistake is made in one place"
-    text = SCENARIO.replace(old, new)
+    # For the flow that has no route, there are two nodes that no link leads to from the others.
+    text = SCENARIO.replace(old, new) + (ISLAND if mistake == "no route" else "")
     (command.folder / "wrong.toml").write_text(text, encoding="utf-8")
     write_trace(command.folder, "0\n5\nx\n")
     before = entries(command.folder)

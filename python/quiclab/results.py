@@ -77,5 +77,4 @@ def _add_rows(result: "Table", connections: list[dict[str, Any]]) -> None:
 
 
 def _name(connection: dict[str, Any]) -> str:
-    side = connection.get("side")
-    return f"{connection.get('name')} ({side})" if side else str(connection.get("name"))
+    return str(connection.get("name"))

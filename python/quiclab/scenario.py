@@ -85,9 +85,9 @@ class Scenario:
         """The document with every default filled in. Read again, it gives the same run."""
         return self._inner.to_toml()
 
-    def describe(self) -> dict[str, str]:
-        """What it is, for people: what `quiclab check` prints."""
-        return dict(self._inner.describe())
+    def describe(self) -> list[tuple[str, str]]:
+        """What it is, for people: pairs of a subject and what there is to say about it, as `quiclab check` prints."""
+        return self._inner.describe()
 
     def __repr__(self) -> str:
         return f"<quiclab.Scenario {self.name!r} seed {self.seed}>"

@@ -78,8 +78,8 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// The number by which the network keeps books of its packets.
-    pub(crate) fn owner(flow: usize, side: Side) -> u32 {
+    /// The number by which the network knows its packets.
+    pub(crate) fn number(flow: usize, side: Side) -> u32 {
         2 * flow as u32 + u32::from(side == Side::Server)
     }
 
@@ -111,17 +111,10 @@ impl End {
                 exits.recycle(bytes);
                 return;
             };
-            let packet = Packet {
-                source: self.local,
-                destination: transmit.remote,
-                size: transmit.length as u32 + Packet::header_size(&self.local),
-                bytes,
-                hole: transmit.hole,
-                damage: None,
-                ecn: transmit.ecn,
-                owner: End::owner(self.flow, self.side),
-                data: transmit.carries_data,
-            };
+            let mut packet = Packet::new(self.local, transmit.remote, bytes, transmit.hole);
+            packet.ecn = transmit.ecn;
+            packet.flow = End::number(self.flow, self.side);
+            packet.data = transmit.carries_data;
             if self.captured {
                 self.capture(now, &packet, shared);
             }
@@ -144,7 +137,9 @@ impl End {
             let mut recorder = shared.recorder.borrow_mut();
             shared.note(recorder.take(self.subject, connection.log()));
         }
-        if self.captured
+        // The server has a level's secrets before any packet of that level reaches the client, where packets are
+        // captured: so a reader knows the keys before the packets.
+        if self.side == Side::Server
             && let Some(capture) = &shared.capture
         {
             for secret in connection.take_secrets() {
@@ -228,11 +223,12 @@ impl Element for Host<'_> {
         if end.captured {
             end.capture(now, &packet, &self.shared);
         }
+        let hole = packet.hole();
         let datagram = Datagram {
             remote: packet.source,
             ecn: packet.ecn,
             bytes: &mut packet.bytes,
-            hole: packet.hole,
+            hole,
             damage: packet.damage,
         };
         end.endpoint.receive(now, datagram);

@@ -1,6 +1,7 @@
 //! Scenario file to world, world to run, run to results.
 
 mod capture;
+mod error;
 mod host;
 mod recorder;
 mod run;
@@ -8,6 +9,7 @@ pub mod scenario;
 mod summary;
 mod world;
 
+pub use error::RunError;
 pub use host::MAX_FLOWS;
-pub use run::{Options, Outcome, Prepared, Progress, RunError, run, run_prepared};
+pub use run::{Options, Outcome, Prepared, Progress, run, run_prepared};
 pub use scenario::{Scenario, ScenarioError, describe, rooms, rooms_json};

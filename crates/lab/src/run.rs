@@ -1,13 +1,14 @@
 //! The run: the loop with its progress, and what comes out of it.
 
 use crate::capture::Capture;
+use crate::error::RunError;
 use crate::host::{Captured, EndReport, Shared};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
-use crate::{summary, world};
+use crate::summary::{self, Finished};
+use crate::world;
 use network::{LinkStats, Step};
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -56,44 +57,6 @@ pub struct Outcome {
     /// The tables, if they were wanted.
     pub tables: Vec<Table>,
 }
-
-/// Why there is no outcome.
-#[derive(Debug)]
-pub enum RunError {
-    /// The network of the scenario is none.
-    Topology(network::TopologyError),
-    /// A part of the scenario cannot be built.
-    Component {
-        /// Which part.
-        place: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The TLS options cannot be used.
-    Tls(tls::Error),
-    /// A result could not be written.
-    Output {
-        /// Where to.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// The caller asked to stop.
-    Interrupted,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Topology(error) => error.fmt(f),
-            RunError::Component { place, problem } => write!(f, "{place}: {problem}"),
-            RunError::Tls(error) => write!(f, "tls: {error}"),
-            RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),
-            RunError::Interrupted => f.write_str("interrupted"),
-        }
-    }
-}
-impl std::error::Error for RunError {}
 
 /// What a run needs that costs time to make and can be shared by all runs of a scenario, whatever their seed: TLS
 /// configurations and certificates.
@@ -158,17 +121,6 @@ pub fn run_prepared(
     })
 }
 
-/// A run that came to its end.
-pub(crate) struct Finished {
-    pub seed: u64,
-    pub end: Time,
-    pub reports: Vec<EndReport>,
-    /// For each direction of a link: its counters and drops by owner.
-    pub links: Vec<LinkStats>,
-    /// Packets really lost, by owner.
-    pub lost: Vec<u64>,
-}
-
 fn execute(
     scenario: &Scenario,
     prepared: &Prepared,
@@ -187,7 +139,7 @@ fn execute(
     let (mut world, subjects) = world::build(scenario, seed, &prepared.tls, &shared)?;
     let end = Time::ZERO + scenario.duration;
     loop {
-        let step = world.run(end, BUDGET, || shared.is_over());
+        let step = world.run_until(end, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
         for (link, subject) in world.links_mut().iter_mut().zip(&subjects) {
             if !link.log().is_empty() {
                 let taken = shared.recorder.borrow_mut().take(*subject, link.log());
@@ -204,6 +156,7 @@ fn execute(
             return Err(RunError::Interrupted);
         }
     }
+    world.catch_up();
     // Where all is done before the end, that is when the books are closed.
     let closed = if shared.unfinished.get() == 0 { world.now() } else { end };
     let _ = progress(how_far(&world, end));
@@ -211,12 +164,12 @@ fn execute(
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
     finish_sinks(&shared, options)?;
-    let links: Vec<LinkStats> = world.links_mut().iter_mut().map(|link| link.stats(closed)).collect();
+    let links: Vec<LinkStats> = world.links().iter().map(network::Link::stats).collect();
     let mut reports: Vec<EndReport> =
         world.hosts().flat_map(|host| host.ends().iter().map(crate::host::End::report)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
-    let owners = 2 * scenario.flows.len() as u32;
-    let lost = (0..owners).map(|owner| world.links().iter().map(|link| link.drops_of(owner)).sum()).collect();
+    let numbers = 2 * scenario.flows.len() as u32;
+    let lost = (0..numbers).map(|flow| world.links().iter().map(|link| link.drops_of(flow)).sum()).collect();
     Ok(Finished { seed, end: closed, reports, links, lost })
 }
 

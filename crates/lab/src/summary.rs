@@ -1,13 +1,23 @@
 //! The summary of a run: the numbers that people compare.
 
 use crate::host::EndReport;
-use crate::run::Finished;
 use crate::scenario::Scenario;
 use crate::world::DIRECTIONS;
 use network::LinkStats;
 use serde_json::{Map, Value, json};
 use units::{Duration, Time};
 use wire::Side;
+
+/// A run that came to its end.
+pub(crate) struct Finished {
+    pub seed: u64,
+    pub end: Time,
+    pub reports: Vec<EndReport>,
+    /// For each direction of a link: its counters.
+    pub links: Vec<LinkStats>,
+    /// Packets really lost, by the numbers of the ends that sent them.
+    pub lost: Vec<u64>,
+}
 
 /// A number with no more digits than mean something.
 fn rounded(value: f64) -> Value {
@@ -32,7 +42,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     root.insert("connections".into(), Value::Array(connections.collect()));
     let links = finished.links.iter().enumerate().map(|(direction, stats)| {
         let name = &scenario.links[direction / 2].name;
-        link(name, DIRECTIONS[direction % 2].0, stats, finished.end)
+        link(name, DIRECTIONS[direction % 2].0, stats)
     });
     root.insert("links".into(), Value::Array(links.collect()));
     let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
@@ -60,7 +70,7 @@ fn connection(
     };
     let goodput = if span.is_zero() { 0.0 } else { bytes as f64 * 8e-6 / span.as_secs_f64() };
     let stats = &sender.stats;
-    let owner = crate::host::End::owner(flow, sender.side) as usize;
+    let number = crate::host::End::number(flow, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
     json!({
         "name": name,
@@ -73,7 +83,7 @@ fn connection(
         "rtt_mean_ms": ms(stats.rtt.mean()),
         "rtt_p95_ms": ms(stats.rtt.quantile(0.95)),
         "packets_sent": stats.packets_sent,
-        "packets_lost": finished.lost.get(owner).copied().unwrap_or(0),
+        "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
         "packets_declared_lost": stats.packets_declared_lost,
         "packets_spuriously_lost": stats.packets_spuriously_lost,
         "probe_timeouts": stats.probe_timeouts,
@@ -90,20 +100,23 @@ fn connection(
     })
 }
 
-fn link(name: &str, direction: &str, stats: &LinkStats, end: Time) -> Value {
-    let span = end.as_nanos().max(1) as f64;
+fn link(name: &str, direction: &str, stats: &LinkStats) -> Value {
     json!({
         "name": name,
         "direction": direction,
-        "queue_mean_packets": rounded(stats.queue_packet_time as f64 / span),
-        "queue_max_packets": stats.queue_max_packets,
-        "queue_mean_bytes": rounded(stats.queue_byte_time as f64 / span),
-        "queue_max_bytes": stats.queue_max_bytes,
-        "delivered_packets": stats.delivered,
-        "delivered_bytes": stats.delivered_bytes,
-        "utilisation": rounded((stats.busy.as_nanos() as f64 / span).min(1.0)),
-        "drops": { "queue": stats.dropped_queue, "loss": stats.lost, "mtu": stats.dropped_mtu },
+        "queue_mean_packets": rounded(stats.queue_mean_packets()),
+        "queue_max_packets": stats.queue_max.packets,
+        "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
+        "queue_max_bytes": stats.queue_max.bytes,
+        "delivered_packets": stats.delivered.packets,
+        "delivered_bytes": stats.delivered.bytes,
+        "utilisation": rounded(stats.utilization()),
+        "drops": {
+            "queue": stats.dropped_queue.packets,
+            "loss": stats.lost.packets,
+            "mtu": stats.dropped_mtu.packets,
+        },
         "corrupted": stats.corrupted,
-        "duplicated": stats.duplicated,
+        "duplicated": stats.duplicated.packets,
     })
 }

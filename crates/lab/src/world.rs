@@ -1,7 +1,7 @@
 //! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
 
 use crate::host::{CLIENT_PORT, End, Host, MAX_FLOWS, SERVER_PORT, Shared};
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::scenario::{Flow, IpVersion, Scenario};
 use network::{Link, LinkOptions, Topology, World, node_address, NodeId};
 use quic::{Config, Endpoint, EndpointOptions};
@@ -38,7 +38,8 @@ pub(crate) fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Resul
         for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
             let name = format!("link {} {direction}", link.name);
             let options = LinkOptions { arguments, round_trip, seed, name: &name, interest };
-            let made = Link::new(&options).map_err(|problem| RunError::Component { place: name.clone(), problem })?;
+            let made = Link::new(&options)
+                .map_err(|error| RunError::Component { place: name.clone(), problem: error.to_string() })?;
             links.push(made);
         }
     }

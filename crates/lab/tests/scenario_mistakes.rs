@@ -41,7 +41,508 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of record, tls, transport, node, link, flow, name, seed, duration (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, node, link, flow (did you mean "seed"?)"#,
+    ),
+    mistake(
+        "seed = 1",
+        "velocity = 1",
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, node, link, flow"#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"dealy = "20 ms""#,
+        r#"a.toml:9:1: link.cell.dealy: unknown key, found "dealy"; expected one of name, from, to, forward, backward, both, {direction} (did you mean "delay"?)"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[transport]\ncwnd = 3\n\n[[flow]]",
+        r#"a.toml:12:1: transport.cwnd: unknown key, found "cwnd"; expected one of {transport}"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[tls]\nsipher = \"aes128gcm\"\n\n[[flow]]",
+        r#"a.toml:12:1: tls.sipher: unknown key, found "sipher"; expected one of {tls} (did you mean "cipher"?)"#,
+    ),
+    mistake(
+        "server = \"server\"\n",
+        "server = \"server\"\nsise = 1\n",
+        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, application, start, ip, transport"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        r#"application = { type = "bulk", sise = "1 MB" }"#,
+        r#"a.toml:15:32: flow.get.application.sise: unknown key, found "sise"; expected one of {bulk}, type (did you mean "size"?)"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"forward = { bandwidth = "10 Mbit/s" }"#,
+        r#"a.toml:8:13: link.cell.forward.bandwidth: unknown key, found "bandwidth"; expected one of {direction}"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\ntransport.controller = { type = \"newreno\", betta = 0.7 }",
+        r#"a.toml:16:44: flow.get.transport.controller.betta: unknown key, found "betta"; expected one of {newreno}, type (did you mean "beta"?)"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "",
+        "a.toml:11:1: flow.get.application: missing (what is transferred); expected one of the applications ({applications})",
+    ),
+    mistake(
+        "name = \"cell\"\n",
+        "",
+        "a.toml:4:1: link.0.name: missing (name of the link); expected a text in quotation marks",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace" }"#,
+        "a.toml:8:8: link.cell.rate.file: missing (the trace: one whole number per line, milliseconds, not decreasing); expected the path of a file, relative to the folder of the scenario",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { file = "good.down" }"#,
+        "a.toml:8:8: link.cell.rate.type: missing; expected one of {rates}",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        "rate = \"10 Mbit/s\"\nboth = { rate = \"1 Mbit/s\" }",
+        "a.toml:9:10: link.cell.both.rate: given twice; expected it either in link.cell or in link.cell.both",
+    ),
+    // Values.
+    mistake(
+        r#""20 ms""#,
+        "20",
+        r#"a.toml:9:9: link.cell.delay: the unit is missing, found 20; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        r#""20""#,
+        r#"a.toml:9:9: link.cell.delay: the unit is missing, found "20"; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        r#""20 msec""#,
+        r#"a.toml:9:9: link.cell.delay: unknown unit, found "20 msec"; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        r#""20 Mbit/s""#,
+        r#"a.toml:9:9: link.cell.delay: unknown unit, found "20 Mbit/s"; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        "-20",
+        r#"a.toml:9:9: link.cell.delay: negative, found -20; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        r#""-20 ms""#,
+        r#"a.toml:9:9: link.cell.delay: negative, found "-20 ms"; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        "true",
+        r#"a.toml:9:9: link.cell.delay: wrong type, found true; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        r#"["20 ms"]"#,
+        r#"a.toml:9:9: link.cell.delay: wrong type, found a list; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""20 ms""#,
+        "1979-05-27",
+        r#"a.toml:9:9: link.cell.delay: wrong type, found 1979-05-27; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        r#""10 Mbit/s""#,
+        r#""-10 Mbit/s""#,
+        r#"a.toml:8:8: link.cell.rate: negative, found "-10 Mbit/s"; expected a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
+    ),
+    mistake(
+        r#""10 Mbit/s""#,
+        r#""10 mbps""#,
+        r#"a.toml:8:8: link.cell.rate: unknown unit, found "10 mbps"; expected a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
+    ),
+    mistake(
+        r#""10 Mbit/s""#,
+        "10",
+        r#"a.toml:8:8: link.cell.rate: the unit is missing, found 10; expected a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
+    ),
+    mistake(
+        r#""10 Mbit/s""#,
+        r#""0 bit/s""#,
+        r#"a.toml:8:8: link.cell.rate: a rate of zero never sends anything; say a rate above zero, like "10 Mbit/s""#,
+    ),
+    mistake(
+        r#""10 s""#,
+        r#""0 s""#,
+        r#"a.toml:2:12: duration: zero, found "0 s"; expected a duration above zero"#,
+    ),
+    mistake(
+        r#""10 s""#,
+        r#""99999999999999 s""#,
+        r#"a.toml:2:12: duration: too large, found "99999999999999 s"; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    mistake(
+        "seed = 1",
+        "seed = -1",
+        "a.toml:1:8: seed: negative, found -1; expected a whole number from 0 to 9223372036854775807",
+    ),
+    mistake(
+        "seed = 1",
+        "seed = 1.5",
+        "a.toml:1:8: seed: wrong type, found 1.5; expected a whole number from 0 to 9223372036854775807",
+    ),
+    mistake(
+        "seed = 1",
+        r#"seed = "1""#,
+        r#"a.toml:1:8: seed: wrong type, found "1"; expected a whole number from 0 to 9223372036854775807"#,
+    ),
+    mistake(
+        "seed = 1",
+        "seed = 99999999999999999999",
+        "a.toml:1:8: seed: out of range, found 99999999999999999999; expected a whole number from 0 to 9223372036854775807",
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        "mtu = 9",
+        "a.toml:9:7: link.cell.mtu: out of range, found 9; expected a whole number from 68 to 65535",
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        "loss = 1.5",
+        r#"a.toml:9:8: link.cell.loss: out of range, found 1.5; expected a probability from 0 to 1, or from "0 %" to "100 %""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = "150 %""#,
+        r#"a.toml:9:8: link.cell.loss: out of range, found "150 %"; expected a probability from 0 to 1, or from "0 %" to "100 %""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = "-1 %""#,
+        r#"a.toml:9:8: link.cell.loss: negative, found "-1 %"; expected a probability from 0 to 1, or from "0 %" to "100 %""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = "5""#,
+        r#"a.toml:9:8: link.cell.loss: the unit is missing, found "5"; expected a probability from 0 to 1, or from "0 %" to "100 %""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        "loss = -0.5",
+        r#"a.toml:9:8: link.cell.loss: negative, found -0.5; expected a probability from 0 to 1, or from "0 %" to "100 %""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        "duplicate = nan",
+        r#"a.toml:9:13: link.cell.duplicate: out of range, found NaN; expected a probability from 0 to 1, or from "0 %" to "100 %""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"reorder = "yes""#,
+        r#"a.toml:9:11: link.cell.reorder: wrong type, found "yes"; expected true or false"#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"queue = "5 pakets""#,
+        r#"a.toml:9:9: link.cell.queue: unknown unit, found "5 pakets"; expected a queue limit (packets, B/kB/MB, ms/s, BDP or "unlimited"), like "1 BDP""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"queue = "0 packets""#,
+        r#"a.toml:9:9: link.cell.queue: zero, found "0 packets"; expected a queue limit (packets, B/kB/MB, ms/s, BDP or "unlimited"), like "1 BDP""#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"queue = { type = "drop-tail", limit = "0 B" }"#,
+        r#"a.toml:9:39: link.cell.queue.limit: zero, found "0 B"; expected a queue limit (packets, B/kB/MB, ms/s, BDP or "unlimited"), like "1 BDP""#,
+    ),
+    mistake(
+        r#""1 MB" }"#,
+        r#""1 Mbit/s" }"#,
+        r#"a.toml:15:39: flow.get.application.size: unknown unit, found "1 Mbit/s"; expected a size with its unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), like "10 MB""#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[tls]\nprotection = \"tsl\"\n\n[[flow]]",
+        r#"a.toml:12:14: tls.protection: unknown word, found "tsl"; expected one of tls, null (did you mean "tls"?)"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\nip = 5",
+        "a.toml:16:6: flow.get.ip: not allowed, found 5; expected one of 4, 6",
+    ),
+    mistake(
+        "[[flow]]",
+        "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
+        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, queue, drop, rate (did you mean "connection"?)"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[record]\ntables = [\"loss\", \"loss\"]\n\n[[flow]]",
+        r#"a.toml:12:10: record.tables.1: named twice, found "loss"; expected each table once"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[record]\nbin = \"0 s\"\n\n[[flow]]",
+        r#"a.toml:12:7: record.bin: zero, found "0 s"; expected a duration above zero"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\ntransport.initial_window = 0",
+        "a.toml:16:28: flow.get.transport.initial_window: out of range, found 0; expected a whole number from 1 to 10000",
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\ntransport.controller = { type = \"newreno\", beta = 2 }",
+        "a.toml:16:51: flow.get.transport.controller.beta: out of range, found 2; expected a number from 0.1 to 0.95",
+    ),
+    mistake(
+        "[[flow]]",
+        "[transport]\ninitial_rtt = \"1 kB\"\n\n[[flow]]",
+        r#"a.toml:12:15: transport.initial_rtt: unknown unit, found "1 kB"; expected a duration with its unit (ns, us, ms, s, min, h), like "20 ms""#,
+    ),
+    // Components.
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\ntransport.controller = \"newrneo\"",
+        r#"a.toml:16:24: flow.get.transport.controller: unknown word, found "newrneo"; expected one of the controllers ({controllers}) (did you mean "newreno"?)"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\ntransport.controller = 1",
+        "a.toml:16:24: flow.get.transport.controller: wrong type, found 1; expected one of the controllers ({controllers})",
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = "gilbert_eliott""#,
+        r#"a.toml:9:8: link.cell.loss: unknown word, found "gilbert_eliott"; expected a probability from 0 to 1, or from "0 %" to "100 %", or one of the losses ({losses}) (did you mean "gilbert-elliott"?)"#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = "often""#,
+        r#"a.toml:9:8: link.cell.loss: unknown word, found "often"; expected a probability from 0 to 1, or from "0 %" to "100 %", or one of the losses ({losses})"#,
+    ),
+    mistake(
+        r#"delay = "20 ms""#,
+        r#"loss = { type = "often" }"#,
+        r#"a.toml:9:17: link.cell.loss.type: unknown word, found "often"; expected one of {losses}"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = "fast""#,
+        r#"a.toml:8:8: link.cell.rate: unknown word, found "fast"; expected a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s", or one of the rates ({rates})"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        "rate = { type = 1 }",
+        "a.toml:8:17: link.cell.rate.type: wrong type, found 1; expected one of {rates}",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "changes", steps = [] }"#,
+        r#"a.toml:8:36: link.cell.rate.steps: no steps; say at least [["0 s", "2 Mbit/s"]]"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "changes", steps = [["0 s", "1 Mbit/s"], ["5 s"]] }"#,
+        r#"a.toml:8:58: link.cell.rate.steps.1: not a pair, found a list; expected a list of pairs [A, B], A a duration with its unit (ns, us, ms, s, min, h), like "20 ms" and B a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "changes", steps = [["0 s", "1 Mbit/s"], ["5 s", "2"]] }"#,
+        r#"a.toml:8:66: link.cell.rate.steps.1.1: the unit is missing, found "2"; expected a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s), like "10 Mbit/s""#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "changes", steps = [["2 s", "1 Mbit/s"], ["1 s", "2 Mbit/s"]] }"#,
+        r#"a.toml:8:36: link.cell.rate.steps: the first step is at 2 s, not at "0 s""#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        r#"application = "bluk""#,
+        r#"a.toml:15:15: flow.get.application: unknown word, found "bluk"; expected one of the applications ({applications}) (did you mean "bulk"?)"#,
+    ),
+    // Files.
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "missing.down" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: no such file, found "missing.down"; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "words.down" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: words.down:3: found "three", expected a whole number of milliseconds"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "falling.down" }"#,
+        "a.toml:8:33: link.cell.rate.file: falling.down:2: 4 ms comes after 5 ms; times must not decrease",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "nothing.down" }"#,
+        "a.toml:8:33: link.cell.rate.file: nothing.down:1: the trace is empty; expected one whole number of milliseconds per line",
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "binary.down" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: not text in UTF-8 (byte 2), found "binary.down"; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "empty" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: a folder, not a file, found "empty"; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: the path is empty, found ""; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "good.down/x" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: a part of the path is no folder, found "good.down/x"; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = "/dev/zero" }"#,
+        r#"a.toml:8:33: link.cell.rate.file: not a regular file, found "/dev/zero"; expected the path of a file, relative to the folder of the scenario"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"rate = { type = "trace", file = 3 }"#,
+        "a.toml:8:33: link.cell.rate.file: wrong type, found 3; expected the path of a file, relative to the folder of the scenario",
+    ),
+    // Across.
+    mistake(
+        r#"server = "server""#,
+        r#"server = "sever""#,
+        r#"a.toml:14:10: flow.get.server: unknown node, found "sever"; expected one of server, client (did you mean "server"?)"#,
+    ),
+    mistake(
+        r#"client = "client""#,
+        r#"client = "server""#,
+        r#"a.toml:14:10: flow.get.server: client and server are one node, found "server"; expected another node"#,
+    ),
+    mistake(
+        r#"to = "client""#,
+        r#"to = "server""#,
+        r#"a.toml:7:6: link.cell.to: a link from a node to itself, found "server"; expected another node"#,
+    ),
+    mistake(
+        r#"to = "client""#,
+        r#"to = "the client""#,
+        r#"a.toml:7:6: link.cell.to: not a name, found "the client"; expected a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long"#,
+    ),
+    mistake(
+        r#"to = "client""#,
+        "to = 3",
+        "a.toml:7:6: link.cell.to: wrong type, found 3; expected a text in quotation marks",
+    ),
+    mistake(
+        r#""get""#,
+        r#""get/1""#,
+        r#"a.toml:12:8: flow.0.name: not a name, found "get/1"; expected a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long"#,
+    ),
+    mistake(
+        r#""get""#,
+        r#""..""#,
+        r#"a.toml:12:8: flow.0.name: not a name, found ".."; expected a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long"#,
+    ),
+    mistake(
+        "seed = 1",
+        r#"name = "a/b""#,
+        r#"a.toml:1:8: name: not a name, found "a/b"; expected a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\n\n[[flow]]\nname = \"get\"\nclient = \"client\"\nserver = \"server\"\napplication = \"bulk\"",
+        r#"a.toml:18:8: flow.get.name: given twice, found "get"; expected another name: a.toml:12:8 has this one"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[link]]\nname = \"cell\"\nfrom = \"x\"\nto = \"y\"\n\n[[flow]]",
+        r#"a.toml:12:8: link.cell.name: given twice, found "cell"; expected another name: a.toml:5:8 has this one"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[link]]\nname = \"other\"\nfrom = \"x\"\nto = \"y\"\n\n[[flow]]\nname = \"lost\"\nclient = \"client\"\nserver = \"y\"\napplication = \"bulk\"\n\n[[flow]]",
+        r#"a.toml:19:10: flow.lost: no route from "client" to "y"; from "client" links lead to: server"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\n\n[[node]]\nname = \"client\"\n\n[[node]]\nname = \"alone\"\n\n[[link]]",
+        r#"a.toml:10:1: node.alone: a node without a link, found "alone"; expected a [[link]] from or to it"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\n\n[[link]]",
+        r#"a.toml:10:6: link.cell.to: unknown node, found "client"; expected server"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\n\n[[node]]\nname = \"server\"\n\n[[link]]",
+        r#"a.toml:8:8: node.server.name: given twice, found "server"; expected another name: a.toml:5:8 has this one"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\nkind = \"router\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
+        r#"a.toml:6:8: node.server.kind: a flow begins or ends here, found "router"; expected "host""#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\nkind = \"hub\"\n\n[[link]]",
+        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of host, router"#,
+    ),
+    mistake(
+        r#"application = { type = "bulk", size = "1 MB" }"#,
+        "application = { type = \"bulk\", size = \"1 MB\" }\nstart = \"10 s\"",
+        r#"a.toml:16:9: flow.get.start: too late, found "10 s"; expected a time before the end of the run (10 s)"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[link]",
+        "a.toml:4:1: link: wrong type, found a table; expected an array of tables, [[link]]",
+    ),
+    mistake(
+        "seed = 1",
+        "seed = 1\nnode = 3",
+        "a.toml:2:8: node: wrong type, found 3; expected an array of tables, [[node]]",
+    ),
+    mistake("seed = 1", "seed = 1\nnode = [3]", "a.toml:2:9: node.0: wrong type, found 3; expected a table"),
+    mistake(
+        "seed = 1",
+        "seed = 1\ntls = \"null\"",
+        r#"a.toml:2:7: tls: wrong type, found "null"; expected a table"#,
+    ),
+    mistake(
+        r#"rate = "10 Mbit/s""#,
+        r#"forward = "10 Mbit/s""#,
+        r#"a.toml:8:11: link.cell.forward: wrong type, found "10 Mbit/s"; expected a table"#,
+    ),
+    // Not TOML.
+    mistake("seed = 1", "seed = ", "a.toml:1:8: not a TOML document: the value is missing"),
+    mistake("seed = 1", "seed = # one", "a.toml:1:8: not a TOML document: the value is missing"),
+    mistake("seed = 1", "seed 1", "a.toml:1:6: not a TOML document: key with no value, expected `=`"),
+    mistake(
+        r#""10 s""#,
+        "10 s",
+        "a.toml:2:12: not a TOML document: not a value; texts stand in quotation marks",
+    ),
+    mistake("[[link]]", "[[link]", "a.toml:4:8: not a TOML document: unclosed array table, expected `]`"),
+    mistake("duration", "seed", "a.toml:2:1: not a TOML document: duplicate key"),
+    mistake(
+        "seed = 1",
+        "seed = [[[[[[[[[[[[1]]]]]]]]]]]]",
+        "a.toml:1:16: not a TOML document: nested too deeply; expected at most 8 brackets",
+    ),
+    mistake(
+        "seed = 1",
+        "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g = 1",
+        "a.toml:1:69: not a TOML document: nested too deeply; expected at most 32 levels",
     ),
 ];
 
@@ -92,4 +593,52 @@ fn folder(name: &str) -> std::path::PathBuf {
     fs::write(folder.join("nothing.down"), "").unwrap();
     fs::write(folder.join("binary.down"), [49, 10, 0xff]).unwrap();
     folder
+}
+
+#[test]
+fn a_mistake_in_a_change_names_the_change() {
+    for (set, line) in [
+        (
+            "link.cell.delay=20",
+            "--set link.cell.delay=20: link.cell.delay: the unit is missing, found 20; expected a duration with its unit \
+             (ns, us, ms, s, min, h), like \"20 ms\"",
+        ),
+        (
+            "flow.get.application.sice=\"1 kB\"",
+            "--set flow.get.application.sice=\"1 kB\": flow.get.application.sice: unknown key, found \"sice\"; expected \
+             one of {bulk}, type (did you mean \"size\"?)",
+        ),
+        (
+            "flow.got.start=1 s",
+            "--set flow.got.start=1 s: flow.got: unknown, found \"got\"; expected one of get, or a number from 0 to 0 \
+             (did you mean \"get\"?)",
+        ),
+        (
+            "link.cell.name=a\nb",
+            "--set link.cell.name=a\\nb: link.0.name: not a name, found \"a\\nb\"; expected a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long",
+        ),
+        ("duration=0 s", "--set duration=0 s: duration: zero, found \"0 s\"; expected a duration above zero"),
+    ] {
+        let error = Scenario::parse(GOOD, Path::new("a.toml"), &[set.to_owned()]).unwrap_err();
+        assert_eq!(error.to_string(), filled(line));
+    }
+}
+
+#[test]
+fn what_is_missing_altogether() {
+    let line = |text: &str| Scenario::parse(text, Path::new("a.toml"), &[]).unwrap_err().to_string();
+    assert_eq!(line(""), "a.toml:1:1: link: missing; expected at least one [[link]]");
+    let no_flow = GOOD.split("[[flow]]").next().unwrap();
+    assert_eq!(line(no_flow), "a.toml:1:1: flow: missing; expected at least one [[flow]]");
+    let error = Scenario::from_file("no/such.toml", &[]).unwrap_err();
+    assert_eq!(error.to_string(), "no/such.toml: no such file");
+    let error = Scenario::from_file(folder("missing"), &[]).unwrap_err();
+    assert_eq!(error.problem, "a folder, not a file");
+}
+
+#[test]
+fn the_parts_of_an_error() {
+    let error = Scenario::parse("[[link]]\nspeed = 1", Path::new("a.toml"), &[]).unwrap_err();
+    assert_eq!((error.place.as_str(), error.key.as_str()), ("a.toml:2:1", "link.0.speed"));
+    assert!(error.problem.starts_with("unknown key, found \"speed\"; expected one of name, "));
 }

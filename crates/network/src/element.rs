@@ -47,6 +47,7 @@ impl<E: Element + ?Sized> Element for Box<E> {
 pub struct Exits {
     leaving: VecDeque<Packet>,
     pool: Vec<Vec<u8>>,
+    stop: bool,
 }
 
 impl Exits {
@@ -59,6 +60,14 @@ impl Exits {
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
         self.leaving.pop_front()
+    }
+    /// Something is wrong that the run cannot go on with; the world finds out what.
+    pub(crate) fn stop(&mut self) {
+        self.stop = true;
+    }
+    #[inline]
+    pub(crate) fn must_stop(&self) -> bool {
+        self.stop
     }
     /// An empty buffer for a packet, one that was used before if there is any.
     #[inline]

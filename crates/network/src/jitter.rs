@@ -1,14 +1,16 @@
 //! Jitter: delay that changes from packet to packet.
 
+use crate::error::BuildError;
 use random::Stream;
 use rand_distr::{Distribution, Normal as Gauss};
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
-/// Gives each packet a delay of its own, in the order of transmission.
+/// Gives each packet a shift of its delay, in the order of transmission.
 pub trait Jitter {
-    /// The delay of the next packet, on top of the propagation delay.
-    fn extra(&mut self) -> Duration;
+    /// The shift of the next packet against the propagation delay, in nanoseconds. It may be negative; the link sees
+    /// to it that no packet arrives before its last bit has gone. Called once for each packet.
+    fn shift(&mut self) -> i64;
 }
 
 /// How a jitter is made; `None`: there is none.
@@ -16,40 +18,73 @@ pub type Build = fn(&Arguments, Stream) -> Option<Box<dyn Jitter>>;
 
 /// The jitters.
 pub static JITTERS: &[Row<Build>] = &[
-    Row { name: "none", about: "no jitter", parameters: &[], build: |_, _| None },
+    Row { name: "none", about: "every packet has the same delay", parameters: &[], build: |_, _| None },
     Row {
         name: "uniform",
-        about: "uniform between zero and a maximum",
-        parameters: &[Parameter {
-            name: "maximum",
-            kind: Kind::Duration,
-            default: Default::Required,
-            about: "the largest extra delay",
-        }],
-        build: |arguments, stream| Some(Box::new(Uniform { maximum: arguments.duration("maximum"), stream })),
+        about: "uniform between zero and a maximum, or to both sides of the propagation delay",
+        parameters: &[
+            Parameter {
+                name: "maximum",
+                kind: Kind::Duration,
+                default: Default::Required,
+                about: "the largest shift",
+            },
+            Parameter {
+                name: "both_sides",
+                kind: Kind::Flag,
+                default: Default::Is("false"),
+                about: "whether a packet may also be early, by as much; never before its last bit has gone",
+            },
+        ],
+        build: |arguments, stream| {
+            let maximum = nanos(arguments.duration("maximum"));
+            Some(Box::new(Uniform { maximum, both_sides: arguments.flag("both_sides"), stream }))
+        },
     },
     Row {
         name: "normal",
-        about: "normal around a mean, cut off at zero",
+        about: "normal around a mean; no packet arrives before its last bit has gone",
         parameters: &[
             Parameter {
                 name: "mean",
                 kind: Kind::Duration,
-                default: Default::Required,
-                about: "mean extra delay, before the cut at zero",
+                default: Default::Is("\"0 s\""),
+                about: "mean shift on top of the propagation delay",
             },
             Parameter {
                 name: "deviation",
                 kind: Kind::Duration,
                 default: Default::Required,
-                about: "standard deviation, before the cut at zero",
+                about: "standard deviation of the shift",
             },
         ],
         build: |arguments, stream| {
             let (mean, deviation) = (arguments.duration("mean"), arguments.duration("deviation"));
-            // The deviation is finite and not negative, so there is such a distribution.
-            let law = Gauss::new(mean.as_secs_f64(), deviation.as_secs_f64()).ok()?;
+            // A duration is finite and not negative, so there is such a distribution.
+            let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64).ok()?;
             Some(Box::new(Normal { law, stream }))
+        },
+    },
+    Row {
+        name: "spikes",
+        about: "single packets are late by one fixed time; with `reorder` they are overtaken",
+        parameters: &[
+            Parameter {
+                name: "probability",
+                kind: Kind::Probability,
+                default: Default::Required,
+                about: "probability that a packet is late",
+            },
+            Parameter {
+                name: "lateness",
+                kind: Kind::Duration,
+                default: Default::Required,
+                about: "by how much it is late",
+            },
+        ],
+        build: |arguments, stream| {
+            let lateness = nanos(arguments.duration("lateness"));
+            Some(Box::new(Spikes { probability: arguments.number("probability"), lateness, stream }))
         },
     },
 ];
@@ -63,19 +98,32 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Jitter>>, String> {
-    let row = JITTERS.iter().find(|row| row.name == name).ok_or_else(|| format!("no jitter {name:?}"))?;
-    Ok((row.build)(arguments, stream))
+pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Jitter>>, BuildError> {
+    match JITTERS.iter().find(|row| row.name == name) {
+        Some(row) => Ok((row.build)(arguments, stream)),
+        None => Err(BuildError::Unknown { room: "jitters", name: name.to_owned() }),
+    }
+}
+
+/// Nanoseconds of a shift; more than 292 years are cut.
+fn nanos(span: Duration) -> i64 {
+    i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }
 
 struct Uniform {
-    maximum: Duration,
+    maximum: i64,
+    both_sides: bool,
     stream: Stream,
 }
 
 impl Jitter for Uniform {
-    fn extra(&mut self) -> Duration {
-        Duration::from_nanos(self.stream.below(self.maximum.as_nanos().saturating_add(1)))
+    fn shift(&mut self) -> i64 {
+        let maximum = self.maximum as u64;
+        if self.both_sides {
+            // 2 maximum + 1 fits: the maximum is below 2^63.
+            return self.stream.below(2 * maximum + 1).wrapping_sub(maximum) as i64;
+        }
+        self.stream.below(maximum + 1) as i64
     }
 }
 
@@ -85,8 +133,20 @@ struct Normal {
 }
 
 impl Jitter for Normal {
-    fn extra(&mut self) -> Duration {
-        Duration::from_secs_f64(self.law.sample(&mut self.stream))
+    fn shift(&mut self) -> i64 {
+        self.law.sample(&mut self.stream).round() as i64
+    }
+}
+
+struct Spikes {
+    probability: f64,
+    lateness: i64,
+    stream: Stream,
+}
+
+impl Jitter for Spikes {
+    fn shift(&mut self) -> i64 {
+        if self.stream.chance(self.probability) { self.lateness } else { 0 }
     }
 }
 
@@ -94,15 +154,51 @@ impl Jitter for Normal {
 mod tests {
     use super::*;
 
+    const MS: i64 = 1_000_000;
+
+    fn stream() -> Stream {
+        Stream::new(3, "test")
+    }
+    /// Mean, standard deviation, least and largest of many.
+    fn moments(jitter: &mut dyn Jitter) -> [f64; 4] {
+        let shifts: Vec<f64> = (0..100_000).map(|_| jitter.shift() as f64 / MS as f64).collect();
+        let n = shifts.len() as f64;
+        let mean = shifts.iter().sum::<f64>() / n;
+        let variance = shifts.iter().map(|shift| (shift - mean).powi(2)).sum::<f64>() / n;
+        let (least, most) = shifts.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+        [mean, variance.sqrt(), least, most]
+    }
+    fn near(value: f64, expected: f64) -> bool {
+        (value - expected).abs() < 0.05
+    }
+
     #[test]
-    fn uniform_and_normal_have_their_moments() {
-        let stream = |name| Stream::new(3, name);
-        let mut uniform = Uniform { maximum: Duration::from_millis(10), stream: stream("u") };
-        let law = Gauss::new(0.02, 0.004).unwrap();
-        let mut normal = Normal { law, stream: stream("n") };
-        let n = 100_000;
-        let mean = |jitter: &mut dyn Jitter| (0..n).map(|_| jitter.extra().as_secs_f64()).sum::<f64>() / f64::from(n);
-        assert!((mean(&mut uniform) / 0.005 - 1.0).abs() < 0.01);
-        assert!((mean(&mut normal) / 0.02 - 1.0).abs() < 0.01);
+    fn uniform_to_one_side_and_to_both() {
+        let [mean, deviation, least, most] =
+            moments(&mut Uniform { maximum: 10 * MS, both_sides: false, stream: stream() });
+        assert!(near(mean, 5.0) && near(deviation, 10.0 / 12f64.sqrt()), "{mean} {deviation}");
+        assert!((0.0..0.01).contains(&least) && (9.99..=10.0).contains(&most), "{least} {most}");
+        let [mean, deviation, least, most] =
+            moments(&mut Uniform { maximum: 10 * MS, both_sides: true, stream: stream() });
+        assert!(near(mean, 0.0) && near(deviation, 20.0 / 12f64.sqrt()), "{mean} {deviation}");
+        assert!((-10.0..-9.99).contains(&least) && (9.99..=10.0).contains(&most), "{least} {most}");
+    }
+
+    #[test]
+    fn normal_and_spikes() {
+        let law = Gauss::new(20.0 * MS as f64, 4.0 * MS as f64).unwrap();
+        let [mean, deviation, ..] = moments(&mut Normal { law, stream: stream() });
+        assert!(near(mean, 20.0) && near(deviation, 4.0), "{mean} {deviation}");
+        let [mean, _, least, most] = moments(&mut Spikes { probability: 0.1, lateness: 5 * MS, stream: stream() });
+        assert!(near(mean, 0.5), "{mean}");
+        assert_eq!((least, most), (0.0, 5.0));
+    }
+
+    #[test]
+    fn the_longest_shifts_do_not_overflow() {
+        let mut uniform = Uniform { maximum: nanos(Duration::MAX), both_sides: true, stream: stream() };
+        assert!((0..100).map(|_| uniform.shift()).any(|shift| shift < 0));
+        uniform.both_sides = false;
+        assert!((0..100).all(|_| uniform.shift() >= 0));
     }
 }

@@ -2,9 +2,13 @@
 //!
 //! A [`World`] holds nodes and links and a clock. A direction of a link is one element: a queue, a server at some
 //! rate, losses, and a delay line, with one timer for all of it. Hosts come from outside, as [`Element`]s.
+//!
+//! What can stand in a scenario is in tables, one row for each component: [`rate::RATES`], [`queue::QUEUES`],
+//! [`loss::LOSSES`], [`jitter::JITTERS`], and the options of a direction in [`LINK`].
 
 mod clock;
 mod element;
+mod error;
 pub mod jitter;
 mod link;
 pub mod loss;
@@ -15,10 +19,11 @@ mod topology;
 mod world;
 
 pub use element::{Element, Exits};
-pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats};
+pub use error::BuildError;
+pub use link::{Count, DropReason, LINK, Link, LinkOptions, LinkStats, Overflow};
 pub use packet::Packet;
-pub use topology::{NodeId, Topology, TopologyError, node_address, node_of};
-pub use world::{Step, World};
+pub use topology::{MAX_LINKS, MAX_NODES, NodeId, Topology, TopologyError, node_address, node_of};
+pub use world::{MAX_AT_ONE_INSTANT, RunError, Step, World};
 
 use units::parameter::Room;
 

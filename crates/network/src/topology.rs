@@ -1,6 +1,6 @@
 //! Nodes, links between them, and the shortest routes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,11 +8,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
-/// The most nodes that a network may have: what the address plan holds.
-const MAX_NODES: usize = 65_000;
-const NO_ROUTE: u32 = u32::MAX;
+/// The most nodes that a network may have: the tables of next hops grow with their square.
+pub const MAX_NODES: usize = 10_000;
+/// The most links that a network may have.
+pub const MAX_LINKS: usize = 100_000;
+/// In a table of next hops: there is no way.
+pub(crate) const NO_ROUTE: u32 = u32::MAX;
 
-/// The address of a node: 10.0.x.y or fd00::n, by its index.
+/// The address of a node: 10.0.x.y (RFC 1918) or fd00::n (RFC 4193), n = 256 x + y being its index plus one.
 pub fn node_address(node: NodeId, ipv6: bool) -> IpAddr {
     let n = node.0 + 1;
     if ipv6 {
@@ -57,8 +60,10 @@ pub enum TopologyError {
         /// To there.
         to: String,
     },
-    /// More nodes than addresses.
-    TooLarge,
+    /// More than [`MAX_NODES`] nodes.
+    TooManyNodes,
+    /// More than [`MAX_LINKS`] links.
+    TooManyLinks,
 }
 
 impl fmt::Display for TopologyError {
@@ -70,7 +75,8 @@ impl fmt::Display for TopologyError {
             TopologyError::Loop(name) => write!(f, "link {name:?} goes from a node to itself"),
             TopologyError::Unconnected(name) => write!(f, "node {name:?} has no link"),
             TopologyError::NoRoute { from, to } => write!(f, "no route from {from:?} to {to:?}"),
-            TopologyError::TooLarge => write!(f, "more than {MAX_NODES} nodes"),
+            TopologyError::TooManyNodes => write!(f, "more than {MAX_NODES} nodes"),
+            TopologyError::TooManyLinks => write!(f, "more than {MAX_LINKS} links"),
         }
     }
 }
@@ -81,29 +87,39 @@ impl std::error::Error for TopologyError {}
 pub struct Topology {
     nodes: Vec<String>,
     links: Vec<(String, NodeId, NodeId)>,
+    /// For each node the directions that lead to it, in the order of definition.
+    incoming: Vec<Vec<u32>>,
+    node_names: BTreeMap<String, NodeId>,
+    link_names: BTreeSet<String>,
 }
 
 impl Topology {
     /// Adds a node.
     ///
     /// # Errors
-    /// If the name is taken, or there is no address left.
+    /// If the name is taken, or there are [`MAX_NODES`] already.
     pub fn add_node(&mut self, name: &str) -> Result<NodeId, TopologyError> {
         if self.nodes.len() >= MAX_NODES {
-            return Err(TopologyError::TooLarge);
+            return Err(TopologyError::TooManyNodes);
         }
+        let id = NodeId(self.nodes.len() as u32);
         if self.node(name).is_some() {
             return Err(TopologyError::DuplicateNode(name.to_owned()));
         }
         self.nodes.push(name.to_owned());
-        Ok(NodeId(self.nodes.len() as u32 - 1))
+        self.incoming.push(Vec::new());
+        self.node_names.insert(name.to_owned(), id);
+        Ok(id)
     }
-    /// Adds a link, both directions of it.
+    /// Adds a link, both directions of it. Two nodes may have several links between them.
     ///
     /// # Errors
-    /// If the name is taken or an end is not there.
+    /// If the name is taken, an end is not there, or both ends are one.
     pub fn add_link(&mut self, name: &str, from: &str, to: &str) -> Result<(), TopologyError> {
-        if self.links.iter().any(|(known, ..)| known == name) {
+        if self.links.len() >= MAX_LINKS {
+            return Err(TopologyError::TooManyLinks);
+        }
+        if self.link_names.contains(name) {
             return Err(TopologyError::DuplicateLink(name.to_owned()));
         }
         let end = |node: &str| {
@@ -114,13 +130,17 @@ impl Topology {
         if from == to {
             return Err(TopologyError::Loop(name.to_owned()));
         }
+        let forward = 2 * self.links.len() as u32;
+        self.incoming[to.0 as usize].push(forward);
+        self.incoming[from.0 as usize].push(forward + 1);
         self.links.push((name.to_owned(), from, to));
+        self.link_names.insert(name.to_owned());
         Ok(())
     }
 
     /// The node of this name.
     pub fn node(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().position(|known| known == name).map(|at| NodeId(at as u32))
+        self.node_names.get(name).copied()
     }
     /// The names of the nodes, by index.
     pub fn nodes(&self) -> &[String] {
@@ -131,20 +151,18 @@ impl Topology {
         &self.links
     }
 
-    /// A node without a link, if there is one.
+    /// Whether every node has a link.
     ///
     /// # Errors
-    /// [`TopologyError::Unconnected`].
+    /// [`TopologyError::Unconnected`] with the first that has none.
     pub fn check_connected(&self) -> Result<(), TopologyError> {
-        for (i, name) in self.nodes.iter().enumerate() {
-            let id = NodeId(i as u32);
-            if !self.links.iter().any(|(_, from, to)| *from == id || *to == id) {
-                return Err(TopologyError::Unconnected(name.clone()));
-            }
+        // A node with a link has a direction that leads to it.
+        match self.incoming.iter().position(Vec::is_empty) {
+            Some(node) => Err(TopologyError::Unconnected(self.nodes[node].clone())),
+            None => Ok(()),
         }
-        Ok(())
     }
-    /// Whether there is a way.
+    /// Whether there is a way from one node to another.
     ///
     /// # Errors
     /// [`TopologyError::NoRoute`].
@@ -181,29 +199,28 @@ impl Topology {
         self.end_of(direction ^ 1)
     }
 
-    /// For each node the direction by which it reaches `to` in the fewest hops; among equals the link that was defined
-    /// first.
-    fn routes_to(&self, to: NodeId) -> Vec<u32> {
-        let mut next = vec![NO_ROUTE; self.nodes.len()];
-        let mut reached = vec![false; self.nodes.len()];
-        reached[to.0 as usize] = true;
+    /// For each node the direction by which it reaches `to` in the fewest hops; among equals the one that was defined
+    /// first, forward before backward.
+    pub(crate) fn routes_to(&self, to: NodeId) -> Vec<u32> {
+        let mut hops = vec![u32::MAX; self.nodes.len()];
+        hops[to.0 as usize] = 0;
         let mut queue = VecDeque::from([to]);
+        let mut next = vec![NO_ROUTE; self.nodes.len()];
         while let Some(node) = queue.pop_front() {
-            for direction in 0..2 * self.links.len() {
-                let from = self.start_of(direction);
-                if self.end_of(direction) == node && !reached[from.0 as usize] {
-                    reached[from.0 as usize] = true;
-                    next[from.0 as usize] = direction as u32;
+            let here = hops[node.0 as usize];
+            for direction in &self.incoming[node.0 as usize] {
+                let from = self.start_of(*direction as usize);
+                let known = &mut hops[from.0 as usize];
+                if *known == u32::MAX {
+                    *known = here + 1;
                     queue.push_back(from);
+                }
+                if *known == here + 1 {
+                    next[from.0 as usize] = next[from.0 as usize].min(*direction);
                 }
             }
         }
         next
-    }
-
-    /// The next direction for each (node, destination), row by destination.
-    pub(crate) fn routes(&self) -> Vec<Vec<u32>> {
-        (0..self.nodes.len()).map(|to| self.routes_to(NodeId(to as u32))).collect()
     }
 }
 
@@ -233,6 +250,34 @@ mod tests {
         assert_eq!(graph.route(node("a"), node("c")), Some(vec![8]));
         assert_eq!(graph.route(node("b"), node("d")), Some(vec![1, 4]));
         assert_eq!(graph.route(node("c"), node("c")), Some(vec![]));
+    }
+
+    #[test]
+    fn among_equally_short_ways_the_first_link_wins_wherever_it_leads() {
+        // From a to d by b or by c; b is found first, but the link to c was defined first.
+        let graph = graph(&["a", "b", "c", "d"], &[
+            ("ac", "a", "c"),
+            ("ab", "a", "b"),
+            ("bd", "b", "d"),
+            ("cd", "c", "d"),
+            ("second", "a", "c"),
+        ]);
+        let node = |name| graph.node(name).unwrap();
+        assert_eq!(graph.route(node("a"), node("d")), Some(vec![0, 6]));
+        assert_eq!(graph.route(node("d"), node("a")), Some(vec![5, 3]));
+        assert_eq!((graph.start_of(5), graph.end_of(5)), (node("d"), node("b")));
+    }
+
+    #[test]
+    fn the_largest_networks_are_routed_in_time() {
+        let mut graph = Topology::default();
+        for n in 0..MAX_NODES {
+            graph.add_node(&n.to_string()).unwrap();
+        }
+        assert_eq!(graph.add_node("more"), Err(TopologyError::TooManyNodes));
+        (1..MAX_NODES).for_each(|n| graph.add_link(&n.to_string(), &(n - 1).to_string(), &n.to_string()).unwrap());
+        let route = graph.route(NodeId(0), NodeId(MAX_NODES as u32 - 1)).unwrap();
+        assert_eq!(route, (0..MAX_NODES - 1).map(|link| 2 * link).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,35 +1,84 @@
 //! Nodes, links and the clock together: the loop that everything runs in.
 //!
-//! The order of what happens at one instant is part of the contract. Timers go off in the order of their elements:
-//! nodes first, in the order of definition, then the directions of links (forward before backward, in the order of
-//! definition). What an element hands over at an instant is taken by the next elements in that order, before any
-//! other timer goes off.
+//! The order of what happens at one instant is part of the contract:
+//! * Timers go off in the order of their elements: nodes first, in the order of definition, then the directions of
+//!   links, forward before backward, in the order of definition. A timer that is set to this instant, or to the past,
+//!   while it lasts goes off within it, in this order among those that are still due.
+//! * What an element hands over is taken by the next element before any other timer goes off, first in, first out.
+//!   Packets that reach the end of a link at one instant are handed over one by one: what a host sends in reply to the
+//!   first is on its way before it sees the second.
+//! * Within one direction of a link, deliveries at one instant are in the order of transmission.
 
 use crate::clock::Clock;
-use crate::topology::{NodeId, Topology, node_of};
-use crate::{Element, Exits, Link, Packet};
+use crate::element::{Element, Exits};
+use crate::link::{Link, Overflow};
+use crate::packet::Packet;
+use crate::topology::{NO_ROUTE, NodeId, Topology, node_of};
+use std::fmt;
 use units::Time;
+
+/// The most timers that go off at one instant: a run in which time no longer passes ends with an error.
+pub const MAX_AT_ONE_INSTANT: u64 = 10_000_000;
 
 /// Why [`World::run`] came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing more will happen before the given time.
+    /// All has happened up to and at the given time, and the clock stands there.
     Reached,
-    /// So many things happened as were asked for.
-    Budget,
-    /// Nothing more will happen at all.
+    /// All has happened that ever will. The clock stands at the given time, or where it was if that is
+    /// [`Time::NEVER`].
     Idle,
+    /// So many timers went off as were asked for.
+    Budget,
     /// The caller's condition holds.
     Stopped,
 }
+
+/// Why a run cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// A link holds more packets than memory is set aside for.
+    Overflow {
+        /// The name of the direction.
+        link: String,
+        /// What was too much.
+        what: Overflow,
+        /// When.
+        at: Time,
+    },
+    /// Time does not pass any more: more than [`MAX_AT_ONE_INSTANT`] timers went off at one instant.
+    Stuck {
+        /// The instant.
+        at: Time,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Overflow { link, what, at } => {
+                write!(f, "{link} overflows at {at}: {what}; give its queue a limit, or send less")
+            }
+            RunError::Stuck { at } => {
+                write!(f, "time stands still at {at}: more than {MAX_AT_ONE_INSTANT} timers went off")
+            }
+        }
+    }
+}
+impl std::error::Error for RunError {}
 
 /// A network with hosts of the type `H` at some of its nodes; the others are routers.
 #[derive(Debug)]
 pub struct World<H> {
     now: Time,
+    /// Timers that went off at `now`.
+    at_this_instant: u64,
     hosts: Vec<Option<H>>,
+    /// Which hosts take what passes by.
+    transit: Vec<bool>,
     links: Vec<Link>,
     ends: Vec<NodeId>,
+    /// For each host the next direction by node; empty for routers, which no packet is for.
     routes: Vec<Vec<u32>>,
     clock: Clock,
     exits: Exits,
@@ -39,16 +88,26 @@ pub struct World<H> {
 impl<H: Element> World<H> {
     /// A world at time zero. `links` has two entries for each link of the topology, forward and backward; `hosts` one
     /// for each node.
+    ///
+    /// # Panics
+    /// If there are not that many.
     pub fn new(topology: &Topology, links: Vec<Link>, hosts: Vec<Option<H>>) -> World<H> {
-        debug_assert_eq!((links.len(), hosts.len()), (2 * topology.links().len(), topology.nodes().len()));
+        assert_eq!(links.len(), 2 * topology.links().len(), "two directions for each link");
+        assert_eq!(hosts.len(), topology.nodes().len(), "a place for a host at each node");
+        let routes = |(node, host): (usize, &Option<H>)| match host {
+            Some(_) => topology.routes_to(NodeId(node as u32)),
+            None => Vec::new(),
+        };
         let mut clock = Clock::new(hosts.len() + links.len());
-        for (i, host) in hosts.iter().enumerate() {
-            clock.set(i, host.as_ref().and_then(Element::wake_at));
+        for (node, host) in hosts.iter().enumerate() {
+            clock.set(node, host.as_ref().and_then(Element::wake_at));
         }
         World {
             now: Time::ZERO,
+            at_this_instant: 0,
+            transit: hosts.iter().map(|host| host.as_ref().is_some_and(Element::takes_transit)).collect(),
             ends: (0..links.len()).map(|direction| topology.end_of(direction)).collect(),
-            routes: topology.routes(),
+            routes: hosts.iter().enumerate().map(routes).collect(),
             hosts,
             links,
             clock,
@@ -61,74 +120,146 @@ impl<H: Element> World<H> {
     pub fn now(&self) -> Time {
         self.now
     }
-    /// The hosts, by node.
+    /// The host at a node, to look at.
+    pub fn host(&self, node: NodeId) -> Option<&H> {
+        self.hosts.get(node.0 as usize)?.as_ref()
+    }
+    /// The host at a node, to take something out of it. It must not send, nor change when it wants to be woken: for
+    /// that there is [`World::act`].
+    pub fn host_mut(&mut self, node: NodeId) -> Option<&mut H> {
+        self.hosts.get_mut(node.0 as usize)?.as_mut()
+    }
+    /// The hosts in the order of their nodes.
     pub fn hosts(&self) -> impl Iterator<Item = &H> {
         self.hosts.iter().flatten()
     }
-    /// The hosts, by node, to act on.
+    /// The hosts in the order of their nodes, to take something out of them. See [`World::host_mut`].
     pub fn hosts_mut(&mut self) -> impl Iterator<Item = &mut H> {
         self.hosts.iter_mut().flatten()
     }
-    /// The directions of the links.
+    /// The directions of the links: that of link `n` forward at `2 n`, backward at `2 n + 1`.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
-    /// The directions of the links, to act on.
+    /// The directions of the links, to empty their logs.
     pub fn links_mut(&mut self) -> &mut [Link] {
         &mut self.links
     }
-    /// Packets for addresses that no host has.
+    /// Packets for addresses that no host has, or that no way leads to.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
+    /// Takes the world apart.
+    pub fn into_parts(self) -> (Vec<Option<H>>, Vec<Link>) {
+        (self.hosts, self.links)
+    }
 
-    /// Lets things happen until `end`, until `budget` timers went off, or until `stop` holds, which is asked after each.
-    /// At `Reached` and `Idle` the clock stands at `end`.
-    pub fn run(&mut self, end: Time, budget: u64, mut stop: impl FnMut() -> bool) -> Step {
-        for _ in 0..budget {
-            if stop() {
-                return Step::Stopped;
-            }
-            let Some((at, element)) = self.clock.next() else {
-                self.now = self.now.max(end);
-                return Step::Idle;
-            };
-            if at > end {
-                self.now = self.now.max(end);
-                return Step::Reached;
-            }
-            // A timer that was set to the past is due at once: time never goes back.
-            self.now = self.now.max(at);
-            self.wake(element);
+    /// Acts on a host from outside, now: what it sends then is on its way, and its timer is asked. `None`: there is no
+    /// host at this node.
+    pub fn act<R>(&mut self, node: NodeId, action: impl FnOnce(&mut H, Time, &mut Exits) -> R) -> Option<R> {
+        let index = node.0 as usize;
+        let host = self.hosts.get_mut(index)?.as_mut()?;
+        let result = action(host, self.now, &mut self.exits);
+        self.clock.set(index, host.wake_at());
+        self.forward_all(node);
+        Some(result)
+    }
+
+    /// Brings the counters and logs of all links up to now. [`World::run`] does so itself when it gives `Reached` or
+    /// `Idle`.
+    pub fn catch_up(&mut self) {
+        for link in &mut self.links {
+            link.catch_up(self.now, &mut self.exits);
         }
-        Step::Budget
+    }
+
+    /// Lets things happen up to and at `end`, or until `budget` timers went off. A run in pieces is the same run.
+    ///
+    /// # Errors
+    /// If the run cannot go on: an unlimited queue that grows over all bounds, or time that does not pass.
+    pub fn run(&mut self, end: Time, budget: u64) -> Result<Step, RunError> {
+        self.run_until(end, budget, |_| false)
+    }
+
+    /// The same, until a condition holds: it is asked after each timer.
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn run_until(
+        &mut self,
+        end: Time,
+        budget: u64,
+        mut stop: impl FnMut(&World<H>) -> bool,
+    ) -> Result<Step, RunError> {
+        for _ in 0..budget {
+            let next = self.clock.next();
+            let Some((at, element)) = next.filter(|(at, _)| *at <= end) else {
+                let idle = next.is_none();
+                if !(idle && end == Time::NEVER) {
+                    self.move_to(end);
+                }
+                self.catch_up();
+                self.check()?;
+                return Ok(if idle { Step::Idle } else { Step::Reached });
+            };
+            self.move_to(at);
+            self.at_this_instant += 1;
+            self.wake(element);
+            self.check()?;
+            if stop(self) {
+                return Ok(Step::Stopped);
+            }
+        }
+        Ok(Step::Budget)
+    }
+
+    /// Moves the clock. Time never goes back: a timer that was set to the past is due at once.
+    #[inline]
+    fn move_to(&mut self, at: Time) {
+        if at > self.now {
+            self.now = at;
+            self.at_this_instant = 0;
+        }
+    }
+
+    #[inline]
+    fn check(&self) -> Result<(), RunError> {
+        if self.at_this_instant <= MAX_AT_ONE_INSTANT && !self.exits.must_stop() {
+            return Ok(());
+        }
+        let at = self.now;
+        let overflow = self.links.iter().find_map(|link| Some((link.name().to_owned(), link.overflow()?)));
+        Err(match overflow {
+            Some((link, what)) => RunError::Overflow { link, what, at },
+            None => RunError::Stuck { at },
+        })
     }
 
     #[inline]
     fn wake(&mut self, element: usize) {
         let (now, nodes) = (self.now, self.hosts.len());
-        if element >= nodes {
-            let node = self.ends[element - nodes];
-            // One packet after the other: each is where it goes before the next one leaves the link.
-            while let Some(packet) = self.links[element - nodes].deliver(now) {
-                self.arrive(node, packet);
+        let Some(direction) = element.checked_sub(nodes) else {
+            if let Some(host) = &mut self.hosts[element] {
+                host.wake(now, &mut self.exits);
+                self.clock.set(element, host.wake_at());
             }
-            let at = self.links[element - nodes].wake_at();
-            self.clock.set(element, at);
-            return;
+            return self.forward_all(NodeId(element as u32));
+        };
+        let node = self.ends[direction];
+        // One packet after the other: each is where it goes before the next one leaves the link.
+        while let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
+            self.arrive(node, packet);
         }
-        if let Some(host) = &mut self.hosts[element] {
-            host.wake(now, &mut self.exits);
-            self.clock.set(element, host.wake_at());
-        }
-        self.forward_all(NodeId(element as u32));
+        let link = &mut self.links[direction];
+        link.catch_up(now, &mut self.exits);
+        self.clock.set(element, link.wake_at());
     }
 
     /// A packet is at a node: it is for its host, or goes on.
     #[inline]
     fn arrive(&mut self, node: NodeId, packet: Packet) {
         let index = node.0 as usize;
-        if node_of(packet.destination.ip()) != Some(node) {
+        if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
             return self.forward(node, packet);
         }
         match &mut self.hosts[index] {
@@ -144,7 +275,7 @@ impl<H: Element> World<H> {
     /// Sends on what a host has left behind.
     #[inline]
     fn forward_all(&mut self, node: NodeId) {
-        while let Some(packet) = self.exits.leaving.pop_front() {
+        while let Some(packet) = self.exits.take() {
             self.forward(node, packet);
         }
     }
@@ -152,14 +283,13 @@ impl<H: Element> World<H> {
     #[inline]
     fn forward(&mut self, node: NodeId, packet: Packet) {
         let destination = node_of(packet.destination.ip());
-        let direction = destination
-            .and_then(|to| self.routes.get(to.0 as usize))
-            .map_or(u32::MAX, |row| row[node.0 as usize]);
-        let Some(link) = self.links.get_mut(direction as usize) else {
+        let row = destination.and_then(|to| self.routes.get(to.0 as usize));
+        let direction = row.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE) as usize;
+        let Some(link) = self.links.get_mut(direction) else {
             return self.drop_unroutable(packet);
         };
         link.accept(self.now, packet, &mut self.exits);
-        self.clock.set(self.hosts.len() + direction as usize, link.wake_at());
+        self.clock.set(self.hosts.len() + direction, link.wake_at());
     }
 
     fn drop_unroutable(&mut self, packet: Packet) {

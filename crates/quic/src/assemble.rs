@@ -1,10 +1,21 @@
 //! Fills the payload of one packet: control frames, then what the scheduler gives.
 
 use crate::sent::{Contents, SentFrame};
-use crate::stream::Piece;
 use std::ops::Range;
 use wire::frame::{stream_header, stream_header_size};
 use wire::{Frame, Hole, StreamId};
+
+/// What one STREAM frame is to carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub offset: u64,
+    pub length: u32,
+    pub fin: bool,
+    /// Whether the bytes are virtual.
+    pub hollow: bool,
+    /// How many of the bytes were never sent before: they count for flow control.
+    pub fresh: u64,
+}
 
 /// The payload of one packet while it is filled. Lengths count the bytes of the hole.
 pub(crate) struct Payload<'a> {
@@ -117,16 +128,10 @@ impl<'a> Payload<'a> {
         self.carries_data = true;
     }
 
-    /// Appends a CRYPTO frame with as much as fits.
-    pub(crate) fn crypto(&mut self, stream: &mut crate::handshake::CryptoStream) {
-        while stream.has_pending() {
-            let header = wire::frame::crypto_header_size(stream.next_offset(), self.room());
-            let Some(room) = self.room().checked_sub(header).filter(|room| *room > 0) else { break };
-            let Some((offset, data)) = stream.take(room) else { break };
-            let length = data.len() as u32;
-            Frame::Crypto { offset, data }.encode(self.buffer);
-            self.contents.push(SentFrame::Crypto { offset, length });
-        }
+    /// Appends a CRYPTO frame. The caller has checked that it fits.
+    pub(crate) fn crypto(&mut self, offset: u64, data: &[u8]) {
+        Frame::Crypto { offset, data }.encode(self.buffer);
+        self.contents.push(SentFrame::Crypto { offset, length: data.len() as u32 });
     }
 }
 

@@ -1,5 +1,6 @@
 //! TLS messages in and out: the CRYPTO stream of each level (RFC 9000 section 7.5, RFC 9001 section 4.1.3).
 
+use crate::assemble::Payload;
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::RecvHalf;
@@ -55,6 +56,15 @@ impl CryptoStream {
         };
         (range.start < range.end)
             .then(|| (range.start, &self.written[range.start as usize..range.end as usize]))
+    }
+    /// Fills a payload with what waits, as far as it fits.
+    pub(crate) fn fill(&mut self, payload: &mut Payload<'_>) {
+        while self.has_pending() {
+            let header = wire::frame::crypto_header_size(self.next_offset(), payload.room());
+            let Some(room) = payload.room().checked_sub(header).filter(|room| *room > 0) else { break };
+            let Some((offset, data)) = self.take(room) else { break };
+            payload.crypto(offset, data);
+        }
     }
     pub(crate) fn on_acked(&mut self, offset: u64, length: u64) {
         self.lost.remove(offset..offset + length);

@@ -19,8 +19,15 @@ pub(crate) struct IdMaker {
     pub(crate) slot: u32,
 }
 
+/// Two rounds of multiplying and folding: every bit of nonce and secret reaches every bit of the mask.
+#[inline]
 fn mask(secret: u64, nonce: u32) -> u32 {
-    Stream::seed_for(secret ^ u64::from(nonce), "connection id") as u32
+    let fold = |x: u64, y: u64| {
+        let product = u128::from(x) * u128::from(y | 1);
+        (product >> 64) as u64 ^ product as u64
+    };
+    let first = fold(u64::from(nonce) ^ 0x9e37_79b9_7f4a_7c15, secret);
+    fold(first ^ secret.rotate_left(32), 0xd6e8_feb8_6659_fd93) as u32
 }
 
 impl IdMaker {

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::loss::{self, LossRun};
 use crate::sent::{Contents, SentFrame, SentPacket};
 use crate::space::Space;
-use congestion::{AckSample, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
+use congestion::{Allowance, AckSample, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
 use trace::event::LossTrigger;
 use units::{Duration, Rate, Time};
 
@@ -59,6 +59,8 @@ pub(crate) struct Loss {
 pub(crate) struct Recovery {
     pub rtt: RttEstimate,
     controller: Box<dyn Controller>,
+    /// What the controller allowed when it was last told something.
+    allowance: Allowance,
     pacer: Pacer,
     delivery: DeliveryRate,
     pub bytes_in_flight: u64,
@@ -75,6 +77,7 @@ impl Recovery {
         let packet = u64::from(config.max_udp_payload);
         let mut recovery = Recovery {
             rtt: RttEstimate::new(config.initial_rtt),
+            allowance: controller.allowance(),
             pacer: Pacer::new(config.pacing_burst * packet, config.pacing_quantum * packet),
             controller,
             delivery: DeliveryRate::default(),
@@ -101,13 +104,18 @@ impl Recovery {
 
     #[inline]
     fn update_pacer(&mut self, now: Time) {
-        self.pacer.set_rate(now, self.controller.allowance().pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
+        self.allowance = self.controller.allowance();
+        self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
     }
 
     /// The congestion window in bytes.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
-        self.controller.allowance().window
+        self.allowance.window
+    }
+    /// The rate at which packets are released, if paced.
+    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
+        self.allowance.pacing
     }
     pub(crate) fn controller(&self) -> &dyn Controller {
         &*self.controller
@@ -121,7 +129,7 @@ impl Recovery {
     /// When the pacer lets the next packet go, if not now.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Time) -> Option<Time> {
-        self.controller.allowance().pacing?;
+        self.allowance.pacing?;
         self.pacer.blocked_until(now)
     }
 
@@ -146,6 +154,7 @@ impl Recovery {
             let bytes = u64::from(size);
             self.bytes_in_flight += bytes;
             self.controller.on_sent(&Sent { now, bytes, bytes_in_flight: self.bytes_in_flight });
+            self.update_pacer(now);
             self.pacer.on_sent(now, bytes);
         }
     }

@@ -16,7 +16,9 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps({"scenario": scenario.name, "valid": True, "description": described}, indent=2))
         return
-    width = max(map(len, described), default=0)
-    for what, how in described.items():
-        typer.echo(f"{what:<{width}}  {how}")
+    width = max((len(subject) for subject, _ in described), default=0)
+    before = None
+    for subject, text in described:
+        typer.echo(f"{'' if subject == before else subject:<{width}}  {text}")
+        before = subject
     typer.echo(f"{file}: a valid scenario")

@@ -52,32 +52,25 @@ def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int
             panel.draw(axes[row][column], view)
         axes[-1][column].set_xlabel("time (s)")
     axes[0][0].set_xlim(0, float(run.summary.get("duration_s") or 0) or None)
-    figure.suptitle(_title(run, len(shown), total), fontweight="bold")
+    figure.suptitle(_title(run, shown, total), fontweight="bold")
     return figure
 
 
-def _title(run: "Run", shown: int, total: int) -> str:
-    parts = [str(run.summary.get("scenario")), *_controllers(run), f"seed {run.summary.get('seed')}"]
-    if shown < total:
-        parts.append(f"{shown} of {total} connections")
+def _title(run: "Run", shown: Sequence[View], total: int) -> str:
+    controllers = dict.fromkeys(name for view in shown if (name := _controller(run, view.connection)))
+    parts = [str(run.summary.get("scenario")), *controllers, f"seed {run.summary.get('seed')}"]
+    if len(shown) < total:
+        parts.append(f"{len(shown)} of {total} connections")
     return ", ".join(parts)
 
 
-def _controllers(run: "Run") -> list[str]:
-    """The controllers that the resolved scenario names, each once."""
-    found: dict[str, None] = {}
-
-    def walk(value: object) -> None:
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                if key in ("controller", "congestion"):
-                    name = inner.get("type") if isinstance(inner, dict) else inner
-                    if isinstance(name, str):
-                        found[name] = None
-                walk(inner)
-        elif isinstance(value, list):
-            for inner in value:
-                walk(inner)
-
-    walk(tomllib.loads(run.scenario_toml))
-    return list(found)
+def _controller(run: "Run", connection: str) -> str | None:
+    """The congestion controller of a flow, as the resolved scenario has it."""
+    scenario = tomllib.loads(run.scenario_toml)
+    flows = [flow for flow in scenario.get("flow", []) if flow.get("name") == connection]
+    for place in (*flows, scenario):
+        controller = place.get("transport", {}).get("controller")
+        name = controller.get("type") if isinstance(controller, dict) else controller
+        if isinstance(name, str):
+            return name
+    return None

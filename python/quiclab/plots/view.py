@@ -72,7 +72,8 @@ def views(run: "Run", connection: str | None) -> list[View]:
     if not names:
         raise Error("nothing to plot: the run has no connection")
     link = _bottleneck(run.summary.get("links", []))
-    return [View(run, name, _sender(run, name), alone, link) for name in names]
+    senders = {str(entry["name"]): str(entry.get("sender", "server")) for entry in run.summary["connections"]}
+    return [View(run, name, senders[name], alone, link) for name in names]
 
 
 def _bottleneck(links: list[dict[str, Any]]) -> str | None:
@@ -80,15 +81,6 @@ def _bottleneck(links: list[dict[str, Any]]) -> str | None:
         return None
     worst = max(links, key=lambda link: float(link.get("queue_mean_packets") or 0))
     return f"{worst['name']} {worst['direction']}"
-
-
-def _sender(run: "Run", connection: str) -> str:
-    """The end with more bytes in flight at its peak."""
-    table = run.table("connection")
-    ours = _is(table["connection"], connection)
-    flight = _numbers(table["bytes_in_flight"])
-    peaks = {side: flight[ours & _is(table["side"], side)].max(initial=0) for side in ("server", "client")}
-    return max(peaks, key=lambda side: peaks[side])
 
 
 def _is(column: "pa.ChunkedArray", word: str | None) -> "np.ndarray[Any, np.dtype[np.bool_]]":

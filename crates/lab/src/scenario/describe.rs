@@ -28,7 +28,8 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     for link in scenario.links.iter().take(SHOWN) {
         let (from, to) = (&scenario.nodes[link.from].name, &scenario.nodes[link.to].name);
         let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
-        for (name, values, from, to) in [("forward", &link.forward, from, to), ("backward", &link.backward, to, from)]
+        for (name, values, from, to) in
+            [("forward", &link.forward, from, to), ("backward", &link.backward, to, from)]
         {
             let subject = format!("link {} {name}", link.name);
             lines.push((subject, format!("{from} to {to}: {}", direction(values, round_trip))));
@@ -37,7 +38,9 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     more(&mut lines, scenario.links.len(), "link");
     let topology = topology(scenario);
     for flow in scenario.flows.iter().take(SHOWN) {
-        lines.extend(describe_flow(scenario, &topology, flow).map(|text| (format!("flow {}", flow.name), text)));
+        lines.extend(
+            describe_flow(scenario, &topology, flow).map(|text| (format!("flow {}", flow.name), text)),
+        );
     }
     more(&mut lines, scenario.flows.len(), "flow");
     lines
@@ -65,7 +68,8 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
     for option in ["loss", "jitter"] {
         let component = values.component(option);
         if component.name != "none" {
-            let options = component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
+            let options =
+                component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
             parts.push(format!("{option} {}{}", component.name, options.collect::<String>()));
         }
     }
@@ -81,25 +85,28 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
 
 fn rate_words(values: &Arguments) -> String {
     let rate = values.component("rate");
-    let mean = mean_rate(values).map_or_else(|| "unlimited".to_owned(), rounded);
+    let Some(server) = server(values) else { return rate.name.to_owned() };
+    let Some(mean) = server.mean_rate() else { return rate.name.to_owned() };
+    if rate.arguments.0.iter().any(|(_, value)| *value == Value::Rate(mean)) {
+        return format!("{} {mean}", rate.name);
+    }
     let file = rate.arguments.0.iter().find_map(|(_, value)| match value {
-        Value::File(file) => Some(file),
+        Value::File(file) => Some(format!(" {}", file.path)),
         _ => None,
     });
-    match file.map(|file| (file, network::rate::Trace::parse(&file.text))) {
-        Some((file, Ok(trace))) => {
-            let (opportunities, span) = (trace.opportunities(), trace.duration());
-            format!("trace {}: mean {mean} over {span} ({opportunities} opportunities)", file.path)
-        }
-        _ if rate.name == "fixed" || rate.name == "unlimited" => mean,
-        _ => format!("{}: mean {mean}", rate.name),
-    }
+    let period = server.period().map(|period| format!(" over {period}"));
+    format!("{}{}, mean {}{}", rate.name, file.unwrap_or_default(), rounded(mean), period.unwrap_or_default())
+}
+
+fn server(values: &Arguments) -> Option<network::rate::Server> {
+    let rate = values.component("rate");
+    // The reader saw to it that it can be built.
+    network::rate::build(rate.name, &rate.arguments).ok()
 }
 
 /// The mean rate of a direction; `None`: unlimited.
 fn mean_rate(values: &Arguments) -> Option<Rate> {
-    let rate = values.component("rate");
-    network::rate::build(rate.name, &rate.arguments).ok().and_then(|server| server.mean_rate())
+    server(values).and_then(|server| server.mean_rate())
 }
 
 /// A limit, and what it comes to in bytes.
@@ -157,7 +164,8 @@ fn topology(scenario: &Scenario) -> Topology {
 /// What the application is, the paths of both directions, and what will not fit.
 fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> impl Iterator<Item = String> {
     let name = |node: usize| scenario.nodes[node].name.as_str();
-    let options = flow.application.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
+    let options =
+        flow.application.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
     let application = format!("{}{}", flow.application.name, options.collect::<String>());
     let controller = flow.transport.component("controller").name;
     let first = format!(
@@ -167,7 +175,8 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> impl 
         flow.start,
         flow.ip.name()
     );
-    let path = |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
+    let path =
+        |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
     let span = |path: &[usize]| {
         path.iter().fold(Duration::ZERO, |sum, at| sum + direction_of(scenario, *at).1.duration("delay"))
@@ -185,7 +194,11 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> impl 
 /// A direction of a link by its number in a route: its name, its link and its values.
 fn direction_of(scenario: &Scenario, direction: usize) -> (&Link, &Arguments, &'static str) {
     let link = &scenario.links[direction / 2];
-    if direction.is_multiple_of(2) { (link, &link.forward, "forward") } else { (link, &link.backward, "backward") }
+    if direction.is_multiple_of(2) {
+        (link, &link.forward, "forward")
+    } else {
+        (link, &link.backward, "backward")
+    }
 }
 
 fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
@@ -203,11 +216,7 @@ fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
 }
 
 /// A warning if the endpoints send packets that a link of the way drops for their size.
-fn mtu_words<'a>(
-    scenario: &Scenario,
-    flow: &Flow,
-    path: impl Iterator<Item = &'a usize>,
-) -> Option<String> {
+fn mtu_words<'a>(scenario: &Scenario, flow: &Flow, path: impl Iterator<Item = &'a usize>) -> Option<String> {
     // IPv4 or IPv6 header, and UDP header.
     let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
     let largest = flow.transport.integer("max_udp_payload") + headers;

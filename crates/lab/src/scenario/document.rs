@@ -16,7 +16,7 @@ const TABLES: [&str; 6] = ["record", "tls", TRANSPORT, "node", "link", "flow"];
 /// The most nodes, links and flows. A network of more is another kind of question.
 const MAX_NODES: usize = 4096;
 const MAX_LINKS: usize = 8192;
-const MAX_FLOWS: usize = 65_536;
+const MAX_FLOWS: usize = 30_000;
 
 /// Reads a scenario out of a document.
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {
@@ -79,7 +79,12 @@ fn tables<'i>(
 ) -> Result<Vec<Section<'i>>, ScenarioError> {
     let Some(entry) = top.get(name) else { return Ok(Vec::new()) };
     let Toml::List(items) = &entry.item.node else {
-        return Err(reader.wrong(&entry.item, name, "wrong type", &format!("an array of tables, [[{name}]]")));
+        return Err(reader.wrong(
+            &entry.item,
+            name,
+            "wrong type",
+            &format!("an array of tables, [[{name}]]"),
+        ));
     };
     if items.len() > most {
         let problem = format!("too many, found {}; expected at most {most}", items.len());
@@ -151,7 +156,12 @@ impl<'i> Nodes<'i> {
     }
 
     /// The node that a link's key names. Where nodes are declared they all are; else it is one by being named.
-    fn end_of_link(&mut self, reader: &Reader<'_>, link: &Section<'i>, key: &str) -> Result<usize, ScenarioError> {
+    fn end_of_link(
+        &mut self,
+        reader: &Reader<'_>,
+        link: &Section<'i>,
+        key: &str,
+    ) -> Result<usize, ScenarioError> {
         let Some(entry) = link.get(key) else { return Ok(0) };
         let all_declared = self.declared.first().is_some_and(Option::is_some);
         if all_declared {
@@ -175,7 +185,8 @@ impl<'i> Nodes<'i> {
                 && !linked.contains(&index)
             {
                 let name = quoted(self.names.name(index));
-                let problem = format!("a node without a link, found {name}; expected a [[link]] from or to it");
+                let problem =
+                    format!("a node without a link, found {name}; expected a [[link]] from or to it");
                 return Err(reader.source.error(section.place, section.path(), problem));
             }
         }
@@ -214,7 +225,12 @@ fn read_links<'i>(
         let from = nodes.end_of_link(reader, &section, "from")?;
         let to = nodes.end_of_link(reader, &section, "to")?;
         if let (true, Some(entry)) = (from == to, section.get("to")) {
-            return Err(reader.wrong(&entry.item, &section.at("to"), "a link from a node to itself", "another node"));
+            return Err(reader.wrong(
+                &entry.item,
+                &section.at("to"),
+                "a link from a node to itself",
+                "another node",
+            ));
         }
         let forward = read_direction(reader, &section, FORWARD)?;
         let backward = read_direction(reader, &section, BACKWARD)?;
@@ -317,9 +333,11 @@ fn check_routes(
     for (flow, section) in flows.iter().zip(&sections) {
         if part[flow.client] != part[flow.server] {
             let [client, server] = [flow.client, flow.server].map(|node| quoted(nodes.names.name(node)));
-            let reached = (0..part.len()).filter(|node| part[*node] == part[flow.client] && *node != flow.client);
+            let reached =
+                (0..part.len()).filter(|node| part[*node] == part[flow.client] && *node != flow.client);
             let reached = listed(reached.take(10).map(|node| nodes.names.name(node)));
-            let problem = format!("no route from {client} to {server}; from {client} links lead to: {reached}");
+            let problem =
+                format!("no route from {client} to {server}; from {client} links lead to: {reached}");
             let place = section.get("server").map_or(section.place, |entry: &Entry| entry.item.place);
             return Err(reader.source.error(place, section.path(), problem));
         }

@@ -1,6 +1,6 @@
 //! The files that a scenario names, read once each.
 
-use super::source::{one_line, quoted};
+use super::source::one_line;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -30,17 +30,16 @@ impl Files {
 
     /// Reads a file. Its path becomes absolute, so that the resolved scenario can stand in any folder.
     pub(super) fn read(&mut self, given: &str) -> Result<File, String> {
-        let fail = |problem: &str| format!("{problem}, found {}", quoted(given));
         if given.is_empty() {
-            return Err(fail("the path is empty"));
+            return Err("the path is empty".to_owned());
         }
         let path = self.folder.join(given);
-        let path = std::path::absolute(&path).map_err(|error| fail(&reason(&error)))?;
-        let name = path.to_str().ok_or_else(|| fail("the path is not UTF-8"))?.to_owned();
+        let path = std::path::absolute(&path).map_err(|error| reason(&error))?;
+        let name = path.to_str().ok_or("the path is not UTF-8")?.to_owned();
         let text = match self.known.get(&path) {
             Some(text) => text.clone(),
             None => {
-                let text: Arc<str> = self.load(&path).map_err(|problem| fail(&problem))?.into();
+                let text: Arc<str> = self.load(&path)?.into();
                 self.left -= text.len() as u64;
                 self.known.insert(path, text.clone());
                 text
@@ -51,6 +50,9 @@ impl Files {
 
     fn load(&self, path: &Path) -> Result<String, String> {
         let told = fs::metadata(path).map_err(|error| reason(&error))?;
+        if told.is_dir() {
+            return Err("a folder, not a file".to_owned());
+        }
         // A pipe or a device would never end.
         if !told.is_file() {
             return Err("not a regular file".to_owned());
@@ -59,7 +61,10 @@ impl Files {
         let mut bytes = Vec::new();
         file.take(self.left + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
         if bytes.len() as u64 > self.left {
-            return Err(format!("too large (all files of a scenario together: at most {} MiB)", MAX_FILES >> 20));
+            return Err(format!(
+                "too large (all files of a scenario together: at most {} MiB)",
+                MAX_FILES >> 20
+            ));
         }
         String::from_utf8(bytes)
             .map_err(|error| format!("not text in UTF-8 (byte {})", error.utf8_error().valid_up_to()))
@@ -71,6 +76,7 @@ pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::PermissionDenied => "no right to read the file".to_owned(),
+        ErrorKind::IsADirectory => "a folder, not a file".to_owned(),
         ErrorKind::NotADirectory => "a part of the path is no folder".to_owned(),
         _ => one_line(&error.to_string()),
     }

@@ -1,6 +1,6 @@
 //! Kinds of values in words: what an error expects, and what a list of options shows.
 
-use super::source::listed;
+use super::source::{listed, one_of};
 use units::parameter::{Kind, Limit, Room};
 use units::{Duration, ParseError, Rate, Size};
 
@@ -16,7 +16,7 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
         Kind::Probability => "a probability from 0 to 1, or from \"0 %\" to \"100 %\"".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Text => "a text in quotation marks".to_owned(),
-        Kind::Choice(words) => format!("one of {}", listed(words.iter().copied())),
+        Kind::Choice(words) => one_of(words.iter().copied()),
         Kind::File => "the path of a file, relative to the folder of the scenario".to_owned(),
         Kind::List(of) => format!("a list, each {}", expected(of, rooms)),
         Kind::Pairs(a, b) => {
@@ -31,8 +31,7 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
 
 /// What an error says that was expected where a component stands.
 fn component(room: &Room, rooms: &[Room]) -> String {
-    let words = listed(room.rows.iter().map(|row| row.name));
-    let known = format!("one of {words} (a table with options has the word as its type)");
+    let known = format!("one of the {} ({})", room.name, listed(room.rows.iter().map(|row| row.name)));
     match shorthand(room) {
         Some((_, kind)) => format!("{}, or {known}", expected(kind, rooms)),
         None => known,

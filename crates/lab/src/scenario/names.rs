@@ -3,7 +3,7 @@
 use super::error::ScenarioError;
 use super::nearest::nearest;
 use super::read::{Reader, Section};
-use super::source::{Place, listed, quoted, suggestion};
+use super::source::{Place, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,12 +12,15 @@ use std::path::Path;
 const LONGEST: usize = 64;
 /// How many names an error lists.
 const LISTED: usize = 20;
-const EXPECTED: &str = "a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long";
+const EXPECTED: &str =
+    "a name of letters, digits, - _ and . that begins with a letter or digit, at most 64 long";
 
 /// Whether this is a name: it can stand in a file's name, in a path of keys, and in a table.
 pub(super) fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    text.len() <= LONGEST && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(allowed)
+    text.len() <= LONGEST
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(allowed)
 }
 
 /// The text, if it is a name.
@@ -61,7 +64,10 @@ impl<'i> Names<'i> {
             (index, false) => {
                 let (name, (_, first)) = (self.order[index], self.known[self.order[index]]);
                 let first = reader.source.error(first, "", "").place;
-                let problem = format!("given twice, found {}; expected another name: {first} has this one", quoted(name));
+                let problem = format!(
+                    "given twice, found {}; expected another name: {first} has this one",
+                    quoted(name)
+                );
                 Err(reader.source.error(entry.item.place, &path, problem))
             }
         }
@@ -103,9 +109,9 @@ impl<'i> Names<'i> {
         }
         let more = if self.order.len() > LISTED { ", ..." } else { "" };
         let problem = format!(
-            "unknown {what}, found {}; expected one of {}{more}{}",
+            "unknown {what}, found {}; expected {}{more}{}",
             quoted(text),
-            listed(self.order.iter().copied().take(LISTED)),
+            one_of(self.order.iter().copied().take(LISTED)),
             suggestion(nearest(text, self.order.iter().copied()))
         );
         Err(reader.source.error(entry.item.place, path, problem))

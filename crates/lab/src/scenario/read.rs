@@ -4,10 +4,10 @@ use super::error::ScenarioError;
 use super::files::Files;
 use super::kind::{expected, shorthand};
 use super::nearest::nearest;
-use super::source::{Place, Source, listed, quoted, suggestion};
+use super::source::{Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row, Value};
-use units::{Duration, ParseError};
+use units::parameter::{Arguments, Component, Default, Kind, Limit, Parameter, Room, Row, Value};
+use units::{Duration, ParseError, Size};
 
 /// The key of a component's table that says which row it is.
 const TYPE: &str = "type";
@@ -96,7 +96,9 @@ impl<'a> Reader<'a> {
     /// The value as a table.
     pub(super) fn section<'i>(&self, item: &'i Item, path: String) -> Result<Section<'i>, ScenarioError> {
         match &item.node {
-            Node::Table(entries) => Ok(Section { place: item.place, layers: vec![(path, entries.iter().collect())] }),
+            Node::Table(entries) => {
+                Ok(Section { place: item.place, layers: vec![(path, entries.iter().collect())] })
+            }
             _ => Err(self.wrong(item, &path, "wrong type", "a table")),
         }
     }
@@ -108,16 +110,12 @@ impl<'a> Reader<'a> {
         parameters: &[Parameter],
         also: &[&str],
     ) -> Result<(), ScenarioError> {
-        let known = || also.iter().copied().chain(parameters.iter().map(|parameter| parameter.name));
+        let known = || parameters.iter().map(|parameter| parameter.name).chain(also.iter().copied());
         let unknown = |entry: &&Entry| !known().any(|name| name == entry.key);
         let Some(entry) = section.entries().find(unknown) else { return Ok(()) };
-        let allowed = match known().count() {
-            0 => "nothing: there are no options".to_owned(),
-            1 => listed(known()),
-            _ => format!("one of {}", listed(known())),
-        };
         let near = suggestion(nearest(&entry.key, known()));
-        let problem = format!("unknown key, found {}; expected {allowed}{near}", quoted(&entry.key));
+        let problem =
+            format!("unknown key, found {}; expected {}{near}", quoted(&entry.key), one_of(known()));
         Err(self.source.error(entry.place, &section.at(&entry.key), problem))
     }
 
@@ -150,7 +148,8 @@ impl<'a> Reader<'a> {
                 (None, Default::Is(text)) => self.default(&parameter.kind, text, &path)?,
                 (None, Default::Absent) => continue,
                 (None, Default::Required) => {
-                    let problem = format!("missing; expected {}", expected(&parameter.kind, self.rooms));
+                    let expected = expected(&parameter.kind, self.rooms);
+                    let problem = format!("missing ({}); expected {expected}", parameter.about);
                     return Err(self.source.error(section.place, &path, problem));
                 }
             };
@@ -171,7 +170,8 @@ impl<'a> Reader<'a> {
         match (kind, &item.node) {
             (Kind::Component(room), _) => self.component(room, item, path).map(Value::Component),
             (Kind::List(of), Node::List(items)) => {
-                let values = items.iter().enumerate().map(|(i, item)| self.value(of, item, &format!("{path}.{i}")));
+                let values =
+                    items.iter().enumerate().map(|(i, item)| self.value(of, item, &format!("{path}.{i}")));
                 values.collect::<Result<_, _>>().map(Value::List)
             }
             (Kind::Pairs(first, second), Node::List(items)) => {
@@ -181,13 +181,19 @@ impl<'a> Reader<'a> {
                         let second = self.value(second, &pair[1], &format!("{path}.{i}.1"))?;
                         Ok(Value::List(vec![first, second]))
                     }
-                    _ => Err(self.wrong(item, &format!("{path}.{i}"), "not a pair", &expected(kind, self.rooms))),
+                    _ => Err(self.wrong(
+                        item,
+                        &format!("{path}.{i}"),
+                        "not a pair",
+                        &expected(kind, self.rooms),
+                    )),
                 };
                 items.iter().enumerate().map(&mut pair).collect::<Result<_, _>>().map(Value::List)
             }
             (Kind::File, Node::Text(given)) => {
                 let file = self.files.read(given);
-                file.map(Value::File).map_err(|problem| self.source.error(item.place, path, problem))
+                file.map(Value::File)
+                    .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms)))
             }
             _ => scalar(kind, &item.node)
                 .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms))),
@@ -222,11 +228,20 @@ impl<'a> Reader<'a> {
     }
 
     /// `{ type = "row", option = ... }`
-    fn component_of_table(&mut self, room: &Room, item: &Item, path: &str) -> Result<Component, ScenarioError> {
+    fn component_of_table(
+        &mut self,
+        room: &Room,
+        item: &Item,
+        path: &str,
+    ) -> Result<Component, ScenarioError> {
         let section = self.section(item, path.to_owned())?;
-        let words = || format!("one of {}", listed(room.rows.iter().map(|row| row.name)));
+        let words = || one_of(room.rows.iter().map(|row| row.name));
         let Some(entry) = section.get(TYPE) else {
-            return Err(self.source.error(item.place, &section.at(TYPE), format!("missing; expected {}", words())));
+            return Err(self.source.error(
+                item.place,
+                &section.at(TYPE),
+                format!("missing; expected {}", words()),
+            ));
         };
         let Node::Text(word) = &entry.item.node else {
             return Err(self.wrong(&entry.item, &section.at(TYPE), "wrong type", &words()));
@@ -238,7 +253,12 @@ impl<'a> Reader<'a> {
     }
 
     /// A value that is not the name of a row: the room's shorthand.
-    fn component_of_bare_value(&mut self, room: &Room, item: &Item, path: &str) -> Result<Component, ScenarioError> {
+    fn component_of_bare_value(
+        &mut self,
+        room: &Room,
+        item: &Item,
+        path: &str,
+    ) -> Result<Component, ScenarioError> {
         let phrase = || expected(&Kind::Component(room.name), self.rooms);
         let near = match &item.node {
             Node::Text(word) => nearest(word, room.rows.iter().map(|row| row.name)),
@@ -262,15 +282,22 @@ impl<'a> Reader<'a> {
             Node::Text(_) => "unknown word",
             _ => "wrong type",
         };
-        let problem = format!("{problem}, found {}; expected {}{}", found(&item.node), phrase(), suggestion(near));
+        let problem =
+            format!("{problem}, found {}; expected {}{}", found(&item.node), phrase(), suggestion(near));
         Err(self.source.error(item.place, path, problem))
     }
 
-    fn row<'r>(&self, room: &'r Room, word: &str, item: &Item, path: &str) -> Result<&'r Row<()>, ScenarioError> {
+    fn row<'r>(
+        &self,
+        room: &'r Room,
+        word: &str,
+        item: &Item,
+        path: &str,
+    ) -> Result<&'r Row<()>, ScenarioError> {
         room.rows.iter().find(|row| row.name == word).ok_or_else(|| {
             let names = || room.rows.iter().map(|row| row.name);
             let near = suggestion(nearest(word, names()));
-            let problem = format!("unknown word, found {}; expected one of {}{near}", quoted(word), listed(names()));
+            let problem = format!("unknown word, found {}; expected {}{near}", quoted(word), one_of(names()));
             self.source.error(item.place, path, problem)
         })
     }
@@ -278,7 +305,9 @@ impl<'a> Reader<'a> {
     /// An error about a value: `problem, found X; expected Y`.
     pub(super) fn wrong(&self, item: &Item, path: &str, problem: &str, expected: &str) -> ScenarioError {
         let near = match &item.node {
-            Node::Text(word) => expected.strip_prefix("one of ").and_then(|words| nearest(word, words.split(", "))),
+            Node::Text(word) => {
+                expected.strip_prefix("one of ").and_then(|words| nearest(word, words.split(", ")))
+            }
             _ => None,
         };
         let found = found(&item.node);
@@ -307,7 +336,11 @@ fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
         (Kind::Duration, _) => quantity::<Duration>(node).map(Value::Duration),
         (Kind::Rate, _) => quantity(node).map(Value::Rate),
         (Kind::Size, _) => quantity(node).map(Value::Size),
-        (Kind::Limit, _) => quantity(node).map(Value::Limit),
+        (Kind::Limit, _) => match quantity(node)? {
+            // Nothing would ever pass. In time or BDP it is a small queue all the same: one packet.
+            Limit::Packets(0) | Limit::Bytes(Size::ZERO) => Err("zero".to_owned()),
+            limit => Ok(Value::Limit(limit)),
+        },
         (Kind::Integer(from, to), Node::Integer(number)) => match u64::try_from(*number) {
             Ok(number) if (*from..=*to).contains(&number) => Ok(Value::Integer(number)),
             Err(_) if *number < 0 => Err("negative".to_owned()),
@@ -318,7 +351,9 @@ fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
         (Kind::Probability, _) => number(node, 0.0, 1.0),
         (Kind::Flag, Node::Flag(flag)) => Ok(Value::Flag(*flag)),
         (Kind::Text, Node::Text(text)) => Ok(Value::Text(text.clone())),
-        (Kind::Choice(words), Node::Text(text)) if words.contains(&text.as_str()) => Ok(Value::Text(text.clone())),
+        (Kind::Choice(words), Node::Text(text)) if words.contains(&text.as_str()) => {
+            Ok(Value::Text(text.clone()))
+        }
         // A word that is a number may be written as one.
         (Kind::Choice(words), Node::Integer(number)) => {
             let number = number.to_string();

@@ -53,7 +53,7 @@ pub(super) fn check(component: &Component) -> Result<(), Fault> {
     }
     match network::rate::build(component.name, &component.arguments) {
         Ok(_) => Ok(()),
-        Err(problem) => Err(Fault { option: culprit(component), problem }),
+        Err(error) => Err(Fault { option: culprit(component), problem: error.to_string() }),
     }
 }
 
@@ -87,7 +87,11 @@ mod tests {
                 assert!(!options.contains("type"), "{}: `type` is the key of the row itself", row.name);
                 assert!(!row.about.is_empty() && !row.about.contains('\n'), "{}", row.name);
                 for parameter in row.parameters {
-                    assert!(!parameter.about.is_empty() && !parameter.about.contains('\n'), "{}", parameter.name);
+                    assert!(
+                        !parameter.about.is_empty() && !parameter.about.contains('\n'),
+                        "{}",
+                        parameter.name
+                    );
                     if let Kind::Component(of) = parameter.kind {
                         assert!(names.contains(of), "{}.{}: no room {of}", row.name, parameter.name);
                     }
@@ -105,7 +109,10 @@ mod tests {
         let rates = find(&list, "rates");
         assert_eq!(rates["shorthand"], json!({ "row": "fixed", "option": "rate" }));
         let rate = find(&find(&rates["rows"], "fixed")["parameters"], "rate");
-        assert_eq!((&rate["kind"], &rate["default"], &rate["required"]), (&json!("rate"), &Json::Null, &json!(true)));
+        assert_eq!(
+            (&rate["kind"], &rate["default"], &rate["required"]),
+            (&json!("rate"), &Json::Null, &json!(true))
+        );
         let duration = find(&find(&find(&list, "sections")["rows"], "scenario")["parameters"], "duration");
         assert_eq!(duration["default"], "\"60 s\"");
     }

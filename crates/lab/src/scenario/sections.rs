@@ -139,7 +139,11 @@ pub(super) fn room() -> Room {
             row("scenario", "the top of the file", TOP),
             row("record", "[record]: which tables are kept", RECORD),
             row("tls", "[tls]: the TLS exchange and packet protection", tls::PARAMETERS),
-            row("transport", "[transport], [flow.transport]: the endpoints of all flows, of one", quic::PARAMETERS),
+            row(
+                "transport",
+                "[transport], [flow.transport]: the endpoints of all flows, of one",
+                quic::PARAMETERS,
+            ),
             row("node", "[[node]]: nodes, where links alone do not say enough", NODE),
             row("link", "[[link]]: a link; options of both directions stand here too, or in `both`", LINK),
             row("direction", "[link.forward], [link.backward]: one direction of a link", network::LINK),

@@ -114,7 +114,11 @@ fn index(items: &[Item], key: &str) -> Result<usize, String> {
         _ => Err(format!(
             "unknown, found {}; expected {}a number from 0 to {}{}",
             quoted(key),
-            if names.is_empty() { String::new() } else { format!("one of {}, or ", listed(names.iter().copied())) },
+            if names.is_empty() {
+                String::new()
+            } else {
+                format!("one of {}, or ", listed(names.iter().copied()))
+            },
             items.len() - 1,
             suggestion(nearest(key, names))
         )),
@@ -167,7 +171,8 @@ mod tests {
     fn arrays_are_indexed_by_name_and_by_number() {
         let text = "[[link]]\nname = 'a.b'\n[[link]]\nname = 'c'\nrate = 'fast'\n";
         let document =
-            changed(text, &["link.\"a.b\".x=1", "link.1.x=2", "link.c.rate.factor=3", "link.0.name=d"]).unwrap();
+            changed(text, &["link.\"a.b\".x=1", "link.1.x=2", "link.c.rate.factor=3", "link.0.name=d"])
+                .unwrap();
         let Node::List(links) = at(&document, &["link"]) else { panic!() };
         assert_eq!(at(&links[0], &["x"]), &Node::Integer(1));
         assert_eq!(at(&links[0], &["name"]), &Node::Text("d".into()));
@@ -180,11 +185,23 @@ mod tests {
     fn mistakes_name_the_change() {
         let text = "seed = 1\nnone = []\n[[link]]\nname = 'cell'\n";
         for (set, line) in [
-            ("seed", "--set seed: no value; expected KEY.PATH=VALUE, like link.cell.forward.rate=\"10 Mbit/s\""),
-            ("a..b=1", "--set a..b=1: a key is empty; expected KEY.PATH=VALUE, like link.cell.forward.rate=\"10 Mbit/s\""),
-            ("link.cel.x=1", "--set link.cel.x=1: link.cel: unknown, found \"cel\"; expected one of cell, or a number from 0 to 0 (did you mean \"cell\"?)"),
+            (
+                "seed",
+                "--set seed: no value; expected KEY.PATH=VALUE, like link.cell.forward.rate=\"10 Mbit/s\"",
+            ),
+            (
+                "a..b=1",
+                "--set a..b=1: a key is empty; expected KEY.PATH=VALUE, like link.cell.forward.rate=\"10 Mbit/s\"",
+            ),
+            (
+                "link.cel.x=1",
+                "--set link.cel.x=1: link.cel: unknown, found \"cel\"; expected one of cell, or a number from 0 to 0 (did you mean \"cell\"?)",
+            ),
             ("none.0.x=1", "--set none.0.x=1: none.0: unknown, found \"0\"; the list is empty"),
-            ("seed.x=1", "--set seed.x=1: seed.x: the value before it is no table: there is nothing in it to set"),
+            (
+                "seed.x=1",
+                "--set seed.x=1: seed.x: the value before it is no table: there is nothing in it to set",
+            ),
             ("a=[1", "--set a=[1: the value is not TOML: unclosed array, expected `]`"),
         ] {
             assert_eq!(changed(text, &[set]).unwrap_err(), line);

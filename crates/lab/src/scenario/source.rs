@@ -81,6 +81,12 @@ pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().collect::<Vec<_>>().join(", ")
 }
 
+/// Words of which one is expected: `one of a, b, c`.
+pub(super) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let words: Vec<&str> = words.into_iter().collect();
+    if words.len() > 1 { format!("one of {}", words.join(", ")) } else { words.concat() }
+}
+
 /// The end of a line: ` (did you mean "newreno"?)`, or nothing.
 pub(super) fn suggestion(near: Option<&str>) -> String {
     near.map(|word| format!(" (did you mean {word:?}?)")).unwrap_or_default()

@@ -78,17 +78,31 @@ pub(super) fn parse(text: &str, place: &dyn Fn(usize) -> Place) -> Result<Item, 
     check_nesting(text)?;
     let table = DeTable::parse(text).map_err(|error| NotToml {
         at: error.span().unwrap_or_default().start,
-        problem: one_line(error.message()),
+        problem: problem(error.message(), text, error.span().unwrap_or_default().start),
     })?;
     let entries = entries(table.get_ref(), place, MAX_DEPTH)?;
     Ok(Item { place: place(0), node: Node::Table(entries) })
+}
+
+/// What the library says, or where it guesses wrong what there is to say.
+fn problem(message: &str, text: &str, at: usize) -> String {
+    if !message.starts_with("string values must be quoted") {
+        return one_line(message);
+    }
+    let rest = text.get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    match rest.split('#').next().map(str::trim) {
+        Some("") | None => "the value is missing".to_owned(),
+        _ => "not a value; texts stand in quotation marks".to_owned(),
+    }
 }
 
 /// Reads the text of one value, as it stands after an equals sign. `None` if it is none, or more than one.
 pub(super) fn parse_value(text: &str, place: Place) -> Result<Item, NotToml> {
     let document = parse(&format!("value = {text}"), &|_| place)?;
     match document.node {
-        Node::Table(mut entries) if entries.len() == 1 && entries[0].key == "value" => Ok(entries.remove(0).item),
+        Node::Table(mut entries) if entries.len() == 1 && entries[0].key == "value" => {
+            Ok(entries.remove(0).item)
+        }
         _ => Err(NotToml { at: 0, problem: "more than one value".to_owned() }),
     }
 }
@@ -103,26 +117,24 @@ fn check_nesting(text: &str) -> Result<(), NotToml> {
     match error {
         Some(error) if error.description().contains("recurs") => {
             let at = error.unexpected().or(error.context()).map_or(0, |span| span.start());
-            Err(NotToml { at, problem: format!("nested too deeply; expected at most {MAX_BRACKETS} brackets") })
+            Err(NotToml {
+                at,
+                problem: format!("nested too deeply; expected at most {MAX_BRACKETS} brackets"),
+            })
         }
         // Any other is told better by the next step.
         _ => Ok(()),
     }
 }
 
-fn entries(
-    table: &DeTable<'_>,
-    place: &dyn Fn(usize) -> Place,
-    depth: usize,
-) -> Result<Vec<Entry>, NotToml> {
+fn entries(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place, depth: usize) -> Result<Vec<Entry>, NotToml> {
     let mut entries = Vec::with_capacity(table.len());
     for (key, value) in table {
         let item = item(value.get_ref(), value.span(), place, depth)?;
-        entries.push((key.span().start, Entry {
-            key: key.get_ref().to_string(),
-            place: place(key.span().start),
-            item,
-        }));
+        entries.push((
+            key.span().start,
+            Entry { key: key.get_ref().to_string(), place: place(key.span().start), item },
+        ));
     }
     // The library's order is the alphabet's; the first mistake that is told shall be the first in the file.
     entries.sort_by_key(|(at, _)| *at);
@@ -172,7 +184,8 @@ mod tests {
     fn values_of_every_type_know_their_place() {
         let document = read("a = 0x_ff\n").err().map(|error| error.problem);
         assert!(document.is_some());
-        let document = read("z = 'x'\na = 0xf_f\n[[t]]\nb.c = -1.5\n[t.u]\nd = [true, 1979-05-27]\n").unwrap();
+        let document =
+            read("z = 'x'\na = 0xf_f\n[[t]]\nb.c = -1.5\n[t.u]\nd = [true, 1979-05-27]\n").unwrap();
         let Node::Table(entries) = &document.node else { panic!() };
         let keys: Vec<_> = entries.iter().map(|entry| (entry.key.as_str(), entry.place)).collect();
         assert_eq!(keys, [("z", Place::Document(0)), ("a", Place::Document(8)), ("t", Place::Document(20))]);

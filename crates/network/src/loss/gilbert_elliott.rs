@@ -1,8 +1,9 @@
 //! Gilbert-Elliott: losses in bursts, by a chain of two states (Gilbert 1960, Elliott 1963).
 
 use super::Loss;
-use crate::Packet;
+use crate::packet::Packet;
 use random::Stream;
+use units::Time;
 use units::parameter::{Default, Kind, Parameter, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -45,8 +46,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
     },
 };
 
-/// The state changes first, then the packet meets the loss of the new state. In the long run the share of bad is
-/// p / (p + r) and the loss is (r (1-k) + p (1-h)) / (p + r).
+/// It starts in the good state. At each packet the state changes first, then the packet meets the loss of the state it
+/// is in then. In the long run the share of packets in the bad state is p / (p + r), bad periods last 1/r packets in
+/// the mean, and the share that is lost is (r (1 - k) + p (1 - h)) / (p + r).
 struct GilbertElliott {
     to_bad: f64,
     to_good: f64,
@@ -56,7 +58,8 @@ struct GilbertElliott {
 }
 
 impl Loss for GilbertElliott {
-    fn loses(&mut self, _packet: &Packet) -> bool {
+    fn loses(&mut self, _done: Time, _packet: &Packet) -> bool {
+        // Two draws for each packet, whatever the state: the draws of a packet do not hang on the options.
         let change = if self.bad { self.to_good } else { self.to_bad };
         self.bad ^= self.stream.chance(change);
         self.stream.chance(self.loss[usize::from(self.bad)])
@@ -66,7 +69,7 @@ impl Loss for GilbertElliott {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::testing::packet;
+    use crate::loss::testing::loses;
 
     #[test]
     fn the_long_run_has_the_stated_loss_and_burst_length() {
@@ -74,7 +77,7 @@ mod tests {
         let mut loss = GilbertElliott { to_bad: 0.01, to_good: 0.2, loss: [0.001, 0.9], bad: false, stream };
         let (n, mut lost, mut bursts, mut was_bad, mut bad) = (1_000_000, 0u32, 0u32, false, 0u32);
         for _ in 0..n {
-            lost += u32::from(loss.loses(&packet(true)));
+            lost += u32::from(loses(&mut loss, true));
             bursts += u32::from(loss.bad && !was_bad);
             bad += u32::from(loss.bad);
             was_bad = loss.bad;

@@ -1,7 +1,8 @@
 //! Listed loss: packets by their number.
 
 use super::Loss;
-use crate::Packet;
+use crate::packet::Packet;
+use units::Time;
 use units::parameter::{Default, Kind, Parameter, Row, Value};
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -23,9 +24,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
     ],
     build: |arguments, _| {
         let number = |value: &Value| if let Value::Integer(number) = value { Some(*number) } else { None };
-        let mut numbers: Vec<u64> = arguments.list("packets").iter().filter_map(number).collect();
-        numbers.sort_unstable_by(|a, b| b.cmp(a));
-        Some(Box::new(List { numbers, data_only: arguments.flag("data_only"), count: 0 }))
+        let numbers = arguments.list("packets").iter().filter_map(number).collect();
+        Some(Box::new(List::new(numbers, arguments.flag("data_only"))))
     },
 };
 
@@ -36,8 +36,15 @@ struct List {
     count: u64,
 }
 
+impl List {
+    fn new(mut numbers: Vec<u64>, data_only: bool) -> List {
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        List { numbers, data_only, count: 0 }
+    }
+}
+
 impl Loss for List {
-    fn loses(&mut self, packet: &Packet) -> bool {
+    fn loses(&mut self, _done: Time, packet: &Packet) -> bool {
         if self.data_only && !packet.data {
             return false;
         }
@@ -53,12 +60,15 @@ impl Loss for List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::testing::packet;
+    use crate::loss::testing::loses;
 
     #[test]
     fn exactly_the_listed_numbers() {
-        let mut loss = List { numbers: vec![7, 4, 4, 1], data_only: false, count: 0 };
-        let lost: Vec<usize> = (1..10).filter(|_| loss.loses(&packet(false))).collect();
+        let mut loss = List::new(vec![4, 7, 1, 4], false);
+        let lost: Vec<usize> = (1..10).filter(|_| loses(&mut loss, false)).collect();
         assert_eq!(lost, [1, 4, 7]);
+        let mut loss = List::new(vec![2], true);
+        let lost: Vec<usize> = (1..10).filter(|n| loses(&mut loss, n % 2 == 0)).collect();
+        assert_eq!(lost, [4], "the second that carries data");
     }
 }

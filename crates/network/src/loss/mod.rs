@@ -6,14 +6,16 @@ mod none;
 mod periodic;
 mod random;
 
-use crate::Packet;
+use crate::error::BuildError;
+use crate::packet::Packet;
 use ::random::Stream;
+use units::Time;
 use units::parameter::{Arguments, Room, Row};
 
 /// Decides, in the order of transmission, which packets are lost.
 pub trait Loss {
-    /// Whether this packet is lost. Called once for each.
-    fn loses(&mut self, packet: &Packet) -> bool;
+    /// Whether this packet, whose transmission ends at `done`, is lost. Called once for each packet.
+    fn loses(&mut self, done: Time, packet: &Packet) -> bool;
 }
 
 /// How a loss is made; `None`: nothing is ever lost.
@@ -31,29 +33,26 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Loss>>, String> {
-    let row = LOSSES.iter().find(|row| row.name == name).ok_or_else(|| format!("no loss {name:?}"))?;
-    Ok((row.build)(arguments, stream))
+pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Loss>>, BuildError> {
+    match LOSSES.iter().find(|row| row.name == name) {
+        Some(row) => Ok((row.build)(arguments, stream)),
+        None => Err(BuildError::Unknown { room: "losses", name: name.to_owned() }),
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! Packets for the tests of losses.
+    //! What the tests of losses share.
 
-    use crate::Packet;
-    use wire::Ecn;
+    use super::Loss;
+    use crate::packet::Packet;
+    use units::Time;
 
-    pub(crate) fn packet(data: bool) -> Packet {
-        Packet {
-            source: ([10, 0, 0, 1], 1).into(),
-            destination: ([10, 0, 0, 2], 2).into(),
-            bytes: Vec::new(),
-            hole: None,
-            damage: None,
-            size: 1500,
-            ecn: Ecn::NotEct,
-            owner: 0,
-            data,
-        }
+    /// Whether a packet that carries data, or none, is lost.
+    pub(crate) fn loses(loss: &mut dyn Loss, data: bool) -> bool {
+        let at = ([10, 0, 0, 1], 1).into();
+        let mut packet = Packet::new(at, at, Vec::new(), None);
+        packet.data = data;
+        loss.loses(Time::ZERO, &packet)
     }
 }

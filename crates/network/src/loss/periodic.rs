@@ -1,7 +1,8 @@
 //! Periodic loss: exactly every n-th packet.
 
 use super::Loss;
-use crate::Packet;
+use crate::packet::Packet;
+use units::Time;
 use units::parameter::{Default, Kind, Parameter, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -12,7 +13,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "every",
             kind: Kind::Integer(1, u64::MAX),
             default: Default::Required,
-            about: "the n-th, 2n-th, ... packet is lost, counted from 1",
+            about: "n: the n-th, 2n-th, ... packet is lost, counted from 1",
         },
         Parameter {
             name: "offset",
@@ -45,7 +46,7 @@ struct Periodic {
 }
 
 impl Loss for Periodic {
-    fn loses(&mut self, packet: &Packet) -> bool {
+    fn loses(&mut self, _done: Time, packet: &Packet) -> bool {
         if self.data_only && !packet.data {
             return false;
         }
@@ -65,12 +66,12 @@ impl Loss for Periodic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::testing::packet;
+    use crate::loss::testing::loses;
 
     #[test]
     fn every_third_data_packet_after_two() {
         let mut loss = Periodic { every: 3, to_skip: 2, data_only: true, count: 0 };
-        let lost: Vec<usize> = (0..24).filter(|i| loss.loses(&packet(i % 2 == 0))).collect();
+        let lost: Vec<usize> = (0..24).filter(|i| loses(&mut loss, i % 2 == 0)).collect();
         assert_eq!(lost, [8, 14, 20]);
     }
 }

@@ -1,8 +1,9 @@
 //! Random loss: each packet independently with one probability.
 
 use super::Loss;
-use crate::Packet;
+use crate::packet::Packet;
 use random::Stream;
+use units::Time;
 use units::parameter::{Default, Kind, Parameter, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -23,7 +24,24 @@ struct Random {
 }
 
 impl Loss for Random {
-    fn loses(&mut self, _packet: &Packet) -> bool {
+    fn loses(&mut self, _done: Time, _packet: &Packet) -> bool {
         self.stream.chance(self.probability)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::testing::loses;
+
+    #[test]
+    fn the_share_is_the_probability_and_the_ends_are_exact() {
+        let lost = |probability| {
+            let mut loss = Random { probability, stream: Stream::new(1, "test") };
+            (0..100_000).filter(|_| loses(&mut loss, true)).count()
+        };
+        assert_eq!((lost(0.0), lost(1.0)), (0, 100_000));
+        // Four standard deviations are 124.
+        assert!(lost(0.01).abs_diff(1000) < 124, "{}", lost(0.01));
     }
 }

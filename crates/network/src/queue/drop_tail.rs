@@ -1,22 +1,21 @@
 //! Drop-tail: first in, first out; what does not fit is dropped.
 
-use super::{Drop, MAX_PACKETS, Queue, Setup, Thrown};
-use crate::Packet;
-use crate::link::resolve;
+use super::{Bound, Full, Queue, Report, Setup};
+use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::Time;
-use units::parameter::{Default, Kind, Parameter, Row};
+use units::parameter::{Default, Kind, Limit, Parameter, Row};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-tail",
-    about: "first in, first out, up to a limit; what does not fit is dropped",
+    about: "first in, first out, up to a limit; a packet that does not fit is dropped",
     parameters: &[Parameter {
         name: "limit",
         kind: Kind::Limit,
         default: Default::Is("\"1 BDP\""),
-        about: "in packets, bytes, time or BDP; time and BDP count at the link's mean rate and its own round trip",
+        about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
     }],
-    build: |arguments, setup| Box::new(DropTail::new(arguments.limit("limit"), setup)),
+    build: |arguments, setup, _| Box::new(DropTail::new(arguments.limit("limit"), setup)),
 };
 
 /// A first-in first-out queue with a limit.
@@ -24,33 +23,38 @@ pub(crate) const ROW: Row<super::Build> = Row {
 pub struct DropTail {
     packets: VecDeque<Packet>,
     bytes: u64,
-    max_packets: u64,
-    max_bytes: u64,
+    bound: Bound,
 }
 
 impl DropTail {
     /// An empty queue. A limit in bytes admits a packet only if it fits as a whole.
-    pub fn new(limit: units::parameter::Limit, setup: Setup) -> DropTail {
-        let (max_packets, max_bytes) = resolve(limit, setup.rate, setup.round_trip);
-        DropTail { packets: VecDeque::new(), bytes: 0, max_packets: max_packets.min(MAX_PACKETS), max_bytes }
+    pub fn new(limit: Limit, setup: Setup) -> DropTail {
+        DropTail { packets: VecDeque::new(), bytes: 0, bound: Bound::new(limit, setup) }
     }
 }
 
 impl Queue for DropTail {
     #[inline]
-    fn enqueue(&mut self, _now: Time, packet: Packet) -> Result<(), Drop> {
-        let bytes = self.bytes + u64::from(packet.size);
-        if bytes > self.max_bytes || self.packets.len() as u64 >= self.max_packets {
-            return Err(Drop { packet });
+    fn enqueue(&mut self, _now: Time, packet: Packet, report: &mut Report) {
+        match self.bound.admits(self.packets.len() as u64, self.bytes, packet.size) {
+            Ok(()) => {
+                self.bytes += u64::from(packet.size);
+                self.packets.push_back(packet);
+            }
+            Err(full) => {
+                report.overflow |= full == Full::Memory;
+                report.drop(packet);
+            }
         }
-        self.bytes = bytes;
-        self.packets.push_back(packet);
-        Ok(())
     }
     #[inline]
-    fn dequeue(&mut self, _now: Time, _thrown: &mut Vec<Thrown>) -> Option<Packet> {
+    fn dequeue(&mut self, _now: Time, _report: &mut Report) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+    #[inline]
+    fn pass(&mut self, _now: Time, packet: Packet, _report: &mut Report) -> Option<Packet> {
         Some(packet)
     }
     #[inline]
@@ -60,5 +64,43 @@ impl Queue for DropTail {
     #[inline]
     fn bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    fn packet(flow: u32) -> Packet {
+        let at = ([10, 0, 0, 1], 1).into();
+        let mut packet = Packet::new(at, at, Vec::new(), None);
+        (packet.flow, packet.size) = (flow, 1500);
+        packet
+    }
+
+    #[test]
+    fn the_last_that_come_are_dropped_and_the_first_leave_first() {
+        let setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500 };
+        let mut queue = DropTail::new(Limit::Packets(3), setup);
+        let mut report = Report::default();
+        (1..=5).for_each(|n| queue.enqueue(Time::ZERO, packet(n), &mut report));
+        assert_eq!(report.dropped.iter().map(|packet| packet.flow).collect::<Vec<_>>(), [4, 5]);
+        assert!(!report.overflow);
+        assert_eq!((queue.packets(), queue.bytes()), (3, 4500));
+        let left = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut report)).map(|packet| packet.flow);
+        assert_eq!(left.collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!((queue.packets(), queue.bytes()), (0, 0));
+    }
+
+    #[test]
+    fn no_queue_is_without_end() {
+        let setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500 };
+        let mut queue = DropTail::new(Limit::Unlimited, setup);
+        let mut report = Report::default();
+        (0..super::super::MAX_PACKETS).for_each(|_| queue.enqueue(Time::ZERO, packet(0), &mut report));
+        assert!(report.is_empty());
+        queue.enqueue(Time::ZERO, packet(0), &mut report);
+        assert!(report.overflow && report.dropped.len() == 1);
     }
 }

@@ -1,45 +1,81 @@
-//! Queues: what waits for transmission, and what is dropped.
+//! Queues: what waits for transmission, what is dropped, and what is marked.
 
 mod drop_tail;
+mod limit;
 
 pub use drop_tail::DropTail;
+pub use limit::{Bound, Full};
 
-use crate::Packet;
+use crate::error::BuildError;
+use crate::packet::Packet;
+use random::Stream;
 use units::parameter::{Arguments, Room, Row};
 use units::{Duration, Rate, Time};
+use wire::Ecn;
 
-/// The most packets that any queue holds, whatever its limit says: a run that fills it has lost its way.
-pub const MAX_PACKETS: u64 = 10_000_000;
+/// The most packets that any queue holds, whatever its limit says. A queue that would need more reports an overflow,
+/// and the run ends with an error instead of with the machine's memory.
+pub const MAX_PACKETS: u64 = 1 << 20;
 
-/// A packet that the queue did not take, or threw out.
-#[derive(Debug)]
-pub struct Drop {
-    /// The packet.
-    pub packet: Packet,
-}
-
-/// A packet that was thrown out when another was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thrown {
-    /// Its bytes on the wire.
-    pub size: u32,
-    /// Whom it belonged to.
-    pub owner: u32,
-}
-
-/// A queue. Times never go back from one call to the next.
+/// What waits for transmission. A queue is in front of a server that takes one packet after the other.
+///
+/// The contract:
+/// * Times never go back from one call to the next. At one instant departures come before arrivals.
+/// * The packet in transmission is not in the queue.
+/// * A queue is work-conserving: if packets wait, `dequeue` gives one of them, unless it drops all of them.
+/// * A packet that is handed in leaves by `dequeue` or `pass`, or in the report's list of drops, and nowhere else.
+/// * A queue that works on a timer (PIE, DualPI2) makes up for the ticks since its last call in the next one: only
+///   `enqueue` and `dequeue` can see a difference.
 pub trait Queue {
-    /// A packet comes; the queue takes it, marks it, or refuses it.
-    ///
-    /// # Errors
-    /// The packet, if it is not taken.
-    fn enqueue(&mut self, now: Time, packet: Packet) -> Result<(), Drop>;
-    /// The packet to send next. Packets that are thrown out instead go into `thrown`.
-    fn dequeue(&mut self, now: Time, thrown: &mut Vec<Thrown>) -> Option<Packet>;
+    /// A packet comes: the queue takes it, marks it, or drops it or others for it.
+    fn enqueue(&mut self, now: Time, packet: Packet, report: &mut Report);
+    /// The packet to send next. Others may be dropped before it is found.
+    fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Packet>;
+    /// A packet comes while nothing waits and the server is free: it goes through at once, whatever the limit, which
+    /// bounds what waits.
+    #[inline]
+    fn pass(&mut self, now: Time, packet: Packet, report: &mut Report) -> Option<Packet> {
+        self.enqueue(now, packet, report);
+        self.dequeue(now, report)
+    }
     /// Packets that wait.
     fn packets(&self) -> u64;
     /// Their bytes on the wire.
     fn bytes(&self) -> u64;
+}
+
+/// What a queue did beside taking and giving, during one call.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Packets that it dropped, in order; those that came and those that waited.
+    pub dropped: Vec<Packet>,
+    /// Packets that it marked with CE (RFC 3168 section 5).
+    pub marked: u64,
+    /// Whether the queue would have had to hold more than [`MAX_PACKETS`].
+    pub overflow: bool,
+}
+
+impl Report {
+    /// Drops a packet.
+    #[inline]
+    pub fn drop(&mut self, packet: Packet) {
+        self.dropped.push(packet);
+    }
+    /// Marks a packet if it is ECN-capable; else gives `false`, and the queue drops it if it wants to signal.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        let capable = packet.ecn.is_capable();
+        if capable {
+            packet.ecn = Ecn::Ce;
+            self.marked += 1;
+        }
+        capable
+    }
+    /// Whether there is nothing to report.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.dropped.is_empty() && self.marked == 0 && !self.overflow
+    }
 }
 
 /// What a queue may know of its link.
@@ -47,26 +83,52 @@ pub trait Queue {
 pub struct Setup {
     /// The mean rate; `None` if it is unlimited.
     pub rate: Option<Rate>,
-    /// The propagation delay there and back.
+    /// The base RTT that a bandwidth-delay product counts with.
     pub round_trip: Duration,
+    /// The largest packet in bytes.
+    pub mtu: u32,
 }
 
-/// How a queue is made.
-pub type Build = fn(&Arguments, Setup) -> Box<dyn Queue>;
+/// How a queue is made. The stream is for queues that draw.
+pub type Build = fn(&Arguments, Setup, Stream) -> Box<dyn Queue>;
 
 /// The queues.
 pub static QUEUES: &[Row<Build>] = &[drop_tail::ROW];
 
 /// The room of the queues as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("queues", "what waits for transmission", QUEUES, Some(("drop-tail", "limit")))
+    Room::of("queues", "what waits for transmission, and what is dropped", QUEUES, Some(("drop-tail", "limit")))
 }
 
 /// Makes the queue of this name.
 ///
 /// # Errors
 /// If the table has no such row.
-pub fn build(name: &str, arguments: &Arguments, setup: Setup) -> Result<Box<dyn Queue>, String> {
-    let row = QUEUES.iter().find(|row| row.name == name).ok_or_else(|| format!("no queue {name:?}"))?;
-    Ok((row.build)(arguments, setup))
+pub fn build(
+    name: &str,
+    arguments: &Arguments,
+    setup: Setup,
+    stream: Stream,
+) -> Result<Box<dyn Queue>, BuildError> {
+    match QUEUES.iter().find(|row| row.name == name) {
+        Some(row) => Ok((row.build)(arguments, setup, stream)),
+        None => Err(BuildError::Unknown { room: "queues", name: name.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ecn_capable_packets_are_marked() {
+        let mut report = Report::default();
+        let at = ([10, 0, 0, 1], 1).into();
+        let mut packet = Packet::new(at, at, Vec::new(), None);
+        assert!(!report.mark(&mut packet));
+        assert!(report.is_empty() && packet.ecn == Ecn::NotEct);
+        packet.ecn = Ecn::Ect0;
+        assert!(report.mark(&mut packet));
+        assert_eq!((report.marked, packet.ecn), (1, Ecn::Ce));
+    }
 }

@@ -72,7 +72,7 @@ impl Connection {
             if *range.end() < oldest {
                 break;
             }
-            for number in (oldest.max(*range.start())..=*range.end()).rev() {
+            for number in oldest.max(*range.start())..=*range.end() {
                 let crypto = &mut space.crypto;
                 let Some((packet, was_lost)) = space.sent.acknowledge(number, |frame| owners.acked(frame, crypto))
                 else {

@@ -101,6 +101,8 @@ pub struct Connection {
     losses: Vec<Loss>,
     close_reason: Option<CloseReason>,
     log: Log,
+    /// The time of the last call that told it.
+    now: Time,
     /// The controller's state that was traced last.
     traced_state: &'static str,
     stats: Stats,
@@ -167,6 +169,7 @@ impl Connection {
             losses: Vec::new(),
             close_reason: None,
             log: Log::new(interest),
+            now,
             traced_state: "",
             stats: Stats::default(),
             origin,
@@ -185,7 +188,9 @@ impl Connection {
     /// [`StreamError::LimitReached`] while the peer admits no more, [`StreamError::Closed`].
     pub fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         self.check_open()?;
-        self.streams.open(direction)
+        let stream = self.streams.open(direction)?;
+        self.trace_stream_opened(stream);
+        Ok(stream)
     }
     /// Writes to a stream; gives how many bytes were taken. Virtual data is taken whole.
     ///
@@ -247,6 +252,7 @@ impl Connection {
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         if let Some(event) = self.streams.poll_event() {
+            self.trace_stream_event(&event);
             return Some(event);
         }
         self.events.pop_front()
@@ -344,6 +350,7 @@ impl Connection {
 
     /// Time has passed.
     pub fn wake(&mut self, now: Time) {
+        self.now = now;
         match &self.phase {
             Phase::Open => {}
             Phase::Closing { until, .. } | Phase::Draining { until } => {

@@ -55,6 +55,7 @@ impl Connection {
     /// Takes in a datagram that is for this connection.
     pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
         let length = datagram.length();
+        self.now = now;
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += length as u64;
         self.path.on_received(length as u64);

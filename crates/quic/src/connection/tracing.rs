@@ -6,7 +6,7 @@ use crate::space::SpaceKind;
 use trace::event::{DropReason, LossTrigger};
 use trace::{Event, Metrics, Packet, PacketKind};
 use units::Time;
-use wire::{ConnectionId, Frames, Header, Hole, TransportParameters};
+use wire::{ConnectionId, Frames, Header, Hole, StreamId, TransportParameters};
 
 impl Connection {
     pub(super) fn trace_start(&mut self, now: Time) {
@@ -33,6 +33,27 @@ impl Connection {
     pub(super) fn trace_state(&mut self, now: Time, state: &'static str) {
         if self.log.interest().lifecycle {
             self.log.push(now, Event::ConnectionState { state });
+        }
+    }
+
+    pub(super) fn trace_stream_opened(&mut self, stream: StreamId) {
+        if self.log.interest().lifecycle {
+            let local = stream.initiator() == self.origin.side;
+            self.log.push(self.now, Event::StreamOpened { stream: stream.value(), local });
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace_stream_event(&mut self, event: &crate::Event) {
+        if self.log.interest().lifecycle {
+            match *event {
+                crate::Event::Opened(stream) => self.trace_stream_opened(stream),
+                crate::Event::Closed { stream, sent, received } => {
+                    let stream = stream.value();
+                    self.log.push(self.now, Event::StreamClosed { stream, sent, received });
+                }
+                _ => {}
+            }
         }
     }
 
@@ -161,7 +182,7 @@ impl Connection {
             smoothed_rtt: recovery.rtt.smoothed(),
             min_rtt: recovery.rtt.min(),
             rtt_variance: recovery.rtt.variance(),
-            pacing_rate: controller.allowance().pacing,
+            pacing_rate: recovery.pacing_rate(),
             delivery_rate: recovery.last_rate,
             pto_count: recovery.pto_count,
         };

@@ -274,7 +274,7 @@ impl Connection {
         if wants != Wants::Flight {
             return;
         }
-        payload.crypto(&mut space.crypto);
+        space.crypto.fill(payload);
         if kind == SpaceKind::Data {
             self.fill_control(payload);
             let view = self.view(now);

@@ -1,8 +1,30 @@
 //! Written data that is kept until it is acknowledged: real bytes, or the extent of virtual ones.
 
-use super::send::Data;
 use std::collections::VecDeque;
 use std::ops::Range;
+
+/// Data that an application writes.
+#[derive(Debug, Clone, Copy)]
+pub enum Data<'a> {
+    /// Real bytes; they are copied.
+    Bytes(&'a [u8]),
+    /// That many virtual bytes: the [`wire::pattern`] at the stream offset where they come to stand.
+    Virtual(u64),
+}
+
+impl Data<'_> {
+    /// The number of bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Data::Bytes(bytes) => bytes.len() as u64,
+            Data::Virtual(length) => *length,
+        }
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
 
 #[derive(Debug)]
 enum Chunk {

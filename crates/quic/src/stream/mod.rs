@@ -8,8 +8,7 @@ mod table;
 
 pub use recv::Read;
 pub(crate) use recv::RecvHalf;
-pub use send::Data;
-pub(crate) use send::Piece;
+pub use buffer::Data;
 
 use crate::assemble::Payload;
 use crate::config::Config;

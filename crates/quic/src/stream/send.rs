@@ -1,31 +1,9 @@
 //! The sending half of a stream (RFC 9000 sections 2.2, 3.1, 4.1).
 
-use super::buffer::{Run, SendBuffer};
+use super::buffer::{Data, Run, SendBuffer};
+use crate::assemble::Piece;
 use crate::ranges::RangeSet;
 use std::ops::Range;
-
-/// Data that an application writes.
-#[derive(Debug, Clone, Copy)]
-pub enum Data<'a> {
-    /// Real bytes; they are copied.
-    Bytes(&'a [u8]),
-    /// That many virtual bytes: the [`wire::pattern`] at the stream offset where they come to stand.
-    Virtual(u64),
-}
-
-impl Data<'_> {
-    /// The number of bytes.
-    pub fn len(&self) -> u64 {
-        match self {
-            Data::Bytes(bytes) => bytes.len() as u64,
-            Data::Virtual(length) => *length,
-        }
-    }
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
@@ -35,18 +13,6 @@ enum Progress {
     Pending,
     Sent,
     Acked,
-}
-
-/// What one STREAM frame is to carry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub offset: u64,
-    pub length: u32,
-    pub fin: bool,
-    /// Whether the bytes are virtual.
-    pub hollow: bool,
-    /// How many of the bytes were never sent before: they count for flow control.
-    pub fresh: u64,
 }
 
 /// What an acknowledgement brought.

@@ -3,8 +3,8 @@
 use super::errors::{crypto_alert, transport_error};
 use super::frames::frames;
 use super::json::Json;
+use super::options::Schema;
 use super::state::{State, is_unidirectional, stream_type};
-use super::writer::Schema;
 use crate::{Event, Packet, Record};
 use std::net::SocketAddr;
 use units::Time;

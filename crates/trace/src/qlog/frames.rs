@@ -2,7 +2,7 @@
 
 use super::errors::{crypto_alert, transport_error};
 use super::json::Json;
-use super::writer::Schema;
+use super::options::Schema;
 use crate::Frame;
 use std::ops::RangeInclusive;
 use units::Duration;

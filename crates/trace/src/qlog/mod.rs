@@ -16,9 +16,11 @@ mod errors;
 mod frames;
 mod json;
 mod legacy;
+mod options;
 mod sink;
 mod state;
 mod writer;
 
+pub use options::{Options, Schema};
 pub use sink::Qlog;
-pub use writer::{Options, Schema, Writer};
+pub use writer::Writer;

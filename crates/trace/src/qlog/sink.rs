@@ -1,6 +1,7 @@
 //! The sink that writes one file per connection end.
 
-use super::writer::{Options, Writer};
+use super::options::Options;
+use super::writer::Writer;
 use crate::{Interest, Record, Role, Sink, Subject};
 use std::io::{self, Write};
 

@@ -1,34 +1,11 @@
 //! One qlog file: the header, and what both schemas share.
 
 use super::json::Json;
+use super::options::{Options, Schema};
 use super::state::State;
 use super::{current, legacy};
 use crate::{Event, Record, Side};
 use std::io::{self, Write};
-
-/// The schema that a file follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Schema {
-    /// draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13.
-    #[default]
-    Current,
-    /// `qlog_version` 0.3, for viewers such as qvis.
-    V03,
-}
-
-/// What is written.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
-    /// The schema. Default: the current one.
-    pub schema: Schema,
-    /// Whether UDP datagrams are written as events of their own, beside the packets in them. Default: no.
-    pub datagrams: bool,
-    /// Whether fields that no schema knows are added to recovery metrics: `delivery_rate` in bit/s and the controller's
-    /// own gauges. The drafts permit it, but a strict reader of the current schema may not know them. Default: no.
-    pub own_fields: bool,
-    /// The title of the file, for people. Default: none.
-    pub title: String,
-}
 
 /// The buffer goes out when it has grown past this.
 const FULL: usize = 32 * 1024;

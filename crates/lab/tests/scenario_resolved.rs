@@ -1,0 +1,304 @@
+//! The resolved document of random scenarios, and reading of what is no scenario at all.
+
+use lab::scenario::{Scenario, describe, rooms, rooms_json};
+use proptest::prelude::*;
+use random::Stream;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use units::parameter::{Default, Kind, Parameter, Room};
+
+/// A folder with a trace for options that are files.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resolved");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("some.down"), "1\n2\n2\n7\n").unwrap();
+        folder
+    })
+}
+
+/// Writes random scenarios, from nothing but the rooms' own tables.
+struct Author {
+    chance: Stream,
+    rooms: Vec<Room>,
+}
+
+impl Author {
+    fn new(seed: u64) -> Author {
+        Author { chance: Stream::new(seed, "author"), rooms: rooms() }
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        self.chance.below(count)
+    }
+
+    fn options(&mut self, room: &str, row: &str) -> &'static [Parameter] {
+        let room = self.rooms.iter().find(|known| known.name == room).unwrap();
+        room.rows.iter().find(|known| known.name == row).unwrap().parameters
+    }
+
+    /// Some of the options, and all that must be there, as `key = value`.
+    fn some(&mut self, parameters: &[Parameter], without: &[&str]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for parameter in parameters.iter().filter(|parameter| !without.contains(&parameter.name)) {
+            if parameter.default == Default::Required || self.below(3) == 0 {
+                lines.push(format!("{} = {}", parameter.name, self.value(&parameter.kind)));
+            }
+        }
+        lines
+    }
+
+    fn value(&mut self, kind: &Kind) -> String {
+        let number = 1 + self.below(1_000_000_000);
+        match kind {
+            Kind::Duration => format!("\"{number} us\""),
+            Kind::Rate => format!("\"{} kbit/s\"", number as f64 / 1000.0),
+            Kind::Size => format!("\"{number} B\""),
+            Kind::Limit => match self.below(5) {
+                0 => "\"unlimited\"".to_owned(),
+                1 => format!("\"{number} packets\""),
+                2 => format!("\"{number} B\""),
+                3 => format!("\"{number} ns\""),
+                _ => format!("\"{} BDP\"", number as f64 / 1000.0),
+            },
+            Kind::Integer(from, to) => {
+                from.saturating_add(self.below((to - from).saturating_add(1))).to_string()
+            }
+            Kind::Number(from, to) => format!("{:?}", from + (to - from) * number as f64 / 1e9),
+            Kind::Probability if self.below(2) == 0 => format!("\"{} %\"", number as f64 / 1e7),
+            Kind::Probability => format!("{:?}", number as f64 / 1e9),
+            Kind::Flag => (number % 2 == 0).to_string(),
+            Kind::Text => format!("\"a \\\" \\\\ \\t ä {number}\""),
+            Kind::Choice(words) => format!("\"{}\"", words[number as usize % words.len()]),
+            Kind::File => "\"some.down\"".to_owned(),
+            Kind::List(Kind::Choice(words)) => format!("{:?}", &words[number as usize % words.len()..]),
+            Kind::List(of) => {
+                let values: Vec<String> = (0..self.below(4)).map(|_| self.value(of)).collect();
+                format!("[{}]", values.join(", "))
+            }
+            // What comes in pairs is a course over time.
+            Kind::Pairs(_, of) => {
+                let pairs = (0..1 + self.below(4)).map(|i| format!("[\"{i} us\", {}]", self.value(of)));
+                let pairs: Vec<String> = pairs.collect();
+                format!("[{}]", pairs.join(", "))
+            }
+            Kind::Component(room) => self.component(room),
+        }
+    }
+
+    fn component(&mut self, room: &str) -> String {
+        let room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
+        let row = room.rows[self.below(room.rows.len() as u64) as usize];
+        if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
+            let options = self.options(room.name, name);
+            return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
+        }
+        let options = self.some(row.parameters, &[]);
+        if options.is_empty() && self.below(2) == 0 {
+            return format!("\"{}\"", row.name);
+        }
+        let options: Vec<String> = [format!("type = \"{}\"", row.name)].into_iter().chain(options).collect();
+        format!("{{ {} }}", options.join(", "))
+    }
+
+    /// A chain of nodes with some links more, and flows between its nodes.
+    fn scenario(&mut self) -> String {
+        let mut out = String::new();
+        if self.below(2) == 0 {
+            writeln!(out, "name = \"scenario-{}\"", self.below(100)).unwrap();
+        }
+        writeln!(out, "seed = {}\nduration = \"{} ms\"", self.below(1 << 63), 10_000 + self.below(100_000))
+            .unwrap();
+        for section in ["record", "tls", "transport"] {
+            let parameters = self.options("sections", section);
+            writeln!(out, "[{section}]\n{}", self.some(parameters, &[]).join("\n")).unwrap();
+        }
+        let nodes = 2 + self.below(5);
+        for node in 0..nodes {
+            if nodes % 2 == 0 {
+                writeln!(out, "[[node]]\nname = \"n{node}\"").unwrap();
+            }
+        }
+        for link in 0..nodes - 1 + self.below(3) {
+            let from = link % (nodes - 1);
+            writeln!(out, "[[link]]\nname = \"l{link}\"\nfrom = \"n{from}\"\nto = \"n{}\"", from + 1)
+                .unwrap();
+            let parameters = self.options("sections", "direction");
+            writeln!(out, "{}", self.some(parameters, &[]).join("\n")).unwrap();
+            for direction in ["forward", "backward"] {
+                if self.below(2) == 0 {
+                    writeln!(out, "[link.{direction}]\n{}", self.some(parameters, &[]).join("\n")).unwrap();
+                }
+            }
+        }
+        for flow in 0..1 + self.below(3) {
+            let (client, by) = (self.below(nodes), 1 + self.below(nodes - 1));
+            let server = (client + by) % nodes;
+            writeln!(out, "[[flow]]\nname = \"f{flow}\"\nclient = \"n{client}\"\nserver = \"n{server}\"")
+                .unwrap();
+            writeln!(out, "start = \"{} ms\"", self.below(10_000)).unwrap();
+            let parameters = self.options("sections", "flow");
+            let options = self.some(parameters, &["name", "client", "server", "start"]);
+            writeln!(out, "{}", options.join("\n")).unwrap();
+            let transport = self.options("sections", "transport");
+            writeln!(out, "[flow.transport]\n{}", self.some(transport, &[]).join("\n")).unwrap();
+        }
+        out
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_resolved_scenario_is_the_same_scenario(seed: u64) {
+        let text = Author::new(seed).scenario();
+        let first = match Scenario::parse(&text, &folder().join("a.toml"), &[]) {
+            Ok(scenario) => scenario,
+            Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
+        };
+        let resolved = first.to_toml();
+        // In another folder, as a run's folder is.
+        let second = Scenario::parse(&resolved, Path::new("/nowhere/scenario.toml"), &[]);
+        let second = second.map_err(|error| TestCaseError::fail(format!("{error}\n{resolved}")))?;
+        prop_assert_eq!(&first, &second);
+        prop_assert_eq!(&resolved, &second.to_toml());
+        prop_assert_eq!(describe(&first), describe(&second));
+    }
+
+    #[test]
+    fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..500), set in ".{0,40}") {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = Scenario::parse(&text, Path::new("a.toml"), &[]);
+        let _ = Scenario::parse("", Path::new("a.toml"), &[set]);
+    }
+
+    #[test]
+    fn changed_scenarios_never_panic_and_errors_are_one_line(
+        seed: u64,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 0usize..20, "[ -~]{0,6}|[\\[\\]{}=.\"\n]{1,3}"), 1..5),
+        set in "(link|flow|seed|transport)(\\.(0|1|n0|f0|rate|forward|controller|type|name)){0,4}=([0-9]{1,3}|[ -~]{0,12})",
+    ) {
+        let mut text = Author::new(seed).scenario();
+        for (at, length, new) in edits {
+            let start = at.index(text.len() + 1);
+            let start = (0..=start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let end = (start + length..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+            text.replace_range(start..end, &new);
+        }
+        match Scenario::parse(&text, &folder().join("a.toml"), &[set]) {
+            Ok(scenario) => {
+                let again = Scenario::parse(&scenario.to_toml(), Path::new("b.toml"), &[]);
+                prop_assert_eq!(again.map_err(|error| error.to_string()), Ok(scenario));
+            }
+            Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error),
+        }
+    }
+}
+
+#[test]
+fn the_list_of_rooms_names_every_row() {
+    let json = rooms_json();
+    for room in rooms() {
+        for row in room.rows {
+            assert!(json.contains(&format!("\"name\":\"{}\"", row.name)), "{}", row.name);
+        }
+    }
+}
+
+const SMALL: &str = r#"
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+both = { delay = "20 ms", queue = "10 packets" }
+forward.rate = "8 Mbit/s"
+forward.queue = "2 BDP"
+
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = "bulk"
+"#;
+
+#[test]
+fn directions_override_what_both_share() {
+    let scenario = Scenario::parse(SMALL, Path::new("x/small.toml"), &[]).unwrap();
+    assert_eq!((scenario.name.as_str(), scenario.seed), ("small", 1));
+    let link = &scenario.links[0];
+    let queue = |values: &units::parameter::Arguments| values.component("queue").arguments.0[0].1.clone();
+    use units::parameter::{Limit, Value};
+    assert_eq!(queue(&link.forward), Value::Limit(Limit::BdpThousandths(2000)));
+    assert_eq!(queue(&link.backward), Value::Limit(Limit::Packets(10)));
+    assert_eq!(link.forward.duration("delay"), link.backward.duration("delay"));
+    assert_eq!(
+        (link.forward.component("rate").name, link.backward.component("rate").name),
+        ("fixed", "unlimited")
+    );
+}
+
+#[test]
+fn flows_override_the_transport_of_all() {
+    let text = SMALL.replace("[[link]]", "[transport]\ninitial_window = 20\nack_ratio = 4\n[[link]]");
+    let sets = ["flow.get.transport.initial_window=30".to_owned(), "flow.0.ip=6".to_owned()];
+    let scenario = Scenario::parse(&text, Path::new("a.toml"), &sets).unwrap();
+    let flow = &scenario.flows[0];
+    assert_eq!((flow.transport.integer("initial_window"), flow.transport.integer("ack_ratio")), (30, 4));
+    assert_eq!(scenario.transport.integer("initial_window"), 20);
+    assert!(scenario.to_toml().ends_with("ip = 6\n\n[flow.transport]\ninitial_window = 30\n"));
+}
+
+#[test]
+fn a_description_is_computed_by_hand() {
+    let scenario = Scenario::parse(SMALL, Path::new("a.toml"), &["flow.get.ip=6".to_owned()]).unwrap();
+    let lines = describe(&scenario);
+    let told = |subject: &str| -> Vec<&str> {
+        lines.iter().filter(|(known, _)| known == subject).map(|(_, words)| words.as_str()).collect()
+    };
+    assert_eq!(told("network"), ["2 nodes, 1 link"]);
+    // 8 Mbit/s over 40 ms there and back: 40 kB, and twice that in the queue.
+    let forward = "server to client: fixed 8 Mbit/s, delay 20 ms, drop-tail 2 BDP (80 kB), MTU 1500";
+    assert_eq!(told("link cell forward"), [forward]);
+    assert_eq!(
+        told("link cell backward"),
+        ["client to server: unlimited, delay 20 ms, drop-tail 10 packets, MTU 1500"]
+    );
+    let flow = told("flow get");
+    assert_eq!(flow[1], "server to client: bottleneck cell forward 8 Mbit/s, base RTT 40 ms, BDP 40 kB");
+    assert_eq!(flow[2], "client to server: no bottleneck, base RTT 40 ms");
+    // 1472 + 48 bytes of headers.
+    assert!(flow[3].contains("1520") && flow[3].ends_with("max_udp_payload = 1452"), "{flow:?}");
+}
+
+#[test]
+fn a_trace_is_told_with_its_mean_and_length() {
+    let sets = ["link.cell.forward.rate={ type = \"trace\", file = \"some.down\" }".to_owned()];
+    let scenario = Scenario::parse(SMALL, &folder().join("a.toml"), &sets).unwrap();
+    let (_, words) =
+        describe(&scenario).into_iter().find(|(subject, _)| subject == "link cell forward").unwrap();
+    // Four times 1500 bytes in 7 ms.
+    assert!(words.contains("some.down, mean 6.857 Mbit/s over 7 ms,"), "{words}");
+}
+
+#[test]
+fn the_examples_are_scenarios() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            let scenario = Scenario::from_file(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert!(
+                describe(&scenario).iter().all(|(_, words)| !words.contains("warning")),
+                "{}",
+                path.display()
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 4);
+}

@@ -1,0 +1,90 @@
+//! What befalls a packet after its transmission: loss, alteration, duplication, jitter.
+//!
+//! Each of the four draws from a stream of its own, and for every packet that was transmitted, whatever the others
+//! decide about it. So the n-th packet has the same fate under one of them, with and without the others.
+
+use crate::error::BuildError;
+use crate::jitter::{self, Jitter};
+use crate::loss::{self, Loss};
+use crate::packet::Packet;
+use random::Stream;
+use units::Time;
+use units::parameter::Arguments;
+use wire::Damage;
+
+/// What befalls one packet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) lost: bool,
+    pub(super) altered: bool,
+    pub(super) twice: bool,
+    /// Shift of its delay, in nanoseconds.
+    pub(super) shift: i64,
+}
+
+pub(super) struct Impairments {
+    loss: Option<Box<dyn Loss>>,
+    jitter: Option<Box<dyn Jitter>>,
+    corrupt: Option<Chance>,
+    duplicate: Option<Chance>,
+    /// Which byte is altered, and how.
+    places: Stream,
+}
+
+struct Chance {
+    probability: f64,
+    stream: Stream,
+}
+
+impl Chance {
+    fn new(probability: f64, stream: Stream) -> Option<Chance> {
+        (probability > 0.0).then_some(Chance { probability, stream })
+    }
+    fn draw(&mut self) -> bool {
+        self.stream.chance(self.probability)
+    }
+}
+
+impl Impairments {
+    /// `stream` gives the stream for a purpose. `None`: nothing ever befalls a packet.
+    pub(super) fn new(
+        arguments: &Arguments,
+        stream: impl Fn(&str) -> Stream,
+    ) -> Result<Option<Box<Impairments>>, BuildError> {
+        let (loss, jitter) = (arguments.component("loss"), arguments.component("jitter"));
+        let all = Impairments {
+            loss: loss::build(loss.name, &loss.arguments, stream("loss"))?,
+            jitter: jitter::build(jitter.name, &jitter.arguments, stream("jitter"))?,
+            corrupt: Chance::new(arguments.number("corrupt"), stream("corrupt")),
+            duplicate: Chance::new(arguments.number("duplicate"), stream("duplicate")),
+            places: stream("corrupt place"),
+        };
+        let any =
+            all.loss.is_some() || all.jitter.is_some() || all.corrupt.is_some() || all.duplicate.is_some();
+        Ok(any.then(|| Box::new(all)))
+    }
+
+    /// Decides about the packet whose transmission ends at `done`.
+    pub(super) fn judge(&mut self, done: Time, packet: &Packet) -> Fate {
+        Fate {
+            lost: self.loss.as_mut().is_some_and(|loss| loss.loses(done, packet)),
+            altered: self.corrupt.as_mut().is_some_and(Chance::draw),
+            twice: self.duplicate.as_mut().is_some_and(Chance::draw),
+            shift: self.jitter.as_mut().map_or(0, |jitter| jitter.shift()),
+        }
+    }
+
+    /// Alters one byte of the payload, to any other value; gives `false` if there is none.
+    pub(super) fn alter(&mut self, packet: &mut Packet) -> bool {
+        packet.write_out();
+        let length = packet.bytes.len() as u64;
+        if length == 0 {
+            return false;
+        }
+        let place = self.places.below(length);
+        packet.bytes[place as usize] ^= 1 + self.places.below(255) as u8;
+        let damage = Damage { first: place as u32, last: place as u32 };
+        packet.damage = Some(packet.damage.map_or(damage, |known| known.and(damage)));
+        true
+    }
+}

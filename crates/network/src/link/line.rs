@@ -1,0 +1,110 @@
+//! The delay line: what is underway, by the time of its arrival.
+
+use crate::packet::Packet;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+use units::Time;
+
+/// The most packets that may be underway on one direction: a second of 50 Gbit/s in full packets.
+pub(super) const MAX_UNDERWAY: usize = 1 << 22;
+
+/// Packets underway. Those that arrive at one instant leave in the order in which they were put in.
+pub(super) enum Line {
+    /// Arrivals never go back.
+    InOrder(VecDeque<(Time, Packet)>),
+    /// A packet may arrive before those that were put in earlier.
+    Reordering(BinaryHeap<Underway>, u64),
+}
+
+/// A packet on a line that reorders.
+pub(super) struct Underway {
+    at: Time,
+    sequence: u64,
+    packet: Packet,
+}
+
+impl Ord for Underway {
+    /// The greatest is the one that arrives first.
+    fn cmp(&self, other: &Underway) -> Ordering {
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+    }
+}
+impl PartialOrd for Underway {
+    fn partial_cmp(&self, other: &Underway) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Underway {
+    fn eq(&self, other: &Underway) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Underway {}
+
+impl Line {
+    pub(super) fn new(reorder: bool) -> Line {
+        if reorder { Line::Reordering(BinaryHeap::new(), 0) } else { Line::InOrder(VecDeque::new()) }
+    }
+    /// Whether what is put in next may arrive before what is in already.
+    #[inline]
+    pub(super) fn reorders(&self) -> bool {
+        matches!(self, Line::Reordering(..))
+    }
+    /// Puts a packet in. In order, `at` is not before the last one's.
+    #[inline]
+    pub(super) fn push(&mut self, at: Time, packet: Packet) {
+        match self {
+            Line::InOrder(line) => {
+                debug_assert!(line.back().is_none_or(|(last, _)| *last <= at));
+                line.push_back((at, packet));
+            }
+            Line::Reordering(heap, sequence) => {
+                heap.push(Underway { at, sequence: *sequence, packet });
+                *sequence += 1;
+            }
+        }
+    }
+    /// The next arrival; [`Time::NEVER`] if there is none.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        match self {
+            Line::InOrder(line) => line.front().map_or(Time::NEVER, |(at, _)| *at),
+            Line::Reordering(heap, _) => heap.peek().map_or(Time::NEVER, |first| first.at),
+        }
+    }
+    /// Takes the packet that arrives next.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(Time, Packet)> {
+        match self {
+            Line::InOrder(line) => line.pop_front(),
+            Line::Reordering(heap, _) => heap.pop().map(|first| (first.at, first.packet)),
+        }
+    }
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Line::InOrder(line) => line.len(),
+            Line::Reordering(heap, _) => heap.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_in_order_of_time_and_within_an_instant_first_in_first_out() {
+        let at = ([10, 0, 0, 1], 1).into();
+        let mut line = Line::new(true);
+        for (flow, ns) in [(0, 5), (1, 3), (2, 5), (3, 3), (4, 9), (5, 1), (6, 3)] {
+            let mut packet = Packet::new(at, at, Vec::new(), None);
+            packet.flow = flow;
+            line.push(Time::from_nanos(ns), packet);
+        }
+        assert_eq!((line.next(), line.len()), (Time::from_nanos(1), 7));
+        let order: Vec<u32> = std::iter::from_fn(|| line.pop()).map(|(_, packet)| packet.flow).collect();
+        assert_eq!(order, [5, 1, 3, 6, 0, 2, 4]);
+        assert_eq!(line.next(), Time::NEVER);
+    }
+}

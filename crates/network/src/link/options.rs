@@ -1,0 +1,78 @@
+//! The options of a direction of a link.
+
+use trace::Interest;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter};
+
+/// The options of a direction of a link: what `forward` and `backward` admit in a scenario.
+pub static LINK: &[Parameter] = &[
+    Parameter {
+        name: "rate",
+        kind: Kind::Component("rates"),
+        default: Default::Is("\"unlimited\""),
+        about: "bits per second on the wire, IP header included",
+    },
+    Parameter {
+        name: "delay",
+        kind: Kind::Duration,
+        default: Default::Is("\"0 s\""),
+        about: "propagation delay",
+    },
+    Parameter {
+        name: "queue",
+        kind: Kind::Component("queues"),
+        default: Default::Is("\"drop-tail\""),
+        about: "what waits for transmission",
+    },
+    Parameter {
+        name: "loss",
+        kind: Kind::Component("losses"),
+        default: Default::Is("\"none\""),
+        about: "packets that are lost after transmission",
+    },
+    Parameter {
+        name: "jitter",
+        kind: Kind::Component("jitters"),
+        default: Default::Is("\"none\""),
+        about: "delay that changes from packet to packet, on top of the propagation delay",
+    },
+    Parameter {
+        name: "reorder",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether jitter may change the order of packets; else a packet waits for those before it",
+    },
+    Parameter {
+        name: "mtu",
+        kind: Kind::Integer(68, 65_535),
+        default: Default::Is("1500"),
+        about: "largest IP packet in bytes; larger ones are dropped",
+    },
+    Parameter {
+        name: "duplicate",
+        kind: Kind::Probability,
+        default: Default::Is("0.0"),
+        about: "probability that a packet arrives twice, the copy right behind it",
+    },
+    Parameter {
+        name: "corrupt",
+        kind: Kind::Probability,
+        default: Default::Is("0.0"),
+        about: "probability that one random byte of the UDP payload is altered",
+    },
+];
+
+/// What a direction is made from.
+#[derive(Debug, Clone)]
+pub struct LinkOptions<'a> {
+    /// The values of [`LINK`].
+    pub arguments: &'a Arguments,
+    /// The base RTT that queue limits in BDP count with: propagation both ways, as the scenario defines it.
+    pub round_trip: Duration,
+    /// The run's seed.
+    pub seed: u64,
+    /// The name for random streams and for errors, one of its own in the run: `"link cell forward"`.
+    pub name: &'a str,
+    /// What is noted in the log.
+    pub interest: Interest,
+}

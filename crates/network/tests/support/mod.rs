@@ -1,0 +1,167 @@
+//! What the tests and the example share: arguments for links, and hosts that only send and count.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use network::{Element, Exits, LINK, Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
+use std::net::SocketAddr;
+use trace::Interest;
+use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Value};
+use units::{Duration, Time};
+
+pub fn ms(n: u64) -> Time {
+    us(1000 * n)
+}
+pub fn us(n: u64) -> Time {
+    Time::from_nanos(1000 * n)
+}
+
+/// The value of an option as a scenario file spells it, without the quotes: `"20 ms"`, `"0.1"`, `"[1, 2]"`. A
+/// component is a row's name, or the row's name and its options.
+pub fn value(kind: Kind, text: &str) -> Value {
+    let text = text.trim_matches('"');
+    let list = || text.trim_matches(['[', ']']).split(',').map(str::trim).filter(|part| !part.is_empty());
+    match kind {
+        Kind::Duration => Value::Duration(text.parse().unwrap()),
+        Kind::Rate => Value::Rate(text.parse().unwrap()),
+        Kind::Size => Value::Size(text.parse().unwrap()),
+        Kind::Limit => Value::Limit(text.parse().unwrap()),
+        Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
+        Kind::Number(..) | Kind::Probability => Value::Number(text.parse().unwrap()),
+        Kind::Flag => Value::Flag(text.parse().unwrap()),
+        Kind::Text | Kind::Choice(_) => Value::Text(text.to_owned()),
+        Kind::File => Value::File(File { path: "a.trace".to_owned(), text: text.into() }),
+        Kind::List(kind) => Value::List(list().map(|part| value(*kind, part)).collect()),
+        Kind::Pairs(first, second) => {
+            let parts: Vec<&str> = list().collect();
+            let pair = |pair: &[&str]| Value::List(vec![value(*first, pair[0]), value(*second, pair[1])]);
+            Value::List(parts.chunks_exact(2).map(pair).collect())
+        }
+        Kind::Component(room) => Value::Component(component(room, text)),
+    }
+}
+
+/// A component by its row and options: `"random probability=0.1"`; options are separated by `;`.
+pub fn component(room: &str, text: &str) -> Component {
+    let (name, options) = text.split_once(' ').unwrap_or((text, ""));
+    let room = network::rooms().into_iter().find(|known| known.name == room).unwrap();
+    let row = room.rows.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no {name:?}"));
+    let given: Vec<(&str, &str)> = options.split(';').filter_map(|option| option.split_once('=')).collect();
+    Component { room: room.name, name: row.name, arguments: arguments(row.parameters, &given) }
+}
+
+/// The options of a row: those given, and the defaults of the others.
+pub fn arguments(parameters: &'static [Parameter], given: &[(&str, &str)]) -> Arguments {
+    let unknown = given.iter().find(|(key, _)| parameters.iter().all(|parameter| parameter.name != key.trim()));
+    assert_eq!(unknown, None, "no such option");
+    let of = |parameter: &Parameter| {
+        let text = given.iter().find(|(key, _)| key.trim() == parameter.name).map(|(_, text)| *text);
+        match (text, parameter.default) {
+            (Some(text), _) => Some((parameter.name, value(parameter.kind, text))),
+            (None, Default::Is(text)) => Some((parameter.name, value(parameter.kind, text))),
+            (None, Default::Absent) => None,
+            (None, Default::Required) => panic!("{} is required", parameter.name),
+        }
+    };
+    Arguments(parameters.iter().filter_map(of).collect())
+}
+
+/// A direction of a link with these options, seed 1 and a base RTT of 20 ms.
+pub fn link(name: &str, given: &[(&str, &str)]) -> Link {
+    traced(name, given, 1, Interest::NONE)
+}
+
+pub fn traced(name: &str, given: &[(&str, &str)], seed: u64, interest: Interest) -> Link {
+    let arguments = arguments(LINK, given);
+    let round_trip = Duration::from_millis(20);
+    Link::new(&LinkOptions { arguments: &arguments, round_trip, seed, name, interest }).unwrap()
+}
+
+pub fn address(node: u32) -> SocketAddr {
+    SocketAddr::new(node_address(NodeId(node), false), 443)
+}
+
+/// A packet of so many bytes on the wire from node 0 to node 1; its flow is its number.
+pub fn packet(number: u32, size: u32) -> Packet {
+    let mut packet = Packet::new(address(0), address(1), vec![0; size as usize - 28], None);
+    packet.flow = number;
+    packet
+}
+
+/// Everything that leaves a direction up to a time: when, and the number.
+pub fn deliveries(link: &mut Link, until: Time, exits: &mut Exits) -> Vec<(Time, u32)> {
+    let mut seen = Vec::new();
+    while let Some(at) = link.wake_at().filter(|at| *at <= until) {
+        link.wake(at, exits);
+        seen.extend(std::iter::from_fn(|| exits.take()).map(|packet| (at, packet.flow)));
+    }
+    seen
+}
+
+/// Offers packets (at, number, size) to a direction and gives what arrives, and when.
+pub fn play(link: &mut Link, offered: &[(Time, u32, u32)]) -> Vec<(Time, u32)> {
+    let (mut exits, mut seen) = (Exits::default(), Vec::new());
+    for (at, number, size) in offered {
+        // Deliveries at the same instant come later, as in a world the timers of links do.
+        if let Some(before) = at.as_nanos().checked_sub(1) {
+            seen.extend(deliveries(link, Time::from_nanos(before), &mut exits));
+        }
+        link.accept(*at, packet(*number, *size), &mut exits);
+    }
+    seen.extend(deliveries(link, Time::from_nanos(u64::MAX - 1), &mut exits));
+    seen
+}
+
+/// A host that sends packets of one size at an interval, and counts what it gets.
+#[derive(Debug)]
+pub struct Source {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub interval: Duration,
+    pub size: u32,
+    pub next: Option<Time>,
+    pub left: u64,
+    pub received: u64,
+}
+
+impl Source {
+    pub fn new(from: u32, to: u32, interval: Duration, left: u64) -> Source {
+        let next = (left > 0).then_some(Time::ZERO);
+        Source { from: address(from), to: address(to), interval, size: 1500, next, left, received: 0 }
+    }
+}
+
+impl Element for Source {
+    fn accept(&mut self, _now: Time, packet: Packet, exits: &mut Exits) {
+        self.received += 1;
+        exits.recycle(packet.bytes);
+    }
+    fn wake(&mut self, now: Time, exits: &mut Exits) {
+        let mut bytes = exits.buffer();
+        bytes.resize(40, 0);
+        let mut packet = Packet::new(self.from, self.to, bytes, None);
+        packet.size = self.size;
+        exits.send(packet);
+        self.left -= 1;
+        self.next = (self.left > 0).then_some(now + self.interval);
+    }
+    fn wake_at(&self) -> Option<Time> {
+        self.next
+    }
+}
+
+/// A chain of nodes 0, 1, 2, ... with one link between neighbours, both directions alike, and the ends as hosts.
+pub fn chain<H: Element>(links: u32, options: &[(&str, &str)], first: H, last: H) -> World<H> {
+    let mut topology = Topology::default();
+    for node in 0..=links {
+        topology.add_node(&node.to_string()).unwrap();
+    }
+    let mut directions = Vec::new();
+    for n in 0..links {
+        topology.add_link(&n.to_string(), &n.to_string(), &(n + 1).to_string()).unwrap();
+        directions.push(link(&format!("{n} forward"), options));
+        directions.push(link(&format!("{n} backward"), options));
+    }
+    let mut hosts: Vec<Option<H>> = (0..=links).map(|_| None).collect();
+    hosts[0] = Some(first);
+    hosts[links as usize] = Some(last);
+    World::new(&topology, directions, hosts)
+}

@@ -1,0 +1,403 @@
+//! Columns handed to any reader of Arrow without copying: the Arrow C data and C stream interfaces in PyCapsules.
+//!
+//! The structures are those of the Arrow specification ("The Arrow C data interface", "The Arrow C stream interface",
+//! "The Arrow PyCapsule Interface"). This is the only file of the module with `unsafe` in it. Two rules keep it sound:
+//!
+//! * every exported array owns one count of the [`Source`] whose buffers it points into, and those never change;
+//! * every structure is freed by its own `release` alone, which marks it released, so that it runs once.
+#![allow(unsafe_code, reason = "the C data interface is made of raw pointers; nothing else of the module is")]
+
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+
+/// What can be handed out: it owns the memory that its fields show, and it never changes.
+pub(crate) trait Source: Send + Sync {
+    /// The columns, all of [`Source::rows`] length.
+    fn fields(&self) -> Vec<Field<'_>>;
+    /// The number of rows.
+    fn rows(&self) -> usize;
+}
+
+/// One column.
+pub(crate) struct Field<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// Its values, one per row.
+    pub(crate) values: Values<'a>,
+    /// One bit per row, the lowest of a byte first, 1 for a value and 0 for null; `None` if all rows have values.
+    pub(crate) validity: Option<&'a [u8]>,
+}
+
+/// The values of a column where they are in memory.
+pub(crate) enum Values<'a> {
+    /// Doubles.
+    F64(&'a [f64]),
+    /// Unsigned integers.
+    U64(&'a [u64]),
+    /// Short unsigned integers.
+    U32(&'a [u32]),
+    /// Signed integers.
+    I64(&'a [i64]),
+    /// Truth values as bits, the lowest of a byte first, and how many they are.
+    Bool(&'a [u8], usize),
+    /// For each row the number of a word, below 2^31.
+    Text(&'a [u32], Words<'a>),
+}
+
+/// The words of a text column in Arrow's layout.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<'a> {
+    /// Where each word begins in `bytes`, and where the last one ends.
+    pub(crate) offsets: &'a [i32],
+    /// All words in UTF-8, with nothing between them.
+    pub(crate) bytes: &'a [u8],
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Values::F64(values) => values.len(),
+            Values::U64(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::I64(values) => values.len(),
+            Values::Bool(bits, length) => (*length).min(bits.len() * 8),
+            Values::Text(codes, _) => codes.len(),
+        }
+    }
+
+    /// Where they are in memory.
+    pub(crate) fn address(&self) -> *const c_void {
+        match self {
+            Values::F64(values) => values.as_ptr().cast(),
+            Values::U64(values) => values.as_ptr().cast(),
+            Values::U32(values) => values.as_ptr().cast(),
+            Values::I64(values) => values.as_ptr().cast(),
+            Values::Bool(bits, _) => bits.as_ptr().cast(),
+            Values::Text(codes, _) => codes.as_ptr().cast(),
+        }
+    }
+
+    /// The format string of the specification.
+    fn format(&self) -> &'static CStr {
+        match self {
+            Values::F64(_) => c"g",
+            Values::U64(_) => c"L",
+            Values::U32(_) => c"I",
+            Values::I64(_) => c"l",
+            Values::Bool(..) => c"b",
+            // Signed, because pandas takes no unsigned codes.
+            Values::Text(..) => c"i",
+        }
+    }
+}
+
+/// An array of the specification with raw pointers into its [`Source`].
+struct Node {
+    name: CString,
+    format: &'static CStr,
+    nullable: bool,
+    length: usize,
+    /// In the order of the specification, the validity bitmap first (null: all rows are valid).
+    buffers: Vec<*const c_void>,
+    children: Vec<Node>,
+    dictionary: Option<Box<Node>>,
+}
+
+impl Node {
+    /// The whole table: a struct array (format `+s`) whose children are the columns.
+    fn table(source: &dyn Source) -> Node {
+        let rows = source.rows();
+        let children = source.fields().iter().map(|field| Node::column(field, rows)).collect();
+        Node { buffers: vec![null()], children, ..Node::leaf("", c"+s", rows) }
+    }
+
+    fn column(field: &Field<'_>, rows: usize) -> Node {
+        // A reader goes as far as the length says, so it has to be true.
+        assert_eq!(
+            field.values.len(),
+            rows,
+            "the column {} has as many values as the table rows",
+            field.name
+        );
+        assert!(
+            field.validity.is_none_or(|bits| bits.len() * 8 >= rows),
+            "one bit per row in {}",
+            field.name
+        );
+        let validity = field.validity.map_or(null(), |bits| bits.as_ptr().cast());
+        let dictionary = match field.values {
+            Values::Text(_, words) => Some(Box::new(Node::words(words))),
+            _ => None,
+        };
+        Node {
+            nullable: field.validity.is_some(),
+            buffers: vec![validity, field.values.address()],
+            dictionary,
+            ..Node::leaf(field.name, field.values.format(), rows)
+        }
+    }
+
+    fn words(words: Words<'_>) -> Node {
+        Node {
+            buffers: vec![null(), words.offsets.as_ptr().cast(), words.bytes.as_ptr().cast()],
+            ..Node::leaf("", c"u", words.offsets.len().saturating_sub(1))
+        }
+    }
+
+    fn leaf(name: &str, format: &'static CStr, length: usize) -> Node {
+        let name = CString::new(name).expect("a column's name is a word of the source");
+        Node {
+            name,
+            format,
+            nullable: false,
+            length,
+            buffers: Vec::new(),
+            children: Vec::new(),
+            dictionary: None,
+        }
+    }
+}
+
+/// `struct ArrowSchema`.
+#[repr(C)]
+pub(crate) struct ArrowSchema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut ArrowSchema,
+    dictionary: *mut ArrowSchema,
+    release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+pub(crate) struct ArrowArray {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut ArrowArray,
+    dictionary: *mut ArrowArray,
+    release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArrayStream`.
+#[repr(C)]
+pub(crate) struct ArrowArrayStream {
+    get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
+    private_data: *mut c_void,
+}
+
+/// ARROW_FLAG_NULLABLE.
+const NULLABLE: i64 = 2;
+
+/// What an exported schema points into; freed by its `release`.
+struct SchemaParts {
+    name: CString,
+    children: Vec<*mut ArrowSchema>,
+}
+
+/// What an exported array points into; freed by its `release`.
+struct ArrayParts {
+    buffers: Vec<*const c_void>,
+    children: Vec<*mut ArrowArray>,
+    /// Keeps the memory alive that the buffers point into; never read.
+    _source: Arc<dyn Source>,
+}
+
+/// Where a stream stands; freed by its `release`.
+struct StreamParts {
+    source: Arc<dyn Source>,
+    /// Whether the one batch was given.
+    done: bool,
+}
+
+/// The capsule named `arrow_schema`.
+pub(crate) fn schema_capsule<'py>(py: Python<'py>, source: &dyn Source) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, schema(Node::table(source)), c"arrow_schema")
+}
+
+/// The capsule named `arrow_array`.
+pub(crate) fn array_capsule<'py>(
+    py: Python<'py>,
+    source: &Arc<dyn Source>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, array(Node::table(&**source), source), c"arrow_array")
+}
+
+/// The capsule named `arrow_array_stream`: one batch with all rows.
+pub(crate) fn stream_capsule<'py>(
+    py: Python<'py>,
+    source: &Arc<dyn Source>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let parts = Box::new(StreamParts { source: Arc::clone(source), done: false });
+    let stream = ArrowArrayStream {
+        get_schema: Some(stream_schema),
+        get_next: Some(stream_next),
+        get_last_error: Some(stream_error),
+        release: Some(release_stream),
+        private_data: Box::into_raw(parts).cast(),
+    };
+    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+}
+
+fn schema(node: Node) -> ArrowSchema {
+    let children = node.children.into_iter().map(|child| Box::into_raw(Box::new(schema(child)))).collect();
+    let mut parts = Box::new(SchemaParts { name: node.name, children });
+    ArrowSchema {
+        format: node.format.as_ptr(),
+        name: parts.name.as_ptr(),
+        metadata: null(),
+        flags: if node.nullable { NULLABLE } else { 0 },
+        n_children: parts.children.len() as i64,
+        children: parts.children.as_mut_ptr(),
+        dictionary: node.dictionary.map_or(null_mut(), |words| Box::into_raw(Box::new(schema(*words)))),
+        release: Some(release_schema),
+        private_data: Box::into_raw(parts).cast(),
+    }
+}
+
+fn array(node: Node, source: &Arc<dyn Source>) -> ArrowArray {
+    let children =
+        node.children.into_iter().map(|child| Box::into_raw(Box::new(array(child, source)))).collect();
+    let mut parts = Box::new(ArrayParts { buffers: node.buffers, children, _source: Arc::clone(source) });
+    ArrowArray {
+        length: node.length as i64,
+        // -1: not counted, the reader counts if it wants to know.
+        null_count: if node.nullable { -1 } else { 0 },
+        offset: 0,
+        n_buffers: parts.buffers.len() as i64,
+        n_children: parts.children.len() as i64,
+        buffers: parts.buffers.as_mut_ptr(),
+        children: parts.children.as_mut_ptr(),
+        dictionary: node
+            .dictionary
+            .map_or(null_mut(), |words| Box::into_raw(Box::new(array(*words, source)))),
+        release: Some(release_array),
+        private_data: Box::into_raw(parts).cast(),
+    }
+}
+
+unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
+    // SAFETY: the consumer passes the structure that it was given, or a bitwise copy of it (both are allowed by the
+    // specification), not yet released. `private_data` and `dictionary` are then still what `schema()` put there.
+    // Children that the consumer has moved out are marked released, so that dropping their boxes frees no more.
+    unsafe {
+        let schema = &mut *schema;
+        let parts = Box::from_raw(schema.private_data.cast::<SchemaParts>());
+        parts.children.iter().for_each(|&child| drop(Box::from_raw(child)));
+        if !schema.dictionary.is_null() {
+            drop(Box::from_raw(schema.dictionary));
+        }
+        schema.release = None;
+    }
+}
+
+unsafe extern "C" fn release_array(array: *mut ArrowArray) {
+    // SAFETY: as in `release_schema`, with what `array()` put there.
+    unsafe {
+        let array = &mut *array;
+        let parts = Box::from_raw(array.private_data.cast::<ArrayParts>());
+        parts.children.iter().for_each(|&child| drop(Box::from_raw(child)));
+        if !array.dictionary.is_null() {
+            drop(Box::from_raw(array.dictionary));
+        }
+        array.release = None;
+    }
+}
+
+unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
+    // SAFETY: the stream is not released, so its parts are alive; `out` is memory of the consumer for one
+    // structure, perhaps not initialised, therefore written without dropping what was there.
+    unsafe {
+        let parts = &*(*stream).private_data.cast::<StreamParts>();
+        out.write(schema(Node::table(&*parts.source)));
+    }
+    0
+}
+
+unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
+    // SAFETY: as in `stream_schema`; the consumer calls the stream from one thread at a time, so `parts` is unique.
+    unsafe {
+        let parts = &mut *(*stream).private_data.cast::<StreamParts>();
+        out.write(if parts.done { ended() } else { array(Node::table(&*parts.source), &parts.source) });
+        parts.done = true;
+    }
+    0
+}
+
+/// A released array: the end of a stream.
+fn ended() -> ArrowArray {
+    ArrowArray {
+        length: 0,
+        null_count: 0,
+        offset: 0,
+        n_buffers: 0,
+        n_children: 0,
+        buffers: null_mut(),
+        children: null_mut(),
+        dictionary: null_mut(),
+        release: None,
+        private_data: null_mut(),
+    }
+}
+
+unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
+    // No call of the stream fails.
+    null()
+}
+
+unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
+    // SAFETY: not yet released, so `private_data` is what `stream_capsule` put there.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
+        (*stream).release = None;
+    }
+}
+
+impl Drop for ArrowSchema {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: not released yet, and nobody else has it: the owner is dropping it.
+            unsafe { release(self) }
+        }
+    }
+}
+
+impl Drop for ArrowArray {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: as for the schema.
+            unsafe { release(self) }
+        }
+    }
+}
+
+impl Drop for ArrowArrayStream {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: as for the schema.
+            unsafe { release(self) }
+        }
+    }
+}
+
+// SAFETY: all pointers are into memory that the structure owns or counts a reference of (a `Source` is Send and Sync), and
+// nothing in it belongs to a thread; Python may drop a capsule in any thread.
+unsafe impl Send for ArrowSchema {}
+// SAFETY: as for the schema.
+unsafe impl Send for ArrowArray {}
+// SAFETY: as for the schema.
+unsafe impl Send for ArrowArrayStream {}

@@ -1,0 +1,34 @@
+//! The exceptions of the package: one tree, and which error of `lab` becomes which of them.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    quiclab,
+    Error,
+    PyException,
+    "What went wrong and what to change, in one line. The base of all others."
+);
+create_exception!(
+    quiclab,
+    ScenarioError,
+    Error,
+    "The scenario is not one: file, line, key, what was found, what is allowed."
+);
+create_exception!(quiclab, RunError, Error, "The run could not go on.");
+create_exception!(quiclab, OutputError, Error, "Results could not be written or read back.");
+
+/// The exception for a scenario that is refused.
+pub(crate) fn scenario(error: lab::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// The exception for a run that failed.
+pub(crate) fn run(error: lab::RunError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        lab::RunError::Output { .. } => OutputError::new_err(message),
+        _ => RunError::new_err(message),
+    }
+}

@@ -1,0 +1,34 @@
+//! The module `quiclab._quiclab`: the crate `lab` for Python, nothing but the border.
+//!
+//! A scenario, a run, its tables, the exceptions. What is convenient is in the Python package `quiclab`; what is
+//! simulated is in `lab`.
+
+mod arrow;
+mod error;
+mod scenario;
+mod table;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// The border between the package quiclab and its simulator. Use the package.
+#[pymodule]
+mod _quiclab {
+    #[pymodule_export]
+    use crate::error::{Error, OutputError, RunError, ScenarioError};
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::table::Table;
+    use pyo3::prelude::*;
+
+    /// The version of quiclab.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// What can stand in a scenario, as JSON: rooms with their components, their options, units and defaults.
+    #[pyfunction]
+    fn rooms_json() -> String {
+        lab::rooms_json()
+    }
+}

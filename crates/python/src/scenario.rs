@@ -1,0 +1,70 @@
+//! The class `Scenario`: reads, prints and runs.
+
+use crate::error;
+use crate::table::Table;
+use crate::watch::Watch;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A scenario that was read and found right.
+#[pyclass(frozen, module = "quiclab._quiclab")]
+pub(crate) struct Scenario {
+    inner: lab::Scenario,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a TOML document. `origin` is the file that it came from, for messages and for the paths in it;
+    /// `sets` are changes to it, "key.path=value" each.
+    #[staticmethod]
+    fn parse(text: &str, origin: PathBuf, sets: Vec<String>) -> PyResult<Scenario> {
+        let inner = lab::Scenario::parse(text, &origin, &sets).map_err(error::scenario)?;
+        Ok(Scenario { inner })
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The seed of its random streams.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.seed
+    }
+
+    /// The document with every default filled in.
+    fn to_toml(&self) -> String {
+        self.inner.to_toml()
+    }
+
+    /// What the scenario is, for people: pairs of what and how.
+    fn describe(&self) -> Vec<(String, String)> {
+        lab::describe(&self.inner)
+    }
+
+    /// Runs it without holding the GIL: the summary as JSON, and the tables if asked for.
+    ///
+    /// `qlog` is a folder for one .sqlog per end of a connection, `pcap` the capture file. `progress` is called at
+    /// most ten times a second with (now_s, end_s, done_bytes, total_bytes or None); what it raises ends the run.
+    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        tables: bool,
+        qlog: Option<PathBuf>,
+        pcap: Option<PathBuf>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Vec<Table>)> {
+        let options = lab::Options { seed, tables, qlog, pcap };
+        let mut watch = Watch::new(progress);
+        let result = py.detach(|| lab::run(&self.inner, &options, &mut |progress| watch.step(&progress)));
+        if let Some(stopped) = watch.into_stopped() {
+            return Err(stopped);
+        }
+        let outcome = result.map_err(error::run)?;
+        Ok((outcome.summary, outcome.tables.into_iter().map(Table::new).collect()))
+    }
+}

@@ -1,0 +1,109 @@
+//! The class `Table`: the columns of a run, read in place by anything that speaks Arrow.
+
+use crate::arrow::{self, Field, Source, Values, Words};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::Arc;
+use trace::columns::{Column, Data};
+
+/// A finished table.
+struct Finished(trace::columns::Table);
+
+impl Source for Finished {
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn fields(&self) -> Vec<Field<'_>> {
+        self.0.columns.iter().map(field).collect()
+    }
+}
+
+fn field(column: &Column) -> Field<'_> {
+    let values = match &column.data {
+        Data::F64(values) => Values::F64(values),
+        Data::U64(values) => Values::U64(values),
+        Data::U32(values) => Values::U32(values),
+        Data::I64(values) => Values::I64(values),
+        Data::Bool(bits) => Values::Bool(bits.as_bytes(), bits.len()),
+        Data::Text(text) => {
+            Values::Text(&text.codes, Words { offsets: text.words.offsets(), bytes: text.words.bytes() })
+        }
+    };
+    Field { name: column.name, values, validity: column.validity.as_ref().map(|bits| bits.as_bytes()) }
+}
+
+/// A table of a run. Anything that reads Arrow takes it without copying: `pyarrow.table(table)`.
+#[pyclass(frozen, module = "quiclab._quiclab")]
+pub(crate) struct Table {
+    name: &'static str,
+    note: Option<String>,
+    source: Arc<dyn Source>,
+}
+
+impl Table {
+    /// The class around a finished table.
+    pub(crate) fn new(table: trace::columns::Table) -> Table {
+        Table { name: table.name, note: table.note(), source: Arc::new(Finished(table)) }
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The name of the table.
+    #[getter]
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    /// One sentence if rows are missing because there would have been too many; otherwise None.
+    #[getter]
+    fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The number of rows.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.source.rows()
+    }
+
+    /// The names of the columns in order.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.source.fields().iter().map(|field| field.name).collect()
+    }
+
+    /// Where the values of each column are in memory, in the order of the columns: for tests that nothing is copied.
+    fn addresses(&self) -> Vec<usize> {
+        self.source.fields().iter().map(|field| field.values.address().addr()).collect()
+    }
+
+    /// The schema as a capsule of the Arrow PyCapsule interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::schema_capsule(py, &*self.source)
+    }
+
+    /// Schema and rows as capsules of the Arrow PyCapsule interface. Another schema than its own is not given.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // The interface allows the producer to ignore a request; the consumer then casts.
+        drop(requested_schema);
+        Ok((arrow::schema_capsule(py, &*self.source)?, arrow::array_capsule(py, &self.source)?))
+    }
+
+    /// The rows as a stream of one batch, in a capsule of the Arrow PyCapsule interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        arrow::stream_capsule(py, &self.source)
+    }
+}
