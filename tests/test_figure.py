@@ -92,7 +92,7 @@ def large(rows: int, connections: int) -> quiclab.Run:
 
     owners = pa.DictionaryArray.from_arrays(pa.array(np.arange(rows, dtype=np.int32) % connections), pa.array(names))
     columns = {"time_s": pa.array(times), "connection": owners, "side": text("server")}
-    gauges = ("cwnd_bytes", "bytes_in_flight", "latest_rtt_ms", "smoothed_rtt_ms", "min_rtt_ms")
+    gauges = ("cwnd_bytes", "bytes_in_flight", "delivery_rate_mbps", "latest_rtt_ms", "smoothed_rtt_ms", "min_rtt_ms")
     tables: dict[str, Any] = {
         "connection": pa.table({**columns, **{name: wave(1e4) for name in gauges}}),
         "loss": pa.table(columns),

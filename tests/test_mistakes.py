@@ -137,13 +137,13 @@ SECOND = '[[flow]]\nname = "download"\nclient = "client"\nserver = "server"\napp
 # Mistakes in the scenario: what is replaced in bulk.toml by what, the words of the line.
 SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "not TOML": ("seed = 1", "seed = = 1", (":2:", "TOML")),
-    "a key given twice": ("seed = 1", "seed = 1\nseed = 2", (":3:", "seed")),
+    "a key given twice": ("seed = 1", "seed = 1\nseed = 2", (":3:", "duplicate")),
     "an unknown key": ("duration =", "durration =", (":3:1", '"durration"', 'did you mean "duration"?')),
     "an unknown table": ("[flow.transport]", "[flow.transprot]", ("transprot", 'did you mean "transport"?')),
     "text for a number": ("seed = 1", 'seed = "one"', (":2:", "seed", '"one"', "whole number")),
     "a list for a text": ('client = "client"', 'client = ["client"]', ("flow.download.client", "a list")),
     "a table for a text": ('name = "cell"', "name = { first = 1 }", ("name", "a table")),
-    "a number without a unit": ('delay = "10 ms"', "delay = 10", (":9:", "delay", "unit is missing", "10")),
+    "a number without a unit": ('delay = "10 ms"', "delay = 10", (":10:", "delay", "unit is missing", "10")),
     "a text without a unit": ('"5 Mbit/s"', '"5"', ("link.cell.forward.rate", "unit is missing")),
     "a unit of something else": ('delay = "10 ms"', 'delay = "10 kB"', ("delay", "unknown unit", "kB")),
     "a negative rate": ('"5 Mbit/s"', '"-5 Mbit/s"', ("link.cell.forward.rate", "negative")),
@@ -164,7 +164,7 @@ SCENARIOS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "two flows of one name": (END, END + SECOND, ("download", "name")),
     "two links of one name": (END, END + ISLAND.replace("far", "cell"), ("cell", "name")),
     "a trace that is missing": ('"5 Mbit/s"', '{ type = "trace", file = "no.down" }', ("no.down", "no such file")),
-    "a trace that is malformed": ('"5 Mbit/s"', f'{{ type = "trace", file = "{TRACE}" }}', ("line 3", "x")),
+    "a trace that is malformed": ('"5 Mbit/s"', f'{{ type = "trace", file = "{TRACE}" }}', (f"{TRACE}:3:", "x")),
 }
 
 

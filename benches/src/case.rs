@@ -3,6 +3,15 @@
 /// Application bytes of a bulk transfer.
 pub(crate) const BULK: usize = 375_000_000;
 
+/// What protects the packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protection {
+    /// No cryptography: a modelled handshake of the usual sizes, a tag of zeros.
+    Null,
+    /// rustls with ring, AES-128-GCM, a P-256 certificate.
+    Tls,
+}
+
 /// One thing that is measured.
 pub(crate) trait Case {
     /// Its name in the results.
@@ -30,7 +39,8 @@ pub(crate) struct Transfer {
     pub(crate) dropped: u64,
     /// Application bytes that the receiver read.
     pub(crate) bytes: u64,
-    /// Virtual time from the first packet to the last acknowledgement, in seconds.
+    /// Virtual time from the first packet to the end of the transfer, in seconds. The end is the last acknowledgement,
+    /// with quiclab the last byte at the receiver, which comes one propagation delay earlier.
     pub(crate) seconds: f64,
 }
 

@@ -3,6 +3,8 @@
 mod case;
 mod cases;
 mod clock;
+mod heap;
+mod quiclab;
 mod quinn;
 mod report;
 mod rounds;

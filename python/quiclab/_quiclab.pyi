@@ -28,7 +28,6 @@ class Scenario:
     def run(
         self,
         *,
-        seed: int | None = None,
         tables: bool = True,
         qlog: str | PathLike[str] | None = None,
         pcap: str | PathLike[str] | None = None,

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -18,6 +19,8 @@ Changes = Mapping[str, Any] | Iterable[str]
 
 _LONGEST = (16 << 20) + 1
 """Bytes of a file that are read: one more than the reader of scenarios takes, so that it says so."""
+
+_SECONDS_BETWEEN_REPORTS = 0.1
 
 
 class Scenario:
@@ -147,7 +150,15 @@ class Scenario:
 def _report(callback: Callback | None) -> Callable[..., object] | None:
     if callback is None:
         return None
-    return lambda now, end, done, total: callback(Progress(now, end, done, total))
+    next_call = 0.0
+
+    def report(now: float, end: float, done: int, total: int | None) -> None:
+        nonlocal next_call
+        if (clock := time.monotonic()) >= next_call:
+            next_call = clock + _SECONDS_BETWEEN_REPORTS
+            callback(Progress(now, end, done, total))
+
+    return report
 
 
 def _sets(changes: Changes) -> list[str]:

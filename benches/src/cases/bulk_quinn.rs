@@ -1,8 +1,8 @@
 //! A bulk transfer by quinn-proto.
 
-use crate::case::{BULK, Case, Transfer};
+use crate::case::{BULK, Case, Protection, Transfer};
 use crate::clock;
-use crate::quinn::{Contexts, Protection, transfer};
+use crate::quinn::{Contexts, transfer};
 
 /// The case: data packets delivered per CPU second.
 pub(super) struct Bulk {

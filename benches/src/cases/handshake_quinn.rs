@@ -1,8 +1,8 @@
 //! A handshake and 1 kB by quinn-proto, as a whole run: endpoints, connection, transfer.
 
-use crate::case::Case;
+use crate::case::{Case, Protection};
 use crate::clock;
-use crate::quinn::{Contexts, Protection, transfer};
+use crate::quinn::{Contexts, transfer};
 
 /// Runs in one measurement: one alone is too short for the clock.
 const RUNS: u32 = 500;

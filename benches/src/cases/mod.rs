@@ -1,26 +1,76 @@
 //! What is measured: one file for each kind of case, one line for each case in [`all`].
 
+mod bulk;
 mod bulk_quinn;
+mod handshake;
 mod handshake_quinn;
+mod idle_pair;
 
-use crate::case::{Case, Ratio};
-use crate::quinn::Protection;
+use crate::case::{Case, Protection, Ratio};
+use crate::quiclab::Traces;
 
 /// The ratios that are reported.
-pub(crate) const RATIOS: &[Ratio] = &[Ratio {
-    name: "cost-tls-quinn",
-    over: "quinn-null",
-    under: "quinn-tls",
-    about: "quinn-proto: CPU time per packet with real keys over that without",
-}];
+pub(crate) const RATIOS: &[Ratio] = &[
+    Ratio {
+        name: "ratio-null",
+        over: "bulk-null",
+        under: "quinn-null",
+        about: "quiclab's speed over that of quinn-proto, no cryptography",
+    },
+    Ratio {
+        name: "ratio-tls",
+        over: "bulk-tls",
+        under: "quinn-tls",
+        about: "quiclab's speed over that of quinn-proto, with real keys",
+    },
+    Ratio {
+        name: "cost-tls",
+        over: "bulk-null",
+        under: "bulk-tls",
+        about: "quiclab: CPU time per packet with real keys over that without",
+    },
+    Ratio {
+        name: "cost-tls-quinn",
+        over: "quinn-null",
+        under: "quinn-tls",
+        about: "quinn-proto: the same",
+    },
+    Ratio {
+        name: "cost-tables",
+        over: "bulk-null",
+        under: "bulk-null-tables",
+        about: "quiclab: CPU time per packet with tables over that without, no cryptography",
+    },
+    Ratio {
+        name: "cost-qlog",
+        over: "bulk-null",
+        under: "bulk-null-qlog",
+        about: "quiclab: CPU time per packet with qlog over that without, no cryptography",
+    },
+    Ratio {
+        name: "cost-pcap",
+        over: "bulk-tls",
+        under: "bulk-tls-pcap",
+        about: "quiclab: CPU time per packet with a capture over that without, with real keys",
+    },
+];
 
 /// The cases, in the order in which each round measures them. Candidates that are compared stand side by side, so that
 /// they meet the machine in the same mood.
 pub(crate) fn all() -> Vec<Box<dyn Case>> {
     vec![
+        Box::new(bulk::Bulk::new(Protection::Null, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Null)),
+        Box::new(bulk::Bulk::new(Protection::Tls, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Tls)),
+        Box::new(bulk::Bulk::new(Protection::Null, Traces::Tables)),
+        Box::new(bulk::Bulk::new(Protection::Null, Traces::Qlog)),
+        Box::new(bulk::Bulk::new(Protection::Tls, Traces::Pcap)),
+        Box::new(handshake::Handshake::new(Protection::Null)),
         Box::new(handshake_quinn::Handshake::new(Protection::Null)),
+        Box::new(handshake::Handshake::new(Protection::Tls)),
         Box::new(handshake_quinn::Handshake::new(Protection::Tls)),
+        Box::new(idle_pair::IdlePair::new(Protection::Null)),
+        Box::new(idle_pair::IdlePair::new(Protection::Tls)),
     ]
 }

@@ -11,4 +11,4 @@ mod null;
 mod pair;
 mod tls;
 
-pub(crate) use pair::{Contexts, Protection, transfer};
+pub(crate) use pair::{Contexts, transfer};

@@ -11,7 +11,7 @@ use quinn_proto::{
 use super::host::{Application, CLIENT, Host, SERVER};
 use super::link::Link;
 use super::{null, tls};
-use crate::case::Transfer;
+use crate::case::{Protection, Transfer};
 
 /// UDP payload of a full packet: an MTU of 1500 bytes without the IPv4 and UDP headers.
 const PAYLOAD: u16 = 1472;
@@ -24,15 +24,6 @@ const SEND_WINDOW: u64 = 4 << 20;
 
 /// What the application writes at a time.
 const CHUNK: usize = 256 << 10;
-
-/// What protects the packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Protection {
-    /// No cryptography: a modelled handshake, a tag of zeros.
-    Null,
-    /// rustls with ring, AES-128-GCM, a P-256 certificate.
-    Tls,
-}
 
 /// What is built once and shared by many runs: configurations, certificates, keys, the application's bytes.
 pub(crate) struct Contexts {

@@ -250,16 +250,6 @@ const MISTAKES: &[Mistake] = &[
         r#"a.toml:9:9: link.cell.queue: unknown unit, found "5 pakets"; expected a queue limit (packets, B/kB/MB, ms/s, BDP or "unlimited"), like "1 BDP""#,
     ),
     mistake(
-        r#"delay = "20 ms""#,
-        r#"queue = "0 packets""#,
-        r#"a.toml:9:9: link.cell.queue: zero, found "0 packets"; expected a queue limit (packets, B/kB/MB, ms/s, BDP or "unlimited"), like "1 BDP""#,
-    ),
-    mistake(
-        r#"delay = "20 ms""#,
-        r#"queue = { type = "drop-tail", limit = "0 B" }"#,
-        r#"a.toml:9:39: link.cell.queue.limit: zero, found "0 B"; expected a queue limit (packets, B/kB/MB, ms/s, BDP or "unlimited"), like "1 BDP""#,
-    ),
-    mistake(
         r#""1 MB" }"#,
         r#""1 Mbit/s" }"#,
         r#"a.toml:15:39: flow.get.application.size: unknown unit, found "1 Mbit/s"; expected a size with its unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB), like "10 MB""#,

@@ -3,6 +3,7 @@
 use lab::scenario::{Scenario, describe, rooms, rooms_json};
 use proptest::prelude::*;
 use random::Stream;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ impl Author {
             Kind::Number(from, to) => format!("{:?}", from + (to - from) * number as f64 / 1e9),
             Kind::Probability if self.below(2) == 0 => format!("\"{} %\"", number as f64 / 1e7),
             Kind::Probability => format!("{:?}", number as f64 / 1e9),
-            Kind::Flag => (number % 2 == 0).to_string(),
+            Kind::Flag => number.is_multiple_of(2).to_string(),
             Kind::Text => format!("\"a \\\" \\\\ \\t ä {number}\""),
             Kind::Choice(words) => format!("\"{}\"", words[number as usize % words.len()]),
             Kind::File => "\"some.down\"".to_owned(),
@@ -118,7 +119,7 @@ impl Author {
         }
         let nodes = 2 + self.below(5);
         for node in 0..nodes {
-            if nodes % 2 == 0 {
+            if nodes.is_multiple_of(2) {
                 writeln!(out, "[[node]]\nname = \"n{node}\"").unwrap();
             }
         }
@@ -256,22 +257,24 @@ fn flows_override_the_transport_of_all() {
 fn a_description_is_computed_by_hand() {
     let scenario = Scenario::parse(SMALL, Path::new("a.toml"), &["flow.get.ip=6".to_owned()]).unwrap();
     let lines = describe(&scenario);
-    let told = |subject: &str| -> Vec<&str> {
-        lines.iter().filter(|(known, _)| known == subject).map(|(_, words)| words.as_str()).collect()
-    };
-    assert_eq!(told("network"), ["2 nodes, 1 link"]);
+    let told =
+        |subject: &str| lines.iter().find(|(known, _)| known == subject).map_or("", |(_, words)| words);
+    assert_eq!(told("network"), "2 nodes, 1 link");
     // 8 Mbit/s over 40 ms there and back: 40 kB, and twice that in the queue.
     let forward = "server to client: fixed 8 Mbit/s, delay 20 ms, drop-tail 2 BDP (80 kB), MTU 1500";
-    assert_eq!(told("link cell forward"), [forward]);
+    assert_eq!(told("link cell forward"), forward);
     assert_eq!(
         told("link cell backward"),
-        ["client to server: unlimited, delay 20 ms, drop-tail 10 packets, MTU 1500"]
+        "client to server: unlimited, delay 20 ms, drop-tail 10 packets, MTU 1500"
     );
-    let flow = told("flow get");
-    assert_eq!(flow[1], "server to client: bottleneck cell forward 8 Mbit/s, base RTT 40 ms, BDP 40 kB");
-    assert_eq!(flow[2], "client to server: no bottleneck, base RTT 40 ms");
+    let bottleneck = "bottleneck cell forward 8 Mbit/s, base RTT 40 ms, BDP 40 kB";
+    assert_eq!(told("flow get, server to client"), bottleneck);
+    assert_eq!(told("flow get, client to server"), "no bottleneck, base RTT 40 ms");
     // 1472 + 48 bytes of headers.
-    assert!(flow[3].contains("1520") && flow[3].ends_with("max_udp_payload = 1452"), "{flow:?}");
+    let warning = told("flow get, warning");
+    assert!(warning.contains("1520") && warning.ends_with("max_udp_payload = 1452"), "{warning}");
+    let subjects: BTreeSet<&String> = lines.iter().map(|(subject, _)| subject).collect();
+    assert_eq!(subjects.len(), lines.len());
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn the_examples_are_scenarios() {
         if path.extension().is_some_and(|ending| ending == "toml") {
             let scenario = Scenario::from_file(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert!(
-                describe(&scenario).iter().all(|(_, words)| !words.contains("warning")),
+                describe(&scenario).iter().all(|(subject, _)| !subject.contains("warning")),
                 "{}",
                 path.display()
             );

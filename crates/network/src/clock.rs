@@ -2,52 +2,51 @@
 
 use units::Time;
 
-/// One timer per element, in a tree of which each node holds the earlier of its two children. At one instant the
-/// element with the lower index comes first.
+/// One timer per element, as a tournament: each node of a binary tree holds the earlier of its two children. At one
+/// instant the element with the lower index comes first.
+///
+/// Setting a timer walks up the tree and stops where nothing changes; there is nothing to search and nothing to remove.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    /// `tree[1]` is the root; leaves start at `leaves`. Each entry is (time, element).
-    tree: Vec<(Time, u32)>,
+    /// `tree[1]` is the root; the elements' own timers start at `leaves`.
+    tree: Vec<Time>,
     leaves: usize,
 }
 
 impl Clock {
     pub(crate) fn new(elements: usize) -> Clock {
         let leaves = elements.next_power_of_two().max(2);
-        let mut tree = vec![(Time::NEVER, u32::MAX); 2 * leaves];
-        for i in 0..leaves {
-            tree[leaves + i] = (Time::NEVER, i as u32);
-        }
-        for i in (1..leaves).rev() {
-            tree[i] = tree[2 * i].min(tree[2 * i + 1]);
-        }
-        Clock { tree, leaves }
+        Clock { tree: vec![Time::NEVER; 2 * leaves], leaves }
     }
 
     /// Sets an element's timer; `None`: it sleeps.
     #[inline]
     pub(crate) fn set(&mut self, element: usize, at: Option<Time>) {
         let mut i = self.leaves + element;
-        let at = at.unwrap_or(Time::NEVER);
-        if self.tree[i].0 == at {
-            return;
-        }
-        self.tree[i].0 = at;
-        while i > 1 {
-            i /= 2;
-            let earlier = self.tree[2 * i].min(self.tree[2 * i + 1]);
-            if self.tree[i] == earlier {
-                break;
+        let mut at = at.unwrap_or(Time::NEVER);
+        while self.tree[i] != at {
+            self.tree[i] = at;
+            if i == 1 {
+                return;
             }
-            self.tree[i] = earlier;
+            at = at.min(self.tree[i ^ 1]);
+            i /= 2;
         }
     }
 
     /// The next timer, if any is set.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, usize)> {
-        let (at, element) = self.tree[1];
-        (at != Time::NEVER).then_some((at, element as usize))
+        let at = self.tree[1];
+        if at == Time::NEVER {
+            return None;
+        }
+        let mut i = 1;
+        while i < self.leaves {
+            // To the left if the time comes from there, also if it comes from both.
+            i = 2 * i + usize::from(self.tree[2 * i] != at);
+        }
+        Some((at, i - self.leaves))
     }
 }
 
@@ -71,5 +70,20 @@ mod tests {
         clock.set(0, None);
         clock.set(2, None);
         assert_eq!(clock.next(), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn it_is_the_minimum_of_time_and_index(sets: Vec<(usize, Option<u8>)>, elements in 1usize..20) {
+            let mut clock = Clock::new(elements);
+            let mut timers = vec![None; elements];
+            for (element, at) in sets {
+                let at = at.map(|ns| Time::from_nanos(u64::from(ns)));
+                clock.set(element % elements, at);
+                timers[element % elements] = at;
+                let next = timers.iter().enumerate().filter_map(|(i, at)| Some(((*at)?, i))).min();
+                proptest::prop_assert_eq!(clock.next(), next);
+            }
+        }
     }
 }

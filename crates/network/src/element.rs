@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Buffers that are kept for the next packets; more are given back to the system.
+/// Buffers, and places of packets, that are kept for the next ones; more are given back to the system.
 const MAX_POOLED: usize = 1 << 14;
 /// The capacity of a new buffer: a payload of any usual MTU fits.
 const CAPACITY: usize = 2048;
@@ -42,11 +42,14 @@ impl<E: Element + ?Sized> Element for Box<E> {
     }
 }
 
-/// Where packets leave an element, and the buffers that they are made of.
+/// Where packets leave an element, and the memory that they are made of. What is given back is used again, so that
+/// nothing is allocated for a packet once as many were underway as ever are at one time.
 #[derive(Debug, Default)]
 pub struct Exits {
-    leaving: VecDeque<Packet>,
-    pool: Vec<Vec<u8>>,
+    leaving: VecDeque<Box<Packet>>,
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    places: Vec<Box<Packet>>,
+    buffers: Vec<Vec<u8>>,
     stop: bool,
 }
 
@@ -54,12 +57,73 @@ impl Exits {
     /// Sends a packet on its way: it is handed to the next element at this instant, behind those sent before it.
     #[inline]
     pub fn send(&mut self, packet: Packet) {
+        let packet = self.place(packet);
         self.leaving.push_back(packet);
     }
-    /// The packet that was sent first and has not been taken yet.
+    /// Takes the packet that was sent first and has not been taken yet: for who drives an element without a world.
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
+        let packet = self.leaving.pop_front()?;
+        Some(self.unplace(packet))
+    }
+    /// An empty buffer for a payload, one that was used before if there is any.
+    #[inline]
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.buffers.pop().unwrap_or_else(|| Vec::with_capacity(CAPACITY))
+    }
+    /// Takes back the buffer of a packet that is no more.
+    #[inline]
+    pub fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.buffers.len() < MAX_POOLED && buffer.capacity() > 0 {
+            buffer.clear();
+            self.buffers.push(buffer);
+        }
+    }
+
+    /// Sends a packet that is in its place already.
+    #[inline]
+    pub(crate) fn pass_on(&mut self, packet: Box<Packet>) {
+        self.leaving.push_back(packet);
+    }
+    /// Takes the packet that was sent first, where it is.
+    #[inline]
+    pub(crate) fn take_placed(&mut self) -> Option<Box<Packet>> {
         self.leaving.pop_front()
+    }
+    /// Puts a packet where it stays while it is underway.
+    #[inline]
+    pub(crate) fn place(&mut self, packet: Packet) -> Box<Packet> {
+        match self.places.pop() {
+            Some(mut place) => {
+                *place = packet;
+                place
+            }
+            None => Box::new(packet),
+        }
+    }
+    /// Takes a packet out of its place, which is used again.
+    #[inline]
+    pub(crate) fn unplace(&mut self, mut place: Box<Packet>) -> Packet {
+        let bytes = std::mem::take(&mut place.bytes);
+        let packet = place.with_bytes(bytes);
+        if self.places.len() < MAX_POOLED {
+            self.places.push(place);
+        }
+        packet
+    }
+    /// Ends a packet: takes back its place and its buffer.
+    #[inline]
+    pub(crate) fn discard(&mut self, mut place: Box<Packet>) {
+        self.recycle(std::mem::take(&mut place.bytes));
+        if self.places.len() < MAX_POOLED {
+            self.places.push(place);
+        }
+    }
+    /// A packet like another, in a place of its own.
+    pub(crate) fn copy(&mut self, packet: &Packet) -> Box<Packet> {
+        let mut bytes = self.buffer();
+        bytes.extend_from_slice(&packet.bytes);
+        self.place(packet.with_bytes(bytes))
     }
     /// Something is wrong that the run cannot go on with; the world finds out what.
     pub(crate) fn stop(&mut self) {
@@ -69,19 +133,6 @@ impl Exits {
     pub(crate) fn must_stop(&self) -> bool {
         self.stop
     }
-    /// An empty buffer for a packet, one that was used before if there is any.
-    #[inline]
-    pub fn buffer(&mut self) -> Vec<u8> {
-        self.pool.pop().unwrap_or_else(|| Vec::with_capacity(CAPACITY))
-    }
-    /// Takes back the buffer of a packet that is no more.
-    #[inline]
-    pub fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.pool.len() < MAX_POOLED {
-            buffer.clear();
-            self.pool.push(buffer);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -89,17 +140,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_come_back_empty_and_are_used_again() {
+    fn memory_comes_back_empty_and_is_used_again() {
         let mut exits = Exits::default();
-        let mut buffer = exits.buffer();
-        buffer.extend_from_slice(&[1; 3000]);
-        let capacity = buffer.capacity();
-        exits.recycle(buffer);
+        let mut bytes = exits.buffer();
+        bytes.extend_from_slice(&[1; 3000]);
+        let (at, capacity) = (([10, 0, 0, 1], 1).into(), bytes.capacity());
+        let packet = exits.place(Packet::new(at, at, bytes, None));
+        let place: *const Packet = &raw const *packet;
+        let copy = exits.copy(&packet);
+        assert_eq!(copy, packet);
+        exits.discard(packet);
         let again = exits.buffer();
         assert_eq!((again.len(), again.capacity()), (0, capacity));
-        for _ in 0..MAX_POOLED + 10 {
-            exits.recycle(Vec::new());
-        }
-        assert_eq!(exits.pool.len(), MAX_POOLED, "the pool has a bound");
+        let packet = exits.place(Packet::new(at, at, again, None));
+        assert!(std::ptr::eq(place, &raw const *packet) && packet.bytes.is_empty());
+        exits.pass_on(copy.clone());
+        assert_eq!(exits.take(), Some(*copy));
+    }
+
+    #[test]
+    fn the_pools_have_a_bound() {
+        let mut exits = Exits::default();
+        let at = ([10, 0, 0, 1], 1).into();
+        (0..MAX_POOLED + 10).for_each(|_| exits.discard(Box::new(Packet::new(at, at, vec![0], None))));
+        assert_eq!((exits.places.len(), exits.buffers.len()), (MAX_POOLED, MAX_POOLED));
     }
 }

@@ -7,6 +7,7 @@
 //! [`loss::LOSSES`], [`jitter::JITTERS`], and the options of a direction in [`LINK`].
 
 mod clock;
+mod count;
 mod element;
 mod error;
 pub mod jitter;
@@ -18,9 +19,10 @@ pub mod rate;
 mod topology;
 mod world;
 
+pub use count::Count;
 pub use element::{Element, Exits};
 pub use error::BuildError;
-pub use link::{Count, DropReason, LINK, Link, LinkOptions, LinkStats, Overflow};
+pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats, Overflow};
 pub use packet::Packet;
 pub use topology::{MAX_LINKS, MAX_NODES, NodeId, Topology, TopologyError, node_address, node_of};
 pub use world::{MAX_AT_ONE_INSTANT, RunError, Step, World};

@@ -23,12 +23,13 @@ mod options;
 mod stats;
 
 pub use options::{LINK, LinkOptions};
-pub use stats::{Count, DropReason, LinkStats};
+pub use stats::{DropReason, LinkStats};
 
+use crate::count::Count;
 use crate::element::{Element, Exits};
 use crate::error::BuildError;
 use crate::packet::Packet;
-use crate::queue::{self, Queue, Report};
+use crate::queue::{self, Queue, Report, Waiting};
 use crate::rate::{self, Server};
 use impairments::{Fate, Impairments};
 use line::{Line, MAX_UNDERWAY};
@@ -38,11 +39,14 @@ use std::fmt;
 use trace::{Event, Log};
 use units::{Duration, Rate, Size, Time};
 
+/// The flows whose drops are counted one by one.
+const MAX_COUNTED_FLOWS: usize = 1 << 16;
+
 /// One direction of a link.
 pub struct Link {
     name: String,
     server: Server,
-    queue: Box<dyn Queue>,
+    queue: Waiting,
     /// What waits, as the queue said after the last call.
     waiting: Count,
     /// When the next packet can leave the queue. If it is past, the server is free.
@@ -153,18 +157,16 @@ impl Link {
     /// The counters up to the last time at which it was touched or caught up with.
     pub fn stats(&self) -> LinkStats {
         let (now, going) = (self.stats.until, self.transmission);
-        let losing = self.losing.iter().fold(Count::default(), |mut sum, (_, size, _)| {
-            sum.add(*size);
-            sum
-        });
+        let mut inside = self.waiting + self.line.count();
+        self.losing.iter().for_each(|(_, size, _)| inside.add(*size));
         let mut busy = self.stats.busy + now.min(going.end).since(going.busy_from);
         if self.waiting.packets > 0 {
             // The packet at the head waits for an opportunity, or for the end of an outage.
             busy += now.since(going.end.max(going.head_since));
         }
-        LinkStats { inside: self.stats.inside + losing, busy, ..self.stats }
+        LinkStats { inside, busy, ..self.stats }
     }
-    /// Packets of a flow that were dropped or lost here.
+    /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
     pub fn drops_of(&self, flow: u32) -> u64 {
         self.drops.get(flow as usize).copied().unwrap_or(0)
     }
@@ -183,72 +185,104 @@ impl Link {
         while self.waiting.packets > 0 && self.next_start <= now {
             self.start_next(exits);
         }
-        self.pass_time(now);
+        self.end_losses(now);
+        self.sum_queue(now);
+    }
+
+    /// A packet arrives at the near end.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
+        self.catch_up(now, exits);
+        self.stats.accepted.add(packet.size);
+        if packet.size > self.mtu {
+            self.note_drop(now, (packet.size, packet.flow), DropReason::Mtu);
+            return exits.discard(packet);
+        }
+        if self.waiting.packets == 0 {
+            self.transmission.head_since = now;
+            if self.next_start <= now {
+                self.next_start = self.server.ready(now);
+            }
+            if self.next_start <= now {
+                let packet = self.queue.pass(now, packet, &mut self.report);
+                self.read_queue(now, exits);
+                if let Some(packet) = packet {
+                    self.transmit(now, packet, exits);
+                }
+                return;
+            }
+        }
+        self.queue.enqueue(now, packet, &mut self.report);
+        self.read_queue(now, exits);
+        self.stats.queue_max.raise_to(self.waiting);
+    }
+
+    /// Whether anything happens up to and at `now`.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.line.next() <= now || (self.waiting.packets > 0 && self.next_start <= now)
     }
 
     /// The next packet that has reached the far end by `now`.
     #[inline]
-    pub fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<Packet> {
-        loop {
-            let arrival = self.line.next();
-            if self.waiting.packets > 0 && self.next_start < arrival && self.next_start <= now {
-                self.start_next(exits);
-                continue;
-            }
-            if arrival > now || arrival == Time::NEVER {
-                return None;
-            }
-            self.pass_time(arrival);
-            let (at, packet) = self.line.pop()?;
-            self.stats.delivered.add(packet.size);
-            self.stats.inside.packets -= 1;
-            self.stats.inside.bytes -= u64::from(packet.size);
-            if self.log.interest().datagrams() {
-                self.log.push(at, Event::Delivered { length: packet.size });
-            }
-            return Some(packet);
+    pub(crate) fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<Box<Packet>> {
+        // What comes first, comes first; at one instant the delivery.
+        while self.waiting.packets > 0 && self.next_start <= now && self.next_start < self.line.next() {
+            self.start_next(exits);
         }
+        if self.line.next() > now {
+            return None;
+        }
+        let (at, packet) = self.line.pop()?;
+        self.end_losses(at);
+        self.stats.delivered.add(packet.size);
+        if self.log.interest().datagrams() {
+            self.log.push(at, Event::Delivered { length: packet.size });
+        }
+        Some(packet)
     }
 
-    /// Counts what passes with time alone: the lengths of the queue, and the losses that end by `at`.
+    /// Counts the losses of packets whose transmission ends by `at`.
     #[inline]
-    fn pass_time(&mut self, at: Time) {
+    fn end_losses(&mut self, at: Time) {
         while self.losing.front().is_some_and(|(end, ..)| *end <= at) {
             if let Some((end, size, flow)) = self.losing.pop_front() {
                 self.note_drop(end, (size, flow), DropReason::Loss);
             }
         }
+    }
+
+    /// Counts how long the queue was as it is.
+    #[inline]
+    fn sum_queue(&mut self, at: Time) {
         let span = at.since(self.stats.until).as_nanos();
         if span > 0 {
+            self.stats.until = at;
             if self.waiting.packets > 0 {
                 self.stats.queue_packet_time += u128::from(self.waiting.packets) * u128::from(span);
                 self.stats.queue_byte_time += u128::from(self.waiting.bytes) * u128::from(span);
             }
-            self.stats.until = at;
         }
     }
 
     /// The queue has changed: takes over what it says.
     #[inline]
     fn read_queue(&mut self, at: Time, exits: &mut Exits) {
-        let waiting = Count { packets: self.queue.packets(), bytes: self.queue.bytes() };
-        let changed = waiting != self.waiting;
-        self.waiting = waiting;
+        let before = std::mem::replace(&mut self.waiting, self.queue.waiting());
         if !self.report.is_empty() {
             self.read_report(at, exits);
         }
-        if changed && self.log.interest().metrics {
-            self.log.push(at, Event::Queue { packets: waiting.packets as u32, bytes: waiting.bytes });
+        if self.log.interest().metrics && before != self.waiting {
+            let Count { packets, bytes } = self.waiting;
+            self.log.push(at, Event::Queue { packets: packets as u32, bytes });
         }
     }
 
     fn read_report(&mut self, at: Time, exits: &mut Exits) {
         let mut dropped = std::mem::take(&mut self.report.dropped);
         for packet in dropped.drain(..) {
-            self.stats.inside.packets -= 1;
-            self.stats.inside.bytes -= u64::from(packet.size);
             self.note_drop(at, (packet.size, packet.flow), DropReason::Queue);
-            exits.recycle(packet.bytes);
+            exits.discard(packet);
         }
         self.report.dropped = dropped;
         self.stats.marked += std::mem::take(&mut self.report.marked);
@@ -266,10 +300,10 @@ impl Link {
         };
         count.add(size);
         let flow = flow as usize;
-        if self.drops.len() <= flow {
-            self.drops.resize(flow + 1, 0);
+        if flow < MAX_COUNTED_FLOWS {
+            self.drops.resize(self.drops.len().max(flow + 1), 0);
+            self.drops[flow] += 1;
         }
-        self.drops[flow] += 1;
         if self.log.interest().losses() {
             self.log.push(at, Event::NetworkDrop { length: size, reason: reason.name() });
         }
@@ -279,7 +313,8 @@ impl Link {
     #[inline]
     fn start_next(&mut self, exits: &mut Exits) {
         let start = self.next_start;
-        self.pass_time(start);
+        self.end_losses(start);
+        self.sum_queue(start);
         let packet = self.queue.dequeue(start, &mut self.report);
         self.read_queue(start, exits);
         match packet {
@@ -290,7 +325,7 @@ impl Link {
 
     /// Transmits a packet from `start` on.
     #[inline]
-    fn transmit(&mut self, start: Time, packet: Packet, exits: &mut Exits) {
+    fn transmit(&mut self, start: Time, packet: Box<Packet>, exits: &mut Exits) {
         let last = self.transmission;
         self.stats.busy += last.end.since(last.busy_from);
         let end = self.server.serve(start, packet.size);
@@ -307,28 +342,25 @@ impl Link {
     }
 
     /// Does to a packet what befalls it at the end of its transmission.
-    fn suffer(&mut self, fate: Fate, end: Time, mut packet: Packet, exits: &mut Exits) {
+    fn suffer(&mut self, fate: Fate, end: Time, mut packet: Box<Packet>, exits: &mut Exits) {
         if fate.lost {
-            self.stats.inside.packets -= 1;
-            self.stats.inside.bytes -= u64::from(packet.size);
             self.losing.push_back((end, packet.size, packet.flow));
-            return exits.recycle(packet.bytes);
+            return exits.discard(packet);
         }
         if fate.altered && self.impairments.as_mut().is_some_and(|impairments| impairments.alter(&mut packet)) {
             self.stats.corrupted += 1;
         }
-        let copy = fate.twice.then(|| packet.copy_into(exits.buffer()));
+        let copy = fate.twice.then(|| exits.copy(&packet));
         self.depart(end, fate.shift, packet, exits);
         if let Some(copy) = copy {
             self.stats.duplicated.add(copy.size);
-            self.stats.inside.add(copy.size);
             self.depart(end, fate.shift, copy, exits);
         }
     }
 
     /// Puts a packet whose last bit goes at `end` on the delay line.
     #[inline]
-    fn depart(&mut self, end: Time, shift: i64, packet: Packet, exits: &mut Exits) {
+    fn depart(&mut self, end: Time, shift: i64, packet: Box<Packet>, exits: &mut Exits) {
         let delay = Duration::from_nanos(self.delay.as_nanos().saturating_add_signed(shift));
         let mut arrival = end + delay;
         if !self.line.reorders() {
@@ -344,40 +376,16 @@ impl Link {
 }
 
 impl Element for Link {
-    #[inline]
     fn accept(&mut self, now: Time, packet: Packet, exits: &mut Exits) {
-        self.catch_up(now, exits);
-        self.stats.accepted.add(packet.size);
-        if packet.size > self.mtu {
-            self.note_drop(now, (packet.size, packet.flow), DropReason::Mtu);
-            return exits.recycle(packet.bytes);
-        }
-        self.stats.inside.add(packet.size);
-        if self.waiting.packets == 0 {
-            self.transmission.head_since = now;
-            if self.next_start <= now {
-                self.next_start = self.server.ready(now);
-            }
-            if self.next_start <= now {
-                let packet = self.queue.pass(now, packet, &mut self.report);
-                self.read_queue(now, exits);
-                if let Some(packet) = packet {
-                    self.transmit(now, packet, exits);
-                }
-                return;
-            }
-        }
-        self.queue.enqueue(now, packet, &mut self.report);
-        self.read_queue(now, exits);
-        self.stats.queue_max.packets = self.stats.queue_max.packets.max(self.waiting.packets);
-        self.stats.queue_max.bytes = self.stats.queue_max.bytes.max(self.waiting.bytes);
+        let packet = exits.place(packet);
+        self.offer(now, packet, exits);
     }
-
     fn wake(&mut self, now: Time, exits: &mut Exits) {
-        while let Some(packet) = self.deliver(now, exits) {
-            exits.send(packet);
+        while self.is_due(now) {
+            if let Some(packet) = self.deliver(now, exits) {
+                exits.pass_on(packet);
+            }
         }
-        self.catch_up(now, exits);
     }
 
     #[inline]

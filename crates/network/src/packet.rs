@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use wire::{Damage, Ecn, Hole};
 
-/// A packet underway. It is moved from hand to hand, never copied but by a link that duplicates.
+/// A packet underway. Elements take it and send it by value; inside of the network it stays in one place and only its
+/// address moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     /// Where it comes from.
@@ -63,11 +64,9 @@ impl Packet {
             self.hole.length = 0;
         }
     }
-    /// The same packet again, in a buffer that is given.
-    pub(crate) fn copy_into(&self, mut buffer: Vec<u8>) -> Packet {
-        buffer.clear();
-        buffer.extend_from_slice(&self.bytes);
-        Packet { bytes: buffer, ..*self }
+    /// The same packet with these bytes.
+    pub(crate) fn with_bytes(&self, bytes: Vec<u8>) -> Packet {
+        Packet { bytes, ..*self }
     }
 }
 
@@ -85,6 +84,5 @@ mod tests {
         assert_eq!((packet.size, packet.payload(), packet.hole()), (37, 9, None));
         assert_eq!(packet.bytes, [1, 2, 100, 101, 102, 103, 104, 105, 3]);
         assert_eq!(Packet::new(v6, v6, vec![0; 10], None).size, 58);
-        assert_eq!(packet.copy_into(vec![9; 40]), packet);
     }
 }

@@ -247,23 +247,24 @@ impl<H: Element> World<H> {
         };
         let node = self.ends[direction];
         // One packet after the other: each is where it goes before the next one leaves the link.
-        while let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
-            self.arrive(node, packet);
+        while self.links[direction].is_due(now) {
+            if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
+                self.arrive(node, packet);
+            }
         }
-        let link = &mut self.links[direction];
-        link.catch_up(now, &mut self.exits);
-        self.clock.set(element, link.wake_at());
+        self.clock.set(element, self.links[direction].wake_at());
     }
 
     /// A packet is at a node: it is for its host, or goes on.
     #[inline]
-    fn arrive(&mut self, node: NodeId, packet: Packet) {
+    fn arrive(&mut self, node: NodeId, packet: Box<Packet>) {
         let index = node.0 as usize;
         if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
             return self.forward(node, packet);
         }
         match &mut self.hosts[index] {
             Some(host) => {
+                let packet = self.exits.unplace(packet);
                 host.accept(self.now, packet, &mut self.exits);
                 self.clock.set(index, host.wake_at());
                 self.forward_all(node);
@@ -275,25 +276,25 @@ impl<H: Element> World<H> {
     /// Sends on what a host has left behind.
     #[inline]
     fn forward_all(&mut self, node: NodeId) {
-        while let Some(packet) = self.exits.take() {
+        while let Some(packet) = self.exits.take_placed() {
             self.forward(node, packet);
         }
     }
 
     #[inline]
-    fn forward(&mut self, node: NodeId, packet: Packet) {
+    fn forward(&mut self, node: NodeId, packet: Box<Packet>) {
         let destination = node_of(packet.destination.ip());
         let row = destination.and_then(|to| self.routes.get(to.0 as usize));
         let direction = row.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE) as usize;
         let Some(link) = self.links.get_mut(direction) else {
             return self.drop_unroutable(packet);
         };
-        link.accept(self.now, packet, &mut self.exits);
+        link.offer(self.now, packet, &mut self.exits);
         self.clock.set(self.hosts.len() + direction, link.wake_at());
     }
 
-    fn drop_unroutable(&mut self, packet: Packet) {
+    fn drop_unroutable(&mut self, packet: Box<Packet>) {
         self.unroutable += 1;
-        self.exits.recycle(packet.bytes);
+        self.exits.discard(packet);
     }
 }

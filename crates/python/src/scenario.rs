@@ -44,21 +44,20 @@ impl Scenario {
         lab::describe(&self.inner)
     }
 
-    /// Runs it without holding the GIL: the summary as JSON, and the tables if asked for.
+    /// Runs it with its own seed, without holding the GIL: the summary as JSON, and the tables if asked for.
     ///
-    /// `qlog` is a folder for one .sqlog per end of a connection, `pcap` the capture file. `progress` is called at
-    /// most ten times a second with (now_s, end_s, done_bytes, total_bytes or None); what it raises ends the run.
-    #[pyo3(signature = (*, seed=None, tables=true, qlog=None, pcap=None, progress=None))]
+    /// `qlog` is a folder for one .sqlog per end of a connection, `pcap` the capture file. `progress` is called every
+    /// few milliseconds with (now_s, end_s, done_bytes, total_bytes or None); what it raises ends the run.
+    #[pyo3(signature = (*, tables=true, qlog=None, pcap=None, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
-        seed: Option<u64>,
         tables: bool,
         qlog: Option<PathBuf>,
         pcap: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, Vec<Table>)> {
-        let options = lab::Options { seed, tables, qlog, pcap };
+        let options = lab::Options { seed: None, tables, qlog, pcap };
         let mut watch = Watch::new(progress);
         let result = py.detach(|| lab::run(&self.inner, &options, &mut |progress| watch.step(&progress)));
         if let Some(stopped) = watch.into_stopped() {

@@ -1,19 +1,14 @@
-//! What happens while a run goes on: Python's signals are looked at, and the progress is told, not too often.
+//! What happens while a run goes on: Python's signals are looked at, and the progress is told.
 
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-
-/// Between two looks at Python's signals: Ctrl-C stops a run within about this time.
-const SIGNALS: Duration = Duration::from_millis(20);
-/// Between two calls of the progress function: ten times a second is enough for eyes.
-const REPORTS: Duration = Duration::from_millis(100);
 
 /// Watches one run.
+///
+/// The simulator takes a step each time that some milliseconds of work are done, and that is how soon Ctrl-C ends a run.
+/// No clock is needed, or read, for it; who wants to be told less often counts time on the side of Python.
 pub(crate) struct Watch {
     report: Option<Py<PyAny>>,
-    next_signals: Instant,
-    next_report: Instant,
     /// The exception that ended the run: KeyboardInterrupt, or what the progress function raised.
     stopped: Option<PyErr>,
 }
@@ -21,22 +16,12 @@ pub(crate) struct Watch {
 impl Watch {
     /// `report` is called with (now_s, end_s, done_bytes, total_bytes or None).
     pub(crate) fn new(report: Option<Py<PyAny>>) -> Watch {
-        let now = wall_clock();
-        Watch { report, next_signals: now, next_report: now, stopped: None }
+        Watch { report, stopped: None }
     }
 
     /// One step of the run; called without the GIL.
     pub(crate) fn step(&mut self, progress: &lab::Progress) -> ControlFlow<()> {
-        let now = wall_clock();
-        if now < self.next_signals {
-            return ControlFlow::Continue(());
-        }
-        self.next_signals = now + SIGNALS;
-        let due = now >= self.next_report;
-        if due {
-            self.next_report = now + REPORTS;
-        }
-        match Python::attach(|py| self.ask(py, due.then_some(progress))) {
+        match Python::attach(|py| self.ask(py, progress)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.stopped = Some(error);
@@ -50,22 +35,13 @@ impl Watch {
         self.stopped
     }
 
-    fn ask(&self, py: Python<'_>, progress: Option<&lab::Progress>) -> PyResult<()> {
+    fn ask(&self, py: Python<'_>, progress: &lab::Progress) -> PyResult<()> {
         py.check_signals()?;
-        if let (Some(report), Some(progress)) = (&self.report, progress) {
+        if let Some(report) = &self.report {
             let now = progress.now.as_secs_f64();
             let end = progress.end.as_secs_f64();
             report.call1(py, (now, end, progress.done_bytes, progress.total_bytes))?;
         }
         Ok(())
     }
-}
-
-/// The wall clock says when to look up from the work; the work itself never sees it.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "how often Python is asked has no influence on what a run computes"
-)]
-fn wall_clock() -> Instant {
-    Instant::now()
 }

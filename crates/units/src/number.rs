@@ -58,19 +58,20 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
     u64::try_from(whole * u128::from(scale) + scaled / tens).map_err(|_| fail("too large"))
 }
 
-/// Prints a value in the largest unit in which it needs no more than three decimals.
+/// Prints a value in the largest unit that it reaches and in which nine decimals are enough to say it exactly.
 /// `units` runs from large to small and ends with the smallest, whose scale is 1.
 pub(crate) fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    const DECIMALS: u128 = 1_000_000_000;
     let smallest = units[units.len() - 1];
     let (name, scale) = *units
         .iter()
-        .find(|(_, scale)| value >= *scale && (u128::from(value) * 1000).is_multiple_of(u128::from(*scale)))
+        .find(|(_, scale)| value >= *scale && (u128::from(value) * DECIMALS).is_multiple_of(u128::from(*scale)))
         .unwrap_or(&smallest);
     let (whole, rest) = (value / scale, value % scale);
-    let thousandths = u128::from(rest) * 1000 / u128::from(scale);
-    if thousandths == 0 {
+    let fraction = u128::from(rest) * DECIMALS / u128::from(scale);
+    if fraction == 0 {
         return write!(f, "{whole} {name}");
     }
-    let decimals = format!("{thousandths:03}");
+    let decimals = format!("{fraction:09}");
     write!(f, "{whole}.{} {name}", decimals.trim_end_matches('0'))
 }

@@ -164,7 +164,7 @@ impl std::fmt::Display for Limit {
 /// A file that a scenario names, read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
-    /// The path as the scenario gives it.
+    /// Its path, absolute: a scenario gives it relative to its own folder.
     pub path: String,
     /// Its contents. Shared between the runs of a sweep.
     pub text: Arc<str>,

@@ -209,5 +209,6 @@ mod tests {
             assert_eq!(span.to_string().parse::<Duration>().unwrap(), span, "{span}");
         }
         assert_eq!(Duration::from_millis(1500).to_string(), "1.5 s");
+        assert_eq!(Duration::from_nanos(1_234_567_891).to_string(), "1.234567891 s");
     }
 }

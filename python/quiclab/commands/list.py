@@ -39,23 +39,28 @@ def _choose(rooms: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]":
 def _print(rooms: "list[dict[str, Any]]") -> None:
     from rich.console import Console
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
+
+    def line(indent: int, *parts: "str | tuple[str, str]") -> None:
+        # Text, not markup: "[tls]" is a table of a scenario here.
+        console.print(Padding(Text.assemble(*parts), (0, 0, 0, indent)))
+
     for room in rooms:
-        console.print(Text.assemble((room["name"], "bold underline"), f"  {room['about']}"))
+        line(0, (room["name"], "bold underline"), f": {room['about']}")
+        if room["shorthand"] is not None:
+            row, option = room["shorthand"]["row"], room["shorthand"]["option"]
+            line(2, (f'a bare value is short for {{ type = "{row}", {option} = VALUE }}', "dim"))
         for row in room["rows"]:
-            console.print(Padding(Text.assemble((row["name"], "bold"), f"  {row['about']}"), (0, 0, 0, 2)))
-            if not row["parameters"]:
-                continue
-            table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-            table.add_column(no_wrap=True, style="cyan")
-            table.add_column(ratio=2)
-            table.add_column(ratio=1)
-            table.add_column(ratio=4)
+            line(2, (row["name"], "bold"), f": {row['about']}")
             for option in row["parameters"]:
-                cells = (option["name"], option["kind"], option["default"], option["about"])
-                table.add_row(*(Text("" if cell is None else str(cell)) for cell in cells))
-            console.print(Padding(table, (0, 0, 0, 6)))
+                line(4, (option["name"], "cyan"), f"  {option['kind']}", (_default(option), "green"))
+                line(8, (option["about"], "dim"))
         console.print()
+
+
+def _default(option: dict[str, Any]) -> str:
+    if option["default"] is not None:
+        return f"  default {option['default']}"
+    return "  required" if option["required"] else ""

@@ -36,4 +36,14 @@ def mark(axes: "Axes", times: Series, label: str) -> None:
 
 def legend(axes: "Axes") -> None:
     """Above the panel, where it hides nothing."""
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, borderaxespad=0.1)
+    entries = axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=4,
+        borderaxespad=0.1,
+        columnspacing=1.2,
+        handlelength=1.5,
+        handletextpad=0.5,
+    )
+    # A long name must not make the panel narrow.
+    entries.set_in_layout(False)

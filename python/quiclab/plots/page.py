@@ -41,10 +41,13 @@ def pages(run: "Run", panels: Sequence[Panel], connection: str | None, per_page:
 def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int) -> "Figure":
     # Not through pyplot: a Figure by itself belongs to no window and no global list.
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     heights = [panel.height for panel in panels]
     width = 9.0 if len(shown) == 1 else 6.0 * len(shown)
-    figure = Figure(figsize=(width, 1.0 + sum(heights)), layout="constrained")
+    # Room between the panels for their legends, which the layout does not see.
+    layout = ConstrainedLayoutEngine(h_pad=0.13)
+    figure = Figure(figsize=(width, 1.0 + sum(heights)), layout=layout)
     axes = figure.subplots(len(panels), len(shown), sharex=True, sharey="row", squeeze=False, height_ratios=heights)
     for column, view in enumerate(shown):
         axes[0][column].set_title(f"connection {view.connection}, sender: {view.side}", loc="left", pad=_ABOVE_LEGEND)

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from quiclab.plots.downsample import downsample
+from quiclab.plots.downsample import Series, downsample
 from quiclab.plots.marks import legend
 from quiclab.plots.page import Panel
-from quiclab.plots.style import BLUE, PALE, VERMILLION
+from quiclab.plots.style import BLUE, GREY, PALE, VERMILLION
 from quiclab.plots.view import View
 
 if TYPE_CHECKING:
@@ -18,14 +18,21 @@ def draw(axes: "Axes", view: View) -> None:
     if len(times):
         label = f"capacity of {view.link}"
         axes.fill_between(times, capacity, step="post", color=PALE, linewidth=0, label=label)
-    # What the link carried belongs to all connections; of one alone it is what that one delivered.
-    delivered = "delivered" if view.alone else "delivered, all connections"
-    for kind, label, colour in (("sent", "sent", VERMILLION), ("delivered", delivered, BLUE)):
-        times, values = downsample(*view.rate(kind))
-        axes.plot(times, values, drawstyle="steps-post", color=colour, linewidth=1.0, label=label)
+    _line(axes, view.rate("sent"), VERMILLION, "sent")
+    if view.alone:
+        _line(axes, view.rate("delivered"), BLUE, "delivered")
+    else:
+        # What the link carried belongs to all connections; one of them knows its part from its samples.
+        _line(axes, view.rate("delivered"), GREY, "all connections")
+        _line(axes, view.delivery_samples(), BLUE, "delivered")
     axes.set_ylim(bottom=0)
     axes.set_ylabel("rate (Mbit/s)")
     legend(axes)
+
+
+def _line(axes: "Axes", series: tuple[Series, Series], colour: str, label: str) -> None:
+    times, values = downsample(*series)
+    axes.plot(times, values, drawstyle="steps-post", color=colour, linewidth=1.0, label=label)
 
 
 PANEL = Panel(draw, height=2.0)

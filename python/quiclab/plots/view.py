@@ -34,7 +34,20 @@ class View:
     def rate(self, kind: str) -> tuple[Series, Series]:
         """Times in seconds and Mbit/s: "sent" by the connection, "delivered" by the bottleneck and its "capacity"."""
         subject = f"{self.connection} {self.side}" if kind == "sent" else self.link
-        return self.series("rate", "mbps", subject=subject, kind=kind)
+        times, values = self.series("rate", "mbps", subject=subject, kind=kind)
+        if not len(times):
+            return times, values
+        # A value holds from its time on for the width of a bin: the last one too.
+        end = max(float(self.run.summary.get("duration_s") or 0), float(times[-1]))
+        return np.append(times, end), np.append(values, values[-1])
+
+    def delivery_samples(self) -> tuple[Series, Series]:
+        """Times in seconds and Mbit/s: the means of the connection's own delivery-rate samples, of 100 ms each."""
+        times, values = self.gauge("delivery_rate_mbps")
+        times, values = times[~np.isnan(values)], values[~np.isnan(values)]
+        bins, places = np.unique((times / 0.1).astype(np.int64), return_inverse=True)
+        means = np.bincount(places, values) / np.bincount(places)
+        return np.asarray(bins * 0.1, dtype=np.float64), means
 
     def losses(self) -> Series:
         """When the sender declared packets lost, in seconds."""

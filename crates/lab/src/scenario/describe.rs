@@ -1,16 +1,15 @@
 //! A scenario in words, for people: what `quiclab check` prints.
 
 use super::model::{Flow, IpVersion, Link, Scenario};
+use network::queue::{Bound, Setup};
 use network::{NodeId, Topology};
 use units::parameter::{Arguments, Limit, Value};
 use units::{Duration, Rate, Size};
 
 /// How many links and flows are described one by one.
 const SHOWN: usize = 100;
-/// A queue that is measured in time or BDP holds at least one packet of so many bytes, as `network` builds it.
-const LEAST_QUEUE: u64 = 1500;
 
-/// What a scenario is: pairs of a subject and what there is to say about it, in a fixed order.
+/// What a scenario is: pairs of a subject, each another one, and what there is to say about it, in a fixed order.
 ///
 /// Base RTTs are propagation delays alone, without transmission, jitter and queues. The rate of a link that changes
 /// over time is its mean.
@@ -38,9 +37,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     more(&mut lines, scenario.links.len(), "link");
     let topology = topology(scenario);
     for flow in scenario.flows.iter().take(SHOWN) {
-        lines.extend(
-            describe_flow(scenario, &topology, flow).map(|text| (format!("flow {}", flow.name), text)),
-        );
+        lines.extend(describe_flow(scenario, &topology, flow));
     }
     more(&mut lines, scenario.flows.len(), "flow");
     lines
@@ -60,8 +57,9 @@ fn count(number: usize, what: &str) -> String {
 fn direction(values: &Arguments, round_trip: Duration) -> String {
     let mut parts = vec![rate_words(values), format!("delay {}", values.duration("delay"))];
     let queue = values.component("queue");
+    let setup = Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32 };
     let limits = queue.arguments.0.iter().filter_map(|(_, value)| match value {
-        Value::Limit(limit) => Some(limit_words(*limit, mean_rate(values), round_trip)),
+        Value::Limit(limit) => Some(limit_words(*limit, setup)),
         _ => None,
     });
     parts.push([queue.name.to_owned()].into_iter().chain(limits).collect::<Vec<_>>().join(" "));
@@ -109,19 +107,14 @@ fn mean_rate(values: &Arguments) -> Option<Rate> {
     server(values).and_then(|server| server.mean_rate())
 }
 
-/// A limit, and what it comes to in bytes.
-fn limit_words(limit: Limit, rate: Option<Rate>, round_trip: Duration) -> String {
-    let span = match limit {
-        Limit::Unlimited | Limit::Packets(_) | Limit::Bytes(_) => return limit.to_string(),
-        Limit::Time(span) => span,
-        Limit::BdpThousandths(share) => round_trip.scale(share, 1000),
-    };
-    match rate {
-        None => format!("{limit} (no bound: the rate is unlimited)"),
-        Some(rate) => {
-            let bytes = rate.bytes_in(span).as_bytes().max(LEAST_QUEUE);
-            format!("{limit} ({})", Size::from_bytes(bytes))
-        }
+/// A limit, and what it comes to in bytes where it does not say that itself.
+fn limit_words(limit: Limit, setup: Setup) -> String {
+    if matches!(limit, Limit::Unlimited | Limit::Packets(_) | Limit::Bytes(_)) {
+        return limit.to_string();
+    }
+    match Bound::new(limit, setup).bytes {
+        u64::MAX => format!("{limit} (no bound: the rate is unlimited)"),
+        bytes => format!("{limit} ({})", Size::from_bytes(bytes)),
     }
 }
 
@@ -162,18 +155,20 @@ fn topology(scenario: &Scenario) -> Topology {
 }
 
 /// What the application is, the paths of both directions, and what will not fit.
-fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> impl Iterator<Item = String> {
+fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(String, String)> {
     let name = |node: usize| scenario.nodes[node].name.as_str();
+    let subject = format!("flow {}", flow.name);
     let options =
         flow.application.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
-    let application = format!("{}{}", flow.application.name, options.collect::<String>());
-    let controller = flow.transport.component("controller").name;
     let first = format!(
-        "{application}, {} to {}, from {}, IPv{}, {controller}",
+        "{}{}, {} to {}, from {}, IPv{}, {}",
+        flow.application.name,
+        options.collect::<String>(),
         name(flow.client),
         name(flow.server),
         flow.start,
-        flow.ip.name()
+        flow.ip.name(),
+        flow.transport.component("controller").name
     );
     let path =
         |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
@@ -182,13 +177,15 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> impl 
         path.iter().fold(Duration::ZERO, |sum, at| sum + direction_of(scenario, *at).1.duration("delay"))
     };
     let rtt = span(&there) + span(&back);
-    let mut lines = vec![first];
+    let mut lines = vec![(subject.clone(), first)];
     for (from, to, path) in [(flow.server, flow.client, &back), (flow.client, flow.server, &there)] {
-        let words = path_words(scenario, path, rtt);
-        lines.push(format!("{} to {}: {words}", name(from), name(to)));
+        let subject = format!("{subject}, {} to {}", name(from), name(to));
+        lines.push((subject, path_words(scenario, path, rtt)));
     }
-    lines.extend(mtu_words(scenario, flow, there.iter().chain(&back)));
-    lines.into_iter()
+    if let Some(words) = mtu_words(scenario, flow, there.iter().chain(&back)) {
+        lines.push((format!("{subject}, warning"), words));
+    }
+    lines
 }
 
 /// A direction of a link by its number in a route: its name, its link and its values.
@@ -226,7 +223,7 @@ fn mtu_words<'a>(scenario: &Scenario, flow: &Flow, path: impl Iterator<Item = &'
     (largest > mtu).then(|| {
         let fits = mtu.saturating_sub(headers);
         format!(
-            "warning: packets of {largest} bytes are larger than the MTU of link {} ({mtu}) and are dropped: say \
+            "packets of {largest} bytes are larger than the MTU of link {} ({mtu}) and are dropped: say \
              max_udp_payload = {fits}",
             link.name
         )

@@ -13,9 +13,7 @@ use units::parameter::{Arguments, Value};
 
 /// The tables and arrays of tables of a document.
 const TABLES: [&str; 6] = ["record", "tls", TRANSPORT, "node", "link", "flow"];
-/// The most nodes, links and flows. A network of more is another kind of question.
-const MAX_NODES: usize = 4096;
-const MAX_LINKS: usize = 8192;
+/// The most flows: as many as `lab` has ports for.
 const MAX_FLOWS: usize = 30_000;
 
 /// Reads a scenario out of a document.
@@ -142,7 +140,7 @@ struct Nodes<'i> {
 
 impl<'i> Nodes<'i> {
     fn declare(&mut self, reader: &mut Reader<'_>, top: &Section<'i>) -> Result<(), ScenarioError> {
-        for section in tables(reader, top, "node", MAX_NODES)? {
+        for section in tables(reader, top, "node", network::MAX_NODES)? {
             reader.check_keys(&section, NODE, &[])?;
             let values = reader.arguments(NODE, &section)?;
             self.names.add(reader, &section)?;
@@ -169,8 +167,8 @@ impl<'i> Nodes<'i> {
         }
         let (index, new) = self.names.find_or_add(reader, entry, &link.at(key))?;
         if new {
-            if self.declared.len() >= MAX_NODES {
-                let problem = format!("too many nodes; expected at most {MAX_NODES}");
+            if self.declared.len() >= network::MAX_NODES {
+                let problem = format!("too many nodes; expected at most {}", network::MAX_NODES);
                 return Err(reader.source.error(entry.place, &link.at(key), problem));
             }
             self.declared.push(None);
@@ -216,7 +214,7 @@ fn read_links<'i>(
     nodes: &mut Nodes<'i>,
 ) -> Result<Vec<Link>, ScenarioError> {
     let (mut names, mut links) = (Names::default(), Vec::new());
-    for section in tables(reader, top, "link", MAX_LINKS)? {
+    for section in tables(reader, top, "link", network::MAX_LINKS)? {
         let options = network::LINK.iter().map(|parameter| parameter.name);
         let also: Vec<&str> = [FORWARD, BACKWARD, BOTH].into_iter().chain(options).collect();
         reader.check_keys(&section, LINK, &also)?;

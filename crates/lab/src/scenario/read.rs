@@ -6,8 +6,8 @@ use super::kind::{expected, shorthand};
 use super::nearest::nearest;
 use super::source::{Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
-use units::parameter::{Arguments, Component, Default, Kind, Limit, Parameter, Room, Row, Value};
-use units::{Duration, ParseError, Size};
+use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row, Value};
+use units::{Duration, ParseError};
 
 /// The key of a component's table that says which row it is.
 const TYPE: &str = "type";
@@ -336,11 +336,7 @@ fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
         (Kind::Duration, _) => quantity::<Duration>(node).map(Value::Duration),
         (Kind::Rate, _) => quantity(node).map(Value::Rate),
         (Kind::Size, _) => quantity(node).map(Value::Size),
-        (Kind::Limit, _) => match quantity(node)? {
-            // Nothing would ever pass. In time or BDP it is a small queue all the same: one packet.
-            Limit::Packets(0) | Limit::Bytes(Size::ZERO) => Err("zero".to_owned()),
-            limit => Ok(Value::Limit(limit)),
-        },
+        (Kind::Limit, _) => quantity(node).map(Value::Limit),
         (Kind::Integer(from, to), Node::Integer(number)) => match u64::try_from(*number) {
             Ok(number) if (*from..=*to).contains(&number) => Ok(Value::Integer(number)),
             Err(_) if *number < 0 => Err("negative".to_owned()),

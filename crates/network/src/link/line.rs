@@ -1,5 +1,6 @@
 //! The delay line: what is underway, by the time of its arrival.
 
+use crate::count::Count;
 use crate::packet::Packet;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,7 +12,7 @@ pub(super) const MAX_UNDERWAY: usize = 1 << 22;
 /// Packets underway. Those that arrive at one instant leave in the order in which they were put in.
 pub(super) enum Line {
     /// Arrivals never go back.
-    InOrder(VecDeque<(Time, Packet)>),
+    InOrder(VecDeque<(Time, Box<Packet>)>),
     /// A packet may arrive before those that were put in earlier.
     Reordering(BinaryHeap<Underway>, u64),
 }
@@ -20,7 +21,7 @@ pub(super) enum Line {
 pub(super) struct Underway {
     at: Time,
     sequence: u64,
-    packet: Packet,
+    packet: Box<Packet>,
 }
 
 impl Ord for Underway {
@@ -52,7 +53,7 @@ impl Line {
     }
     /// Puts a packet in. In order, `at` is not before the last one's.
     #[inline]
-    pub(super) fn push(&mut self, at: Time, packet: Packet) {
+    pub(super) fn push(&mut self, at: Time, packet: Box<Packet>) {
         match self {
             Line::InOrder(line) => {
                 debug_assert!(line.back().is_none_or(|(last, _)| *last <= at));
@@ -74,11 +75,20 @@ impl Line {
     }
     /// Takes the packet that arrives next.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<(Time, Packet)> {
+    pub(super) fn pop(&mut self) -> Option<(Time, Box<Packet>)> {
         match self {
             Line::InOrder(line) => line.pop_front(),
             Line::Reordering(heap, _) => heap.pop().map(|first| (first.at, first.packet)),
         }
+    }
+    /// What is in it.
+    pub(super) fn count(&self) -> Count {
+        let mut count = Count::default();
+        match self {
+            Line::InOrder(line) => line.iter().for_each(|(_, packet)| count.add(packet.size)),
+            Line::Reordering(heap, _) => heap.iter().for_each(|underway| count.add(underway.packet.size)),
+        }
+        count
     }
     #[inline]
     pub(super) fn len(&self) -> usize {
@@ -100,7 +110,7 @@ mod tests {
         for (flow, ns) in [(0, 5), (1, 3), (2, 5), (3, 3), (4, 9), (5, 1), (6, 3)] {
             let mut packet = Packet::new(at, at, Vec::new(), None);
             packet.flow = flow;
-            line.push(Time::from_nanos(ns), packet);
+            line.push(Time::from_nanos(ns), Box::new(packet));
         }
         assert_eq!((line.next(), line.len()), (Time::from_nanos(1), 7));
         let order: Vec<u32> = std::iter::from_fn(|| line.pop()).map(|(_, packet)| packet.flow).collect();

@@ -1,5 +1,6 @@
 //! What a direction of a link has done.
 
+use crate::count::Count;
 use units::{Duration, Time};
 
 /// Why a packet ended on a link.
@@ -21,31 +22,6 @@ impl DropReason {
             DropReason::Queue => "queue",
             DropReason::Loss => "loss",
         }
-    }
-}
-
-/// Packets and their bytes on the wire.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes on the wire.
-    pub bytes: u64,
-}
-
-impl Count {
-    /// Counts one packet of `size` bytes.
-    #[inline]
-    pub fn add(&mut self, size: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(size);
-    }
-}
-
-impl std::ops::Add for Count {
-    type Output = Count;
-    fn add(self, other: Count) -> Count {
-        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Drop-tail: first in, first out; what does not fit is dropped.
 
-use super::{Bound, Full, Queue, Report, Setup};
+use super::{Bound, Full, Queue, Report, Setup, Waiting};
+use crate::count::Count;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use units::Time;
@@ -15,30 +16,30 @@ pub(crate) const ROW: Row<super::Build> = Row {
         default: Default::Is("\"1 BDP\""),
         about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
     }],
-    build: |arguments, setup, _| Box::new(DropTail::new(arguments.limit("limit"), setup)),
+    build: |arguments, setup, _| Waiting::DropTail(DropTail::new(arguments.limit("limit"), setup)),
 };
 
 /// A first-in first-out queue with a limit.
 #[derive(Debug)]
 pub struct DropTail {
-    packets: VecDeque<Packet>,
-    bytes: u64,
+    packets: VecDeque<Box<Packet>>,
+    waiting: Count,
     bound: Bound,
 }
 
 impl DropTail {
     /// An empty queue. A limit in bytes admits a packet only if it fits as a whole.
     pub fn new(limit: Limit, setup: Setup) -> DropTail {
-        DropTail { packets: VecDeque::new(), bytes: 0, bound: Bound::new(limit, setup) }
+        DropTail { packets: VecDeque::new(), waiting: Count::default(), bound: Bound::new(limit, setup) }
     }
 }
 
 impl Queue for DropTail {
     #[inline]
-    fn enqueue(&mut self, _now: Time, packet: Packet, report: &mut Report) {
-        match self.bound.admits(self.packets.len() as u64, self.bytes, packet.size) {
+    fn enqueue(&mut self, _now: Time, packet: Box<Packet>, report: &mut Report) {
+        match self.bound.admits(self.waiting, packet.size) {
             Ok(()) => {
-                self.bytes += u64::from(packet.size);
+                self.waiting.add(packet.size);
                 self.packets.push_back(packet);
             }
             Err(full) => {
@@ -48,22 +49,18 @@ impl Queue for DropTail {
         }
     }
     #[inline]
-    fn dequeue(&mut self, _now: Time, _report: &mut Report) -> Option<Packet> {
+    fn dequeue(&mut self, _now: Time, _report: &mut Report) -> Option<Box<Packet>> {
         let packet = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.size);
+        self.waiting.remove(packet.size);
         Some(packet)
     }
     #[inline]
-    fn pass(&mut self, _now: Time, packet: Packet, _report: &mut Report) -> Option<Packet> {
+    fn pass(&mut self, _now: Time, packet: Box<Packet>, _report: &mut Report) -> Option<Box<Packet>> {
         Some(packet)
     }
     #[inline]
-    fn packets(&self) -> u64 {
-        self.packets.len() as u64
-    }
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.bytes
+    fn waiting(&self) -> Count {
+        self.waiting
     }
 }
 
@@ -72,11 +69,11 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    fn packet(flow: u32) -> Packet {
+    fn packet(flow: u32) -> Box<Packet> {
         let at = ([10, 0, 0, 1], 1).into();
         let mut packet = Packet::new(at, at, Vec::new(), None);
         (packet.flow, packet.size) = (flow, 1500);
-        packet
+        Box::new(packet)
     }
 
     #[test]
@@ -87,10 +84,10 @@ mod tests {
         (1..=5).for_each(|n| queue.enqueue(Time::ZERO, packet(n), &mut report));
         assert_eq!(report.dropped.iter().map(|packet| packet.flow).collect::<Vec<_>>(), [4, 5]);
         assert!(!report.overflow);
-        assert_eq!((queue.packets(), queue.bytes()), (3, 4500));
+        assert_eq!(queue.waiting(), Count { packets: 3, bytes: 4500 });
         let left = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut report)).map(|packet| packet.flow);
         assert_eq!(left.collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!((queue.packets(), queue.bytes()), (0, 0));
+        assert_eq!(queue.waiting(), Count::default());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a queue's limit means on its link: packets and bytes.
 
 use super::{MAX_PACKETS, Setup};
+use crate::count::Count;
 use units::Duration;
 use units::parameter::Limit;
 
@@ -31,16 +32,16 @@ impl Bound {
         Bound { packets, bytes }
     }
 
-    /// Whether a packet of `size` bytes fits as a whole beside what is there.
+    /// Whether a packet of `size` bytes fits as a whole beside what waits.
     ///
     /// # Errors
     /// [`Full::Limit`], or [`Full::Memory`] if only [`MAX_PACKETS`] is in the way.
     #[inline]
-    pub fn admits(self, packets: u64, bytes: u64, size: u32) -> Result<(), Full> {
-        if packets >= self.packets || bytes.saturating_add(u64::from(size)) > self.bytes {
+    pub fn admits(self, waiting: Count, size: u32) -> Result<(), Full> {
+        if waiting.packets >= self.packets || waiting.bytes.saturating_add(u64::from(size)) > self.bytes {
             return Err(Full::Limit);
         }
-        if packets >= MAX_PACKETS { Err(Full::Memory) } else { Ok(()) }
+        if waiting.packets >= MAX_PACKETS { Err(Full::Memory) } else { Ok(()) }
     }
 }
 
@@ -82,12 +83,13 @@ mod tests {
 
     #[test]
     fn a_packet_fits_as_a_whole_or_not_at_all() {
+        let there = |packets, bytes| Count { packets, bytes };
         let three = bound("3000 B", None);
-        assert_eq!(three.admits(1, 1500, 1500), Ok(()));
-        assert_eq!(three.admits(1, 1501, 1500), Err(Full::Limit));
-        assert_eq!(bound("2 packets", None).admits(2, 0, 1), Err(Full::Limit));
+        assert_eq!(three.admits(there(1, 1500), 1500), Ok(()));
+        assert_eq!(three.admits(there(1, 1501), 1500), Err(Full::Limit));
+        assert_eq!(bound("2 packets", None).admits(there(2, 0), 1), Err(Full::Limit));
         let unlimited = bound("unlimited", None);
-        assert_eq!(unlimited.admits(MAX_PACKETS - 1, u64::MAX, 1500), Ok(()));
-        assert_eq!(unlimited.admits(MAX_PACKETS, 0, 1), Err(Full::Memory));
+        assert_eq!(unlimited.admits(there(MAX_PACKETS - 1, u64::MAX), 1500), Ok(()));
+        assert_eq!(unlimited.admits(there(MAX_PACKETS, 0), 1), Err(Full::Memory));
     }
 }

@@ -6,6 +6,7 @@ mod limit;
 pub use drop_tail::DropTail;
 pub use limit::{Bound, Full};
 
+use crate::count::Count;
 use crate::error::BuildError;
 use crate::packet::Packet;
 use random::Stream;
@@ -28,27 +29,26 @@ pub const MAX_PACKETS: u64 = 1 << 20;
 ///   `enqueue` and `dequeue` can see a difference.
 pub trait Queue {
     /// A packet comes: the queue takes it, marks it, or drops it or others for it.
-    fn enqueue(&mut self, now: Time, packet: Packet, report: &mut Report);
+    fn enqueue(&mut self, now: Time, packet: Box<Packet>, report: &mut Report);
     /// The packet to send next. Others may be dropped before it is found.
-    fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Packet>;
+    fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>>;
     /// A packet comes while nothing waits and the server is free: it goes through at once, whatever the limit, which
     /// bounds what waits.
     #[inline]
-    fn pass(&mut self, now: Time, packet: Packet, report: &mut Report) -> Option<Packet> {
+    fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
         self.enqueue(now, packet, report);
         self.dequeue(now, report)
     }
-    /// Packets that wait.
-    fn packets(&self) -> u64;
-    /// Their bytes on the wire.
-    fn bytes(&self) -> u64;
+    /// What waits.
+    fn waiting(&self) -> Count;
 }
 
 /// What a queue did beside taking and giving, during one call.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Packets that it dropped, in order; those that came and those that waited.
-    pub dropped: Vec<Packet>,
+    #[expect(clippy::vec_box, reason = "packets go in and out in their boxes")]
+    pub dropped: Vec<Box<Packet>>,
     /// Packets that it marked with CE (RFC 3168 section 5).
     pub marked: u64,
     /// Whether the queue would have had to hold more than [`MAX_PACKETS`].
@@ -58,7 +58,7 @@ pub struct Report {
 impl Report {
     /// Drops a packet.
     #[inline]
-    pub fn drop(&mut self, packet: Packet) {
+    pub fn drop(&mut self, packet: Box<Packet>) {
         self.dropped.push(packet);
     }
     /// Marks a packet if it is ECN-capable; else gives `false`, and the queue drops it if it wants to signal.
@@ -89,8 +89,47 @@ pub struct Setup {
     pub mtu: u32,
 }
 
+/// A queue as a link holds it. The one that stands on nearly every link is known to the compiler.
+pub enum Waiting {
+    /// The plain one.
+    DropTail(DropTail),
+    /// Any other.
+    Other(Box<dyn Queue>),
+}
+
+impl Queue for Waiting {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) {
+        match self {
+            Waiting::DropTail(queue) => queue.enqueue(now, packet, report),
+            Waiting::Other(queue) => queue.enqueue(now, packet, report),
+        }
+    }
+    #[inline]
+    fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
+        match self {
+            Waiting::DropTail(queue) => queue.dequeue(now, report),
+            Waiting::Other(queue) => queue.dequeue(now, report),
+        }
+    }
+    #[inline]
+    fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
+        match self {
+            Waiting::DropTail(queue) => queue.pass(now, packet, report),
+            Waiting::Other(queue) => queue.pass(now, packet, report),
+        }
+    }
+    #[inline]
+    fn waiting(&self) -> Count {
+        match self {
+            Waiting::DropTail(queue) => queue.waiting(),
+            Waiting::Other(queue) => queue.waiting(),
+        }
+    }
+}
+
 /// How a queue is made. The stream is for queues that draw.
-pub type Build = fn(&Arguments, Setup, Stream) -> Box<dyn Queue>;
+pub type Build = fn(&Arguments, Setup, Stream) -> Waiting;
 
 /// The queues.
 pub static QUEUES: &[Row<Build>] = &[drop_tail::ROW];
@@ -109,7 +148,7 @@ pub fn build(
     arguments: &Arguments,
     setup: Setup,
     stream: Stream,
-) -> Result<Box<dyn Queue>, BuildError> {
+) -> Result<Waiting, BuildError> {
     match QUEUES.iter().find(|row| row.name == name) {
         Some(row) => Ok((row.build)(arguments, setup, stream)),
         None => Err(BuildError::Unknown { room: "queues", name: name.to_owned() }),

@@ -1,5 +1,5 @@
 //! What the tests and the example share: arguments for links, and hosts that only send and count.
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use network::{Element, Exits, LINK, Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use std::net::SocketAddr;

@@ -1,0 +1,118 @@
+//! Two endpoints that hand each other their datagrams, without a network between them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use quic::{Config, Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
+use random::Stream;
+use units::{Duration, Time};
+use wire::Direction;
+
+use super::scenario::scenario;
+use crate::case::Protection;
+
+const CLIENT: ([u8; 4], u16) = ([10, 0, 0, 1], 34_433);
+const SERVER: ([u8; 4], u16) = ([10, 0, 0, 2], 4433);
+
+/// A pair is at rest when its next timer is as far away as this: only the idle timeout is.
+const REST: Duration = Duration::from_secs(5);
+
+/// Bytes of the transfer after the handshake.
+const SIZE: u64 = 1000;
+
+/// What pairs share.
+pub(crate) struct Contexts {
+    tls: tls::Context,
+    config: Arc<Config>,
+}
+
+impl Contexts {
+    /// Certificates and options.
+    pub(crate) fn new(protection: Protection) -> Contexts {
+        let scenario = scenario(protection, 1000);
+        let options = tls::Options::from(&scenario.tls);
+        let tls = tls::Context::new(&options, &[b"quiclab"], scenario.seed).expect("the options are sound");
+        Contexts { tls, config: Arc::new(Config::from(&scenario.flows[0].transport)) }
+    }
+}
+
+/// Two endpoints with a connection between them.
+pub(crate) struct Pair {
+    now: Time,
+    client: Endpoint,
+    server: Endpoint,
+    handle: Handle,
+    received: u64,
+}
+
+impl Pair {
+    /// A pair at rest: the handshake is confirmed, a stream of 1000 bytes has come and gone, all is acknowledged.
+    pub(crate) fn at_rest(contexts: &Contexts) -> Pair {
+        let endpoint = |local: ([u8; 4], u16), accept| {
+            let options = EndpointOptions {
+                local: local.into(),
+                accept,
+                tls: contexts.tls.clone(),
+                max_connections: 1,
+                interest: trace::Interest::NONE,
+            };
+            Endpoint::new(options, Stream::new(1, "pair"))
+        };
+        let (mut client, server) = (endpoint(CLIENT, None), endpoint(SERVER, Some(contexts.config.clone())));
+        let handle = client.connect(Time::ZERO, SERVER.into(), contexts.config.clone()).expect("there is room");
+        let mut pair = Pair { now: Time::ZERO, client, server, handle, received: 0 };
+        pair.settle();
+        pair.send();
+        pair.settle();
+        assert_eq!(pair.received, SIZE, "all bytes arrive");
+        pair
+    }
+
+    fn send(&mut self) {
+        let connection = self.client.get_mut(self.handle).expect("the connection lives");
+        assert!(connection.is_established(), "the handshake is complete");
+        let stream = connection.open(Direction::Unidirectional).expect("the peer admits a stream");
+        let written = connection.write(self.now, stream, Data::Virtual(SIZE));
+        assert_eq!(written, Ok(SIZE));
+        connection.finish(self.now, stream).expect("the stream is open");
+    }
+
+    /// Lets the two talk until no timer is near.
+    fn settle(&mut self) {
+        loop {
+            while self.hand_over() {}
+            let next = [self.client.wake_at(), self.server.wake_at()].into_iter().flatten().min();
+            let Some(next) = next.filter(|at| *at < self.now + REST) else { return };
+            self.now = self.now.max(next);
+            self.client.wake(self.now);
+            self.server.wake(self.now);
+        }
+    }
+
+    /// One datagram from each end to the other; whether there was any.
+    fn hand_over(&mut self) -> bool {
+        let Pair { now, client, server, received, .. } = self;
+        let there = pass(*now, client, CLIENT.into(), server, received);
+        pass(*now, server, SERVER.into(), client, received) || there
+    }
+}
+
+fn pass(now: Time, from: &mut Endpoint, address: SocketAddr, to: &mut Endpoint, received: &mut u64) -> bool {
+    drain(from, received);
+    let mut bytes = Vec::new();
+    let Some(transmit) = from.transmit(now, &mut bytes) else { return false };
+    let datagram =
+        Datagram { remote: address, ecn: transmit.ecn, bytes: &mut bytes, hole: transmit.hole, damage: None };
+    to.receive(now, datagram);
+    true
+}
+
+/// The application: takes what comes.
+fn drain(endpoint: &mut Endpoint, received: &mut u64) {
+    let Some(connection) = endpoint.next_active().and_then(|handle| endpoint.get_mut(handle)) else { return };
+    while let Some(event) = connection.poll_event() {
+        if let Event::Readable(stream) = event {
+            *received += connection.discard(stream).map_or(0, |read| read.bytes);
+        }
+    }
+}

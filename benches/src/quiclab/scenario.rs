@@ -1,0 +1,165 @@
+//! The scenario of the measurements, run as a user would run it.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use lab::{Options, Outcome, Prepared, Scenario};
+use serde_json::Value;
+
+use crate::case::{Protection, Transfer};
+
+/// The same network and the same transfer as in `quinn/`; all that is not said is quiclab's default: NewReno, every
+/// second packet acknowledged, 1472 bytes of UDP payload.
+const DOCUMENT: &str = r#"
+name = "bench"
+duration = "1 h"
+
+[[link]]
+name = "wire"
+from = "server"
+to = "client"
+rate = "100 Mbit/s"
+delay = "10 ms"
+queue = "1 BDP"
+
+[[flow]]
+name = "download"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "375 MB" }
+"#;
+
+/// What a run writes down beside its summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Traces {
+    /// Nothing.
+    None,
+    /// The tables that a scenario has by default, in memory.
+    Tables,
+    /// One qlog file for each end.
+    Qlog,
+    /// A capture of the client's packets, with the secrets in it.
+    Pcap,
+}
+
+/// A scenario that was read, with its TLS contexts.
+pub(crate) struct Run {
+    scenario: Scenario,
+    prepared: Prepared,
+    options: Options,
+    /// Where traces are written; removed at the end.
+    folder: Option<PathBuf>,
+}
+
+impl Run {
+    /// A transfer of so many bytes. What is done here is shared by all runs, and not measured.
+    pub(crate) fn new(protection: Protection, size: usize, traces: Traces) -> Run {
+        let scenario = scenario(protection, size);
+        let folder = matches!(traces, Traces::Qlog | Traces::Pcap).then(|| folder(traces));
+        let options = Options {
+            seed: None,
+            tables: traces == Traces::Tables,
+            qlog: folder.clone().filter(|_| traces == Traces::Qlog),
+            pcap: folder.as_deref().filter(|_| traces == Traces::Pcap).map(|path| path.join("capture.pcapng")),
+        };
+        let prepared = Prepared::new(&scenario).expect("the options of TLS are sound");
+        Run { scenario, prepared, options, folder }
+    }
+
+    /// The run, once.
+    pub(crate) fn run(&self) -> Outcome {
+        lab::run_prepared(&self.scenario, &self.prepared, &self.options, &mut |_| ControlFlow::Continue(()))
+            .expect("the scenario can be run")
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            // What cannot be removed is left to the system's own cleaning.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// The scenario, read from its document.
+pub(super) fn scenario(protection: Protection, size: usize) -> Scenario {
+    let protection = match protection {
+        Protection::Null => "null",
+        Protection::Tls => "tls",
+    };
+    let sets = [
+        format!("tls.protection={protection}"),
+        format!("flow.download.application.size={size} B"),
+    ];
+    Scenario::parse(DOCUMENT, Path::new("bench.toml"), &sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A folder for traces.
+fn folder(traces: Traces) -> PathBuf {
+    let name = format!("quiclab-bench-{}-{traces:?}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    folder
+}
+
+/// What a run came to, by its summary.
+pub(crate) fn transfer(outcome: &Outcome) -> Transfer {
+    let summary: Value = serde_json::from_str(&outcome.summary).expect("a summary is JSON");
+    let count = |pointer: &str| {
+        let value = summary.pointer(pointer).and_then(Value::as_u64);
+        value.unwrap_or_else(|| panic!("the summary has no {pointer}"))
+    };
+    Transfer {
+        data_packets: count("/links/0/delivered_packets"),
+        ack_packets: count("/links/1/delivered_packets"),
+        dropped: count("/links/0/drops/queue"),
+        bytes: count("/connections/0/delivered_bytes"),
+        seconds: summary["duration_s"].as_f64().expect("a number"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::{self, Heap};
+    use crate::quinn;
+
+    fn run(protection: Protection, size: usize) -> Transfer {
+        transfer(&Run::new(protection, size, Traces::None).run())
+    }
+
+    #[test]
+    fn the_transfer_is_that_of_the_yardstick() {
+        let ours = run(Protection::Null, 50_000_000);
+        let theirs = quinn::transfer(&quinn::Contexts::new(Protection::Null), 50_000_000);
+        let close = |ours: f64, theirs: f64, share: f64| (ours / theirs - 1.0).abs() < share;
+        assert_eq!(ours.bytes, theirs.bytes);
+        assert!(close(ours.seconds, theirs.seconds, 0.01), "{ours:?} {theirs:?}");
+        assert!(close(ours.data_packets as f64, theirs.data_packets as f64, 0.01), "{ours:?} {theirs:?}");
+        assert!(close(ours.ack_packets as f64, theirs.ack_packets as f64, 0.05), "{ours:?} {theirs:?}");
+    }
+
+    #[test]
+    fn keys_and_traces_do_not_change_what_happens() {
+        let plain = run(Protection::Null, 3_000_000);
+        assert_eq!(run(Protection::Tls, 3_000_000), plain);
+        for traces in [Traces::Tables, Traces::Qlog, Traces::Pcap] {
+            assert_eq!(transfer(&Run::new(Protection::Tls, 3_000_000, traces).run()), plain, "{traces:?}");
+        }
+    }
+
+    /// Nothing is allocated for a packet once a run is warm, and what it holds does not grow with its length.
+    #[test]
+    fn ten_thousands_of_packets_more_ask_for_no_more_memory() {
+        for protection in [Protection::Null, Protection::Tls] {
+            let heap = |size: usize| -> Heap {
+                let prepared = Run::new(protection, size, Traces::None);
+                heap::count(|| prepared.run()).1
+            };
+            let (short, long) = (heap(100_000_000), heap(200_000_000));
+            assert!(long.requests <= short.requests + 10, "{protection:?}: {short:?} {long:?}");
+            assert!(long.held <= short.held + 1000, "{protection:?}: {short:?} {long:?}");
+        }
+    }
+}
