@@ -11,5 +11,5 @@ mod world;
 
 pub use error::RunError;
 pub use host::MAX_FLOWS;
-pub use run::{Options, Outcome, Prepared, Progress, run, run_prepared};
+pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
 pub use scenario::{Scenario, ScenarioError, describe, rooms, rooms_json};

@@ -78,6 +78,22 @@ impl Prepared {
     }
 }
 
+/// Builds all that a run of the scenario needs, and runs nothing: what the document alone does not show to be wrong,
+/// a certificate chain that is too short for its certificates, say, comes out here.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn check(scenario: &Scenario) -> Result<(), RunError> {
+    let prepared = Prepared::new(scenario)?;
+    let shared = Rc::new(Shared {
+        recorder: RefCell::new(Recorder::new(Fan::new())),
+        capture: None,
+        unfinished: Cell::new(scenario.flows.len()),
+        error: RefCell::new(None),
+    });
+    world::build(scenario, scenario.seed, &prepared.tls, &shared).map(|_| ())
+}
+
 /// Runs a scenario.
 ///
 /// # Errors

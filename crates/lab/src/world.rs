@@ -3,7 +3,7 @@
 use crate::host::{CLIENT_PORT, End, Host, MAX_FLOWS, SERVER_PORT, Shared};
 use crate::error::RunError;
 use crate::scenario::{Flow, IpVersion, Scenario};
-use network::{Link, LinkOptions, Topology, World, node_address, NodeId};
+use network::{Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
 use random::Stream;
 use std::net::SocketAddr;
@@ -62,7 +62,8 @@ pub(crate) fn build<'a>(
     let links = links(scenario, seed, interest)?;
     let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let plan = Plan { seed, tls, interest, index, flow };
+        let mtu = path_mtu(&topology, scenario, flow);
+        let plan = Plan { seed, tls, interest, index, flow, mtu };
         for (node, end) in plan.ends(shared)? {
             ends[node].push(end);
         }
@@ -80,6 +81,18 @@ pub(crate) fn build<'a>(
     Ok((World::new(&topology, links, hosts), subjects))
 }
 
+/// The smallest MTU between the ends of a flow, both ways.
+fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow) -> u64 {
+    let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
+    let ways = [(ends[0], ends[1]), (ends[1], ends[0])];
+    let directions = ways.into_iter().filter_map(|(from, to)| topology.route(from, to)).flatten();
+    let mtu = |direction: usize| {
+        let link = &scenario.links[direction / 2];
+        if direction.is_multiple_of(2) { &link.forward } else { &link.backward }.integer("mtu")
+    };
+    directions.map(mtu).min().unwrap_or(u64::MAX)
+}
+
 /// What both ends of a flow are made from.
 struct Plan<'p> {
     seed: u64,
@@ -87,6 +100,8 @@ struct Plan<'p> {
     interest: Interest,
     index: usize,
     flow: &'p Flow,
+    /// The smallest MTU of its way there and back.
+    mtu: u64,
 }
 
 impl Plan<'_> {
@@ -95,11 +110,30 @@ impl Plan<'_> {
         SocketAddr::new(node_address(NodeId(node as u32), ipv6), base + self.index as u16)
     }
 
+    /// The flow's options, with payloads no larger than what the MTU of its way carries: as path MTU discovery would
+    /// find.
+    fn config(&self) -> Result<Config, RunError> {
+        let mut config = Config::from(&self.flow.transport);
+        let header = Packet::header_size(&self.address(self.flow.client, CLIENT_PORT)) as u64;
+        let fits = self.mtu.saturating_sub(header);
+        if fits < u64::from(quic::MIN_PAYLOAD) {
+            let place = format!("flow {}", self.flow.name);
+            let problem = format!(
+                "the MTU of its way is {} bytes; QUIC needs {} at least (RFC 9000 section 14)",
+                self.mtu,
+                u64::from(quic::MIN_PAYLOAD) + header,
+            );
+            return Err(RunError::Component { place, problem });
+        }
+        config.max_udp_payload = config.max_udp_payload.min(fits.min(u16::MAX.into()) as u16);
+        Ok(config)
+    }
+
     fn ends(&self, shared: &Rc<Shared<'_>>) -> Result<[(usize, End); 2], RunError> {
         let flow = self.flow;
         let client = self.address(flow.client, CLIENT_PORT);
         let server = self.address(flow.server, SERVER_PORT);
-        let config = Arc::new(Config::from(&flow.transport));
+        let config = Arc::new(self.config()?);
         let application = &flow.application;
         let ends = traffic::build(application.name, &application.arguments).ok_or_else(|| RunError::Component {
             place: format!("flow {}", flow.name),

@@ -39,9 +39,11 @@ impl Scenario {
         self.inner.to_toml()
     }
 
-    /// What the scenario is, for people: pairs of what and how.
-    fn describe(&self) -> Vec<(String, String)> {
-        lab::describe(&self.inner)
+    /// What the scenario is, for people: pairs of what and how. All that a run needs is built first, so that what a
+    /// run would refuse is refused here.
+    fn describe(&self) -> PyResult<Vec<(String, String)>> {
+        lab::check(&self.inner).map_err(error::run)?;
+        Ok(lab::describe(&self.inner))
     }
 
     /// Runs it with its own seed, without holding the GIL: the summary as JSON, and the tables if asked for.

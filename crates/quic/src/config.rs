@@ -23,7 +23,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "max_udp_payload",
         kind: Kind::Integer(1200, 65_527),
         default: Default::Is("1472"),
-        about: "largest UDP payload sent, in bytes: the path's MTU less 28 (IPv4) or 48 (IPv6); RFC 9000 section 14",
+        about: "largest UDP payload sent, in bytes; less where the MTU of the way does not carry it (RFC 9000 section 14)",
     },
     Parameter {
         name: "initial_window",

@@ -1,0 +1,180 @@
+//! What the tests of whole runs share: scenarios from a few words, runs, and looks at their results.
+
+use lab::{Options, Scenario};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use trace::columns::Table;
+
+/// A scenario out of its document and changes to it. Files in it are relative to `examples/`.
+pub(crate) fn scenario(text: &str, sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Scenario::parse(text, &examples().join("test.toml"), &sets).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The folder of the examples that the project ships.
+pub(crate) fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// A download of 300 kB over one link of 10 Mbit/s and 20 ms each way.
+pub(crate) const ONE_LINK: &str = r#"
+seed = 3
+duration = "30 s"
+[record]
+tables = ["connection", "loss", "event", "gauge", "stream", "queue", "drop", "rate"]
+packets = true
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+both = { rate = "10 Mbit/s", delay = "20 ms", queue = "1 BDP" }
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "300 kB" }
+"#;
+
+/// What goes wrong on a link, and the words for it in a scenario with a link `cell`.
+pub(crate) const LINKS: &[(&str, &[&str])] = &[
+    ("clean", &[]),
+    ("lossy", &["link.cell.forward.loss=3 %", "link.cell.backward.loss=3 %"]),
+    (
+        "reordering",
+        &[
+            "link.cell.both.jitter={ type = \"uniform\", maximum = \"8 ms\" }",
+            "link.cell.both.reorder=true",
+        ],
+    ),
+    ("duplicating", &["link.cell.both.duplicate=10 %"]),
+    ("corrupting", &["link.cell.both.corrupt=5 %"]),
+];
+
+/// The outcome of a run.
+pub(crate) struct Run {
+    /// The summary as it was written.
+    pub(crate) text: String,
+    /// The summary.
+    pub(crate) summary: Value,
+    /// The tables.
+    pub(crate) tables: Vec<Table>,
+    /// The files that it wrote.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Run {
+    /// The connection of this flow in the summary.
+    pub(crate) fn connection(&self, name: &str) -> &Value {
+        named(&self.summary["connections"], |entry| entry["name"] == name)
+    }
+    /// A direction of a link in the summary.
+    pub(crate) fn link(&self, name: &str, direction: &str) -> &Value {
+        named(&self.summary["links"], |entry| entry["name"] == name && entry["direction"] == direction)
+    }
+    /// A table.
+    pub(crate) fn table(&self, name: &str) -> &Table {
+        self.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))
+    }
+    /// Its rows as text in which `select` columns have these words.
+    pub(crate) fn rows(&self, table: &str, select: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let table = self.table(table);
+        let chosen = |row: usize| {
+            select.iter().all(|(column, word)| table.column(column).unwrap().text(row) == Some(*word))
+        };
+        (0..table.rows()).filter(|row| chosen(*row)).map(|row| row_text(table, row)).collect()
+    }
+    /// The numbers in a column of the rows in which `select` columns have these words.
+    pub(crate) fn numbers(&self, table: &str, column: &str, select: &[(&str, &str)]) -> Vec<f64> {
+        let table = self.table(table);
+        let column = table.column(column).unwrap();
+        let chosen = |row: &usize| {
+            select.iter().all(|(column, word)| table.column(column).unwrap().text(*row) == Some(*word))
+        };
+        (0..table.rows()).filter(chosen).filter_map(|row| column.number(row)).collect()
+    }
+}
+
+fn named(list: &Value, which: impl Fn(&Value) -> bool) -> &Value {
+    list.as_array().unwrap().iter().find(|entry| which(entry)).unwrap_or_else(|| panic!("not in {list}"))
+}
+
+fn row_text(table: &Table, row: usize) -> Vec<String> {
+    let cell = |column: &trace::columns::Column| match (column.text(row), column.number(row)) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(number)) => format!("{number:?}"),
+        (None, None) => "null".to_owned(),
+    };
+    table.columns.iter().map(cell).collect()
+}
+
+/// Runs with tables and no files.
+pub(crate) fn run(scenario: &Scenario) -> Run {
+    run_with(scenario, &Options { tables: true, ..Options::default() })
+}
+
+/// Runs with tables, qlog and capture, written into a folder of this name that no other test takes.
+pub(crate) fn run_into(scenario: &Scenario, folder: &str) -> Run {
+    let folder = new_folder(folder);
+    let options = Options {
+        seed: None,
+        tables: true,
+        qlog: Some(folder.clone()),
+        pcap: Some(folder.join("capture.pcapng")),
+    };
+    let mut run = run_with(scenario, &options);
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        run.files.insert(name, fs::read(&path).unwrap());
+    }
+    run
+}
+
+/// An empty folder for a test.
+pub(crate) fn new_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("end-to-end").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs.
+pub(crate) fn run_with(scenario: &Scenario, options: &Options) -> Run {
+    let outcome = lab::run(scenario, options, &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|error| panic!("{error}\n{}", scenario.to_toml()));
+    let summary = serde_json::from_str(&outcome.summary).unwrap();
+    Run { text: outcome.summary, summary, tables: outcome.tables, files: BTreeMap::new() }
+}
+
+/// That two runs gave the same, told with the first difference.
+#[track_caller]
+pub(crate) fn assert_equal(first: &Run, second: &Run, what: &str) {
+    for (a, b) in first.text.lines().zip(second.text.lines()) {
+        assert_eq!(a, b, "{what}: summary");
+    }
+    assert_eq!(first.text, second.text, "{what}: summary");
+    assert_equal_tables(&first.tables, &second.tables, what);
+    let names = |run: &Run| run.files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(first), names(second), "{what}: files");
+    for (name, bytes) in &first.files {
+        assert!(*bytes == second.files[name], "{what}: {name} differs");
+    }
+}
+
+/// That all rows and columns are equal, told with the first difference.
+#[track_caller]
+pub(crate) fn assert_equal_tables(first: &[Table], second: &[Table], what: &str) {
+    assert_eq!(first.len(), second.len(), "{what}: tables");
+    for (a, b) in first.iter().zip(second) {
+        assert_eq!(a.name, b.name, "{what}: tables");
+        for row in 0..a.rows().min(b.rows()) {
+            assert_eq!(row_text(a, row), row_text(b, row), "{what}: table {} row {row}", a.name);
+        }
+        assert_eq!((a.rows(), a.left_out), (b.rows(), b.left_out), "{what}: table {}", a.name);
+        let names = |table: &Table| table.columns.iter().map(|column| column.name).collect::<Vec<_>>();
+        assert_eq!(names(a), names(b), "{what}: table {}", a.name);
+    }
+}

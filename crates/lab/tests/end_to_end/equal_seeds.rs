@@ -1,0 +1,78 @@
+//! Equal seeds give equal bytes, different seeds different ones where there is chance.
+
+use crate::bed::{LINKS, ONE_LINK, Run, assert_equal, run_into, scenario};
+use lab::Scenario;
+use std::thread;
+
+fn lossy(protection: &str, seed: u64) -> Scenario {
+    let protection = format!("tls.protection={protection}");
+    let seed = format!("seed={seed}");
+    // All the chance that a link has.
+    let mut sets: Vec<&str> = LINKS.iter().flat_map(|(_, sets)| sets.iter().copied()).collect();
+    sets.extend([protection.as_str(), seed.as_str(), "flow.get.application.size=100 kB"]);
+    scenario(ONE_LINK, &sets)
+}
+
+fn assert_complete(run: &Run) {
+    let names: Vec<&str> = run.files.keys().map(String::as_str).collect();
+    assert_eq!(names, ["capture.pcapng", "get-client.sqlog", "get-server.sqlog"]);
+    assert!(run.files.values().all(|bytes| bytes.len() > 1000));
+    assert_eq!(run.tables.len(), 9);
+    assert!(run.tables.iter().filter(|table| table.rows() > 0).count() >= 8);
+    assert_eq!(run.connection("get")["completed"], true);
+}
+
+#[test]
+fn one_process_twice() {
+    for protection in ["null", "tls"] {
+        let scenario = lossy(protection, 5);
+        let first = run_into(&scenario, &format!("twice-{protection}-1"));
+        assert_complete(&first);
+        let second = run_into(&scenario, &format!("twice-{protection}-2"));
+        assert_equal(&first, &second, protection);
+    }
+}
+
+#[test]
+fn two_threads_at_a_time() {
+    for protection in ["null", "tls"] {
+        let start = |name: &'static str| {
+            let folder = format!("threads-{protection}-{name}");
+            // Each thread reads the scenario by itself and makes its own certificates.
+            thread::spawn(move || run_into(&lossy(protection, 6), &folder))
+        };
+        let runs = ["1", "2"].map(start).map(|thread| thread.join().unwrap());
+        assert_complete(&runs[0]);
+        assert_equal(&runs[0], &runs[1], protection);
+    }
+}
+
+#[test]
+fn different_seeds_differ() {
+    for protection in ["null", "tls"] {
+        let [first, second] = [7, 8].map(|seed| {
+            let run = run_into(&lossy(protection, seed), &format!("differ-{protection}-{seed}"));
+            assert_complete(&run);
+            run
+        });
+        assert_ne!(first.summary["connections"], second.summary["connections"]);
+        assert_ne!(first.summary["links"], second.summary["links"]);
+        for name in first.files.keys() {
+            assert_ne!(first.files[name], second.files[name], "{name}");
+        }
+        assert_ne!(first.rows("drop", &[]), second.rows("drop", &[]));
+    }
+}
+
+#[test]
+fn without_chance_on_the_way_the_seed_moves_no_time() {
+    let [first, second] = [7, 8].map(|seed| {
+        let run = run_into(&scenario(ONE_LINK, &[&format!("seed={seed}")]), &format!("chanceless-{seed}"));
+        assert_eq!(run.summary["seed"], seed);
+        run
+    });
+    assert_eq!(first.summary["connections"], second.summary["connections"]);
+    assert_eq!(first.summary["links"], second.summary["links"]);
+    // Connection ids are drawn all the same.
+    assert_ne!(first.files["capture.pcapng"], second.files["capture.pcapng"]);
+}

@@ -1,0 +1,87 @@
+//! What a transfer reaches when nothing is in its way but the headers.
+
+use crate::bed::{ONE_LINK, run, scenario};
+
+/// The numbers by hand, for 10 MB over 10 Mbit/s, 20 ms each way, drop-tail 1 BDP, MTU 1500:
+///
+/// ```text
+///   1500  bytes on the wire per full packet
+/// -   20  IPv4 header
+/// -    8  UDP header
+/// = 1472  UDP payload
+/// -    1  first byte of the short header
+/// -    8  destination connection id
+/// -    1  packet number (less than 128 packets are in flight)
+/// -    1  type of the STREAM frame (with offset, without length: it ends the packet)
+/// -    1  stream id
+/// -    4  offset (from 16,384 to 2^30 - 1)
+/// -   16  tag of the AEAD
+/// = 1440  bytes of the stream
+/// ```
+///
+/// 10 Mbit/s x 1440 / 1500 = 9.6 Mbit/s, and 10 MB take 8.333 s at least. BDP: 10 Mbit/s x 40 ms = 50 kB; with the
+/// queue 100 kB, or 67 packets, are underway at most, and half of that after a loss: the link never runs dry.
+const WIRE: f64 = 1500.0;
+const HEADERS: f64 = (20 + 8) as f64 + (1 + 8 + 1) as f64 + (1 + 1 + 4) as f64 + 16.0;
+
+#[test]
+fn ten_megabytes_take_what_headers_allow() {
+    let allowed = 10.0 * (WIRE - HEADERS) / WIRE;
+    assert_eq!(allowed, 9.6);
+    let scenario = scenario(ONE_LINK, &["flow.get.application.size=10 MB"]);
+    let whole = run(&scenario);
+    let download = whole.connection("get");
+    assert_eq!((&download["completed"], &download["delivered_bytes"]), (&true.into(), &10_000_000.into()));
+
+    // Slow start ends with the first loss; what was lost is there again once congestion avoidance begins.
+    let states = whole.rows("event", &[("side", "server"), ("event", "congestion_state")]);
+    let avoidance = states.iter().find(|row| row[4] == "congestion_avoidance").expect("slow start ends");
+    let from: f64 = avoidance[0].parse().unwrap();
+    assert!(from < 1.0, "{from}");
+
+    // The same run, cut off there, says how much had come.
+    let cut = format!("duration={from} s");
+    let mut early = scenario.clone();
+    early.duration = cut.trim_start_matches("duration=").parse().unwrap();
+    let early = run(&early);
+    let before = early.connection("get")["delivered_bytes"].as_f64().unwrap();
+    let completion = download["completion_s"].as_f64().unwrap();
+    let goodput = (10_000_000.0 - before) * 8e-6 / (completion - from);
+    let share = goodput / allowed;
+    assert!((0.99..=1.0005).contains(&share), "{goodput} Mbit/s is {share} of {allowed}");
+
+    // The same from the table of rates: every bin in between is as full as the link.
+    let rates = whole.rows("rate", &[("kind", "delivered"), ("subject", "cell forward")]);
+    let full = rates.iter().filter(|row| {
+        let at: f64 = row[0].parse().unwrap();
+        at > from && at + 0.2 < completion
+    });
+    let mbps: Vec<f64> = full.map(|row| row[3].parse().unwrap()).collect();
+    let mean = mbps.iter().sum::<f64>() / mbps.len() as f64;
+    assert!(mbps.len() > 70 && (9.99..=10.0).contains(&mean), "{mean} over {} bins", mbps.len());
+
+    // And from the number of packets: 10 MB / 1440 bytes, and those that were sent again.
+    let packets = download["data_packets_sent"].as_f64().unwrap();
+    let again = download["retransmitted_bytes"].as_f64().unwrap();
+    let least = ((10_000_000.0 + again) / (WIRE - HEADERS)).ceil();
+    assert!(packets >= least && packets < least * 1.002, "{packets} packets, {least} at least");
+    assert_eq!(download["packets_spuriously_lost"], 0);
+    assert_eq!(download["packets_declared_lost"], download["packets_lost"]);
+}
+
+#[test]
+fn every_way_of_protection_and_every_version_of_ip_takes_what_its_headers_allow() {
+    // IPv6: 20 bytes more of header, and so 20 bytes less of UDP payload.
+    for (sets, allowed) in [
+        (&["tls.protection=tls"][..], 10.0 * 1440.0 / 1500.0),
+        (&["flow.get.ip=6", "flow.get.transport.max_udp_payload=1452"], 10.0 * 1420.0 / 1500.0),
+    ] {
+        let sets: Vec<&str> = sets.iter().copied().chain(["flow.get.application.size=4 MB"]).collect();
+        let run = run(&scenario(ONE_LINK, &sets));
+        let download = run.connection("get");
+        // All of it, slow start and handshake included: 4 MB less about 5 RTT of 40 ms.
+        let goodput = download["goodput_mbps"].as_f64().unwrap();
+        let steady = 4e6 * 8e-6 / (download["completion_s"].as_f64().unwrap() - 0.2);
+        assert!(goodput < allowed && steady > allowed * 0.97, "{sets:?}: {goodput}, {steady}, {allowed}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Whole runs, from a scenario to its results.
+
+mod bed;
+mod captures;
+mod equal_seeds;
+mod flows;
+mod goodput;
+mod laws;
+mod protections;
+mod qlog_files;
+mod recorded;
+mod resolved;
