@@ -119,7 +119,7 @@ pub fn run_prepared(
 ) -> Result<Outcome, RunError> {
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
     let mut qlog = options.qlog.clone().map(|folder| {
-        Qlog::new(qlog::Options { title: scenario.name.clone(), ..qlog::Options::default() }, move |subject| {
+        Qlog::new(qlog_options(scenario), move |subject| {
             File::create(folder.join(format!("{}.sqlog", file_name(subject.label()))))
         })
     });
@@ -250,6 +250,14 @@ fn column_options(scenario: &Scenario) -> trace::columns::Options {
         rows: record.integer("rows") as usize,
         bin: record.duration("bin"),
     }
+}
+
+fn qlog_options(scenario: &Scenario) -> qlog::Options {
+    let schema = match scenario.record.text("qlog_schema").as_str() {
+        "0.3" => qlog::Schema::V03,
+        _ => qlog::Schema::Current,
+    };
+    qlog::Options { schema, title: scenario.name.clone(), ..qlog::Options::default() }
 }
 
 /// The tables that the scenario asks for.

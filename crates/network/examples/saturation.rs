@@ -23,7 +23,8 @@ impl Element for Window {
     fn accept(&mut self, _now: Time, packet: Packet, exits: &mut Exits) {
         self.inner.received += 1;
         self.heard += 1;
-        let (replies, size) = if self.answers { (u32::from(self.heard.is_multiple_of(2)), 68) } else { (2, 1500) };
+        let (replies, size) =
+            if self.answers { (u32::from(self.heard.is_multiple_of(2)), 68) } else { (2, 1500) };
         let (from, to) = (packet.destination, packet.source);
         exits.recycle(packet.bytes);
         for _ in 0..replies {

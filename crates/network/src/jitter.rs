@@ -1,8 +1,8 @@
 //! Jitter: delay that changes from packet to packet.
 
 use crate::error::BuildError;
-use random::Stream;
 use rand_distr::{Distribution, Normal as Gauss};
+use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
@@ -98,7 +98,11 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row.
-pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Jitter>>, BuildError> {
+pub fn build(
+    name: &str,
+    arguments: &Arguments,
+    stream: Stream,
+) -> Result<Option<Box<dyn Jitter>>, BuildError> {
     match JITTERS.iter().find(|row| row.name == name) {
         Some(row) => Ok((row.build)(arguments, stream)),
         None => Err(BuildError::Unknown { room: "jitters", name: name.to_owned() }),
@@ -189,7 +193,8 @@ mod tests {
         let law = Gauss::new(20.0 * MS as f64, 4.0 * MS as f64).unwrap();
         let [mean, deviation, ..] = moments(&mut Normal { law, stream: stream() });
         assert!(near(mean, 20.0) && near(deviation, 4.0), "{mean} {deviation}");
-        let [mean, _, least, most] = moments(&mut Spikes { probability: 0.1, lateness: 5 * MS, stream: stream() });
+        let [mean, _, least, most] =
+            moments(&mut Spikes { probability: 0.1, lateness: 5 * MS, stream: stream() });
         assert!(near(mean, 0.5), "{mean}");
         assert_eq!((least, most), (0.0, 5.0));
     }

@@ -85,7 +85,7 @@ struct Transmission {
 pub enum Overflow {
     /// More than [`queue::MAX_PACKETS`] packets waiting.
     Queue,
-    /// More than 4 million packets underway.
+    /// More than a million packets underway.
     Line,
 }
 
@@ -154,7 +154,8 @@ impl Link {
     pub fn delay(&self) -> Duration {
         self.delay
     }
-    /// The counters up to the last time at which it was touched or caught up with.
+    /// The counters. They are lazy like the rest: [`Link::catch_up`], or a world that has reached its end, brings them
+    /// up to now.
     pub fn stats(&self) -> LinkStats {
         let (now, going) = (self.stats.until, self.transmission);
         let mut inside = self.waiting + self.line.count();
@@ -347,7 +348,8 @@ impl Link {
             self.losing.push_back((end, packet.size, packet.flow));
             return exits.discard(packet);
         }
-        if fate.altered && self.impairments.as_mut().is_some_and(|impairments| impairments.alter(&mut packet)) {
+        if fate.altered && self.impairments.as_mut().is_some_and(|impairments| impairments.alter(&mut packet))
+        {
             self.stats.corrupted += 1;
         }
         let copy = fate.twice.then(|| exits.copy(&packet));

@@ -37,7 +37,17 @@ impl Packet {
     pub fn new(source: SocketAddr, destination: SocketAddr, bytes: Vec<u8>, hole: Option<Hole>) -> Packet {
         let hole = hole.unwrap_or(Hole { at: 0, length: 0, offset: 0 });
         let size = Packet::header_size(&destination) + bytes.len() as u32 + hole.length;
-        Packet { source, destination, bytes, hole, damage: None, size, flow: 0, ecn: Ecn::NotEct, data: false }
+        Packet {
+            source,
+            destination,
+            bytes,
+            hole,
+            damage: None,
+            size,
+            flow: 0,
+            ecn: Ecn::NotEct,
+            data: false,
+        }
     }
 
     /// The bytes of the IP and the UDP header in front of the payload: 20 + 8 (RFC 791, 768) or 40 + 8 (RFC 8200).
@@ -76,7 +86,8 @@ mod tests {
 
     #[test]
     fn sizes_count_headers_and_virtual_bytes() {
-        let (v4, v6) = (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([0xfd00, 0, 0, 0, 0, 0, 0, 1], 1)));
+        let (v4, v6) =
+            (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([0xfd00, 0, 0, 0, 0, 0, 0, 1], 1)));
         let hole = Hole { at: 2, length: 6, offset: 100 };
         let mut packet = Packet::new(v4, v4, vec![1, 2, 3], Some(hole));
         assert_eq!((packet.size, packet.payload(), packet.hole()), (37, 9, Some(hole)));

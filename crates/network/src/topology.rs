@@ -71,7 +71,9 @@ impl fmt::Display for TopologyError {
         match self {
             TopologyError::DuplicateNode(name) => write!(f, "two nodes are called {name:?}"),
             TopologyError::DuplicateLink(name) => write!(f, "two links are called {name:?}"),
-            TopologyError::UnknownNode { link, node } => write!(f, "link {link:?} ends at {node:?}, which is no node"),
+            TopologyError::UnknownNode { link, node } => {
+                write!(f, "link {link:?} ends at {node:?}, which is no node")
+            }
             TopologyError::Loop(name) => write!(f, "link {name:?} goes from a node to itself"),
             TopologyError::Unconnected(name) => write!(f, "node {name:?} has no link"),
             TopologyError::NoRoute { from, to } => write!(f, "no route from {from:?} to {to:?}"),
@@ -239,13 +241,10 @@ mod tests {
 
     #[test]
     fn routes_are_the_shortest_and_ties_go_to_the_first_link() {
-        let graph = graph(&["a", "b", "c", "d"], &[
-            ("ab", "a", "b"),
-            ("cb", "c", "b"),
-            ("ad", "a", "d"),
-            ("dc", "d", "c"),
-            ("ac", "a", "c"),
-        ]);
+        let graph = graph(
+            &["a", "b", "c", "d"],
+            &[("ab", "a", "b"), ("cb", "c", "b"), ("ad", "a", "d"), ("dc", "d", "c"), ("ac", "a", "c")],
+        );
         let node = |name| graph.node(name).unwrap();
         assert_eq!(graph.route(node("a"), node("c")), Some(vec![8]));
         assert_eq!(graph.route(node("b"), node("d")), Some(vec![1, 4]));
@@ -255,13 +254,10 @@ mod tests {
     #[test]
     fn among_equally_short_ways_the_first_link_wins_wherever_it_leads() {
         // From a to d by b or by c; b is found first, but the link to c was defined first.
-        let graph = graph(&["a", "b", "c", "d"], &[
-            ("ac", "a", "c"),
-            ("ab", "a", "b"),
-            ("bd", "b", "d"),
-            ("cd", "c", "d"),
-            ("second", "a", "c"),
-        ]);
+        let graph = graph(
+            &["a", "b", "c", "d"],
+            &[("ac", "a", "c"), ("ab", "a", "b"), ("bd", "b", "d"), ("cd", "c", "d"), ("second", "a", "c")],
+        );
         let node = |name| graph.node(name).unwrap();
         assert_eq!(graph.route(node("a"), node("d")), Some(vec![0, 6]));
         assert_eq!(graph.route(node("d"), node("a")), Some(vec![5, 3]));
@@ -275,7 +271,8 @@ mod tests {
             graph.add_node(&n.to_string()).unwrap();
         }
         assert_eq!(graph.add_node("more"), Err(TopologyError::TooManyNodes));
-        (1..MAX_NODES).for_each(|n| graph.add_link(&n.to_string(), &(n - 1).to_string(), &n.to_string()).unwrap());
+        (1..MAX_NODES)
+            .for_each(|n| graph.add_link(&n.to_string(), &(n - 1).to_string(), &n.to_string()).unwrap());
         let route = graph.route(NodeId(0), NodeId(MAX_NODES as u32 - 1)).unwrap();
         assert_eq!(route, (0..MAX_NODES - 1).map(|link| 2 * link).collect::<Vec<_>>());
     }

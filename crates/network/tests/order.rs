@@ -188,7 +188,8 @@ fn what_cannot_be_routed_is_counted() {
     let mut a = Witness::new("a", &diary, &[ms(0)]);
     // Nobody is at 2 or 7, a has no way to itself, and 3 is an island.
     a.sends = vec![(1, 2), (2, 7), (3, 0), (4, 3), (5, 1)];
-    let hosts = vec![Some(a), Some(Witness::new("b", &diary, &[])), None, Some(Witness::new("d", &diary, &[])), None];
+    let hosts =
+        vec![Some(a), Some(Witness::new("b", &diary, &[])), None, Some(Witness::new("d", &diary, &[])), None];
     let mut world = world(5, &[(0, 1), (1, 2), (3, 4)], &[], hosts);
     world.run(ms(1), 1000).unwrap();
     assert_eq!(world.unroutable(), 4);
@@ -238,7 +239,10 @@ fn a_run_comes_back_when_it_should() {
     assert_eq!(world.run(us(500), 1000), Ok(Step::Reached));
     assert_eq!(world.run(ms(500), 2), Ok(Step::Budget));
     assert_eq!(world.now(), ms(2));
-    assert_eq!(world.run_until(ms(500), 1000, |world| world.links()[0].stats().delivered.packets == 3), Ok(Step::Stopped));
+    assert_eq!(
+        world.run_until(ms(500), 1000, |world| world.links()[0].stats().delivered.packets == 3),
+        Ok(Step::Stopped)
+    );
     assert_eq!(world.now(), ms(8));
     assert_eq!(world.run(ms(500), 1000), Ok(Step::Idle));
     assert_eq!(world.now(), ms(500));
@@ -247,19 +251,48 @@ fn a_run_comes_back_when_it_should() {
     assert_eq!(world.now(), ms(15), "the last thing that happened");
 }
 
+/// Wakes at an interval, and sends a packet without a buffer if it is told to.
+struct Restless {
+    at: Time,
+    interval: Duration,
+    sends: bool,
+}
+
+impl Element for Restless {
+    fn accept(&mut self, _now: Time, _packet: Packet, _exits: &mut Exits) {}
+    fn wake(&mut self, now: Time, exits: &mut Exits) {
+        if self.sends {
+            let mut packet = Packet::new(address(0), address(1), Vec::new(), None);
+            packet.size = 1500;
+            exits.send(packet);
+        }
+        self.at = now + self.interval;
+    }
+    fn wake_at(&self) -> Option<Time> {
+        Some(self.at)
+    }
+}
+
 #[test]
-fn a_queue_without_end_ends_the_run() {
-    let options = [("rate", "fixed rate=1 kbit/s"), ("queue", "drop-tail limit=unlimited")];
-    let (a, b) = (Source::new(0, 1, Duration::from_nanos(1), u64::MAX), Source::new(1, 0, Duration::ZERO, 0));
-    let mut world = chain(1, &options, a, b);
-    let error = world.run(ms(1000), u64::MAX).unwrap_err();
-    assert!(matches!(&error, RunError::Overflow { link, .. } if link == "0 forward"), "{error}");
-    assert!(error.to_string().starts_with("0 forward overflows at 1.048577 ms: more than 1048576 packets"), "{error}");
+fn a_link_that_holds_more_and_more_ends_the_run() {
+    for (options, problem) in [
+        ([("rate", "fixed rate=1 kbit/s"), ("queue", "drop-tail limit=unlimited")], "wait in its queue"),
+        ([("rate", "unlimited"), ("delay", "1 s")], "are underway on it"),
+    ] {
+        let host = Restless { at: ms(1), interval: Duration::from_nanos(1), sends: true };
+        let idle = Restless { at: Time::NEVER, interval: Duration::ZERO, sends: false };
+        let mut world = chain(1, &options, host, idle);
+        let error = world.run(ms(1000), u64::MAX).unwrap_err();
+        assert!(matches!(&error, RunError::Overflow { link, .. } if link == "0 forward"), "{error}");
+        let text = error.to_string();
+        assert!(text.starts_with("0 forward overflows at 2.04857") && text.contains(problem), "{text}");
+    }
 }
 
 #[test]
 fn time_that_stands_still_ends_the_run() {
-    let (a, b) = (Source::new(0, 1, Duration::ZERO, u64::MAX), Source::new(1, 0, Duration::ZERO, 0));
-    let error = chain(1, &[], a, b).run(ms(1000), u64::MAX).unwrap_err();
-    assert_eq!(error, RunError::Stuck { at: Time::ZERO });
+    let restless = || Restless { at: ms(7), interval: Duration::ZERO, sends: false };
+    let mut world = chain(1, &[], restless(), restless());
+    assert_eq!(world.run(ms(1000), 1000), Ok(Step::Budget));
+    assert_eq!(world.run(ms(1000), u64::MAX), Err(RunError::Stuck { at: ms(7) }));
 }

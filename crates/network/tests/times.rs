@@ -67,6 +67,7 @@ fn what_comes_in_an_outage_waits_in_the_queue_for_its_end() {
     let mut changing = link("a", &[("rate", steps), ("queue", "drop-tail limit=2 packets")]);
     let seen = play(&mut changing, &burst(ms(5), 3));
     assert_eq!(seen, [(ms(11), 1), (ms(12), 2)], "the third finds the queue full: none is in transmission");
+    changing.catch_up(ms(20), &mut Exits::default());
     let stats = changing.stats();
     assert_eq!(stats.queue_max, count(2, 3000));
     assert_eq!(stats.queue_packet_time, 5_000_000 * 2 + 1_000_000);
@@ -88,7 +89,15 @@ fn a_rate_that_ends_leaves_packets_inside() {
 #[test]
 fn a_recorded_trace_moves_1500_bytes_at_each_line() {
     // Opportunities at 0, 3, 3, 4, 7 ms, and again from 7 on: 7, 10, 10, 11, 14, 14, 17 ...
-    let mut trace = link("a", &[("rate", "trace file=0\n3\n3\n4\n7\n"), DELAY, ("queue", "drop-tail limit=4500 B")]);
+    let mut trace = link(
+        "a",
+        &[
+            ("rate", "trace file=0\n3\n3\n4\n7\n"),
+            DELAY,
+            ("queue", "drop-tail limit=4500 B"),
+            ("mtu", "9000"),
+        ],
+    );
     let offered = [
         (ms(1), 1, 1500),
         (ms(1), 2, 500),
@@ -108,8 +117,9 @@ fn a_recorded_trace_moves_1500_bytes_at_each_line() {
         (14, 4), // this one, which goes on at 4 ms
         (14, 5), // 500 B were left
         // 6 did not fit: 1500 + 500 + 500 + 1500 + 500 B waited
-        (21, 7),           // 10, 10, 11 ms: 1500, 1500, 1000 B; the 500 B left are lost
-        (24, 8), (27, 9),
+        (21, 7), // 10, 10, 11 ms: 1500, 1500, 1000 B; the 500 B left are lost
+        (24, 8),
+        (27, 9),
     ];
     assert_eq!(seen, expected.map(|(at, number)| (ms(at), number)));
     assert_eq!(trace.stats().dropped_queue, count(1, 100));
@@ -125,7 +135,10 @@ fn a_queue_of_one_bdp_holds_one_bdp_beside_the_packet_in_transmission() {
     assert_eq!(numbers(&seen), (1..=21).collect::<Vec<_>>());
     assert_eq!(seen[20].0, ms(31));
     let LinkStats { queue_max, dropped_queue, delivered, .. } = full.stats();
-    assert_eq!((queue_max, dropped_queue, delivered), (count(20, 30_000), count(9, 13_500), count(21, 31_500)));
+    assert_eq!(
+        (queue_max, dropped_queue, delivered),
+        (count(20, 30_000), count(9, 13_500), count(21, 31_500))
+    );
     for (limit, waiting) in [("7 packets", 7), ("10 kB", 6), ("5 ms", 5), ("0.5 BDP", 10), ("0 packets", 0)] {
         let limit = format!("drop-tail limit={limit}");
         let mut queue = link("a", &[RATE, ("queue", &limit)]);
@@ -154,7 +167,9 @@ fn counters_of_the_queue_are_weighted_by_time() {
     let stats = queue.stats();
     assert_eq!(stats.until, us(2500));
     assert_eq!((stats.queue_packet_time, stats.queue_byte_time), (4_000_000, 6_000_000_000));
-    assert!((stats.queue_mean_packets() - 1.6).abs() < 1e-12 && (stats.queue_mean_bytes() - 2400.0).abs() < 1e-9);
+    assert!(
+        (stats.queue_mean_packets() - 1.6).abs() < 1e-12 && (stats.queue_mean_bytes() - 2400.0).abs() < 1e-9
+    );
     assert_eq!((stats.busy, stats.inside), (Duration::from_micros(1500), count(3, 4500)));
     assert!((stats.utilization() - 0.6).abs() < 1e-12);
     seen.extend(deliveries(&mut queue, ms(100), &mut exits));
@@ -179,6 +194,7 @@ fn losses_cost_their_time_on_the_link() {
     assert_eq!(numbers(&play(&mut periodic, &burst(ms(0), 9))), [1, 2, 3, 5, 6, 8, 9]);
     let mut all = link("a", &[RATE, ("loss", "random probability=1")]);
     assert_eq!(play(&mut all, &burst(ms(0), 9)), []);
+    all.catch_up(ms(9), &mut Exits::default());
     assert_eq!((all.stats().lost, all.stats().inside), (count(9, 13_500), Count::default()));
 }
 
@@ -213,12 +229,16 @@ fn jitter_keeps_the_order_unless_it_may_not() {
     let changed = play(&mut link("a", &[DELAY, spikes, ("reorder", "true")]), &offered);
     assert_eq!(numbers(&kept), (0..200).collect::<Vec<_>>());
     // A late packet is late by just so much; those in order wait for it.
-    let late: Vec<u32> =
-        changed.iter().filter(|(at, number)| *at == ms(u64::from(*number) + 15)).map(|(_, number)| *number).collect();
+    let late: Vec<u32> = changed
+        .iter()
+        .filter(|(at, number)| *at == ms(u64::from(*number) + 15))
+        .map(|(_, number)| *number)
+        .collect();
     assert!(late.len() > 20 && late.len() < 60, "{}", late.len());
     assert!(changed.iter().all(|(at, n)| *at == ms(u64::from(*n) + if late.contains(n) { 15 } else { 10 })));
     for (at, number) in kept {
-        let waits = (0..=number).rev().take(6).filter(|n| late.contains(n)).map(|n| ms(u64::from(n) + 15)).max();
+        let waits =
+            (0..=number).rev().take(6).filter(|n| late.contains(n)).map(|n| ms(u64::from(n) + 15)).max();
         assert_eq!(at, waits.unwrap_or(Time::ZERO).max(ms(u64::from(number) + 10)), "{number}");
     }
 }
@@ -248,7 +268,8 @@ fn alteration_changes_one_byte_of_the_whole_payload() {
     for n in 0..2000 {
         // 4 bytes, 60 virtual ones between the second and the third.
         let hole = wire::Hole { at: 2, length: 60, offset: n };
-        let sent = network::Packet::new(support::address(0), support::address(1), vec![1, 2, 3, 4], Some(hole));
+        let sent =
+            network::Packet::new(support::address(0), support::address(1), vec![1, 2, 3, 4], Some(hole));
         let mut whole = sent.clone();
         whole.write_out();
         bad.accept(ms(n), sent, &mut exits);
@@ -269,7 +290,8 @@ fn alteration_changes_one_byte_of_the_whole_payload() {
 
 #[test]
 fn the_log_tells_what_happened_in_the_order_of_time() {
-    let options = [RATE, DELAY, ("queue", "drop-tail limit=1 packet"), ("loss", "list packets=[2]"), ("mtu", "1500")];
+    let options =
+        [RATE, DELAY, ("queue", "drop-tail limit=1 packet"), ("loss", "list packets=[2]"), ("mtu", "1500")];
     let metrics = Interest { metrics: true, ..Interest::NONE };
     let mut told = traced("a", &options, 1, metrics);
     play(&mut told, &[(ms(0), 1, 1500), (ms(0), 2, 1500), (ms(0), 3, 1500), (us(500), 4, 1501)]);

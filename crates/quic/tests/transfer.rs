@@ -2,15 +2,11 @@
 
 mod pair;
 
-use pair::{Pair, config, delay};
+use pair::{Pair, config, contexts, delay, null};
 use quic::{Data, Event};
 use random::Stream;
 use units::Duration;
 use wire::Direction;
-
-fn contexts() -> tls::Context {
-    tls::Context
-}
 
 /// Downloads `size` bytes: the client asks on a stream, the server answers with virtual bytes.
 fn download(pair: &mut Pair, size: u64, limit: Duration) -> Duration {
@@ -59,29 +55,61 @@ fn download(pair: &mut Pair, size: u64, limit: Duration) -> Duration {
 
 #[test]
 fn a_clean_download() {
-    let mut pair = Pair::new(contexts(), config(&[]), config(&[]), delay(10));
-    let time = download(&mut pair, 1_000_000, Duration::from_secs(100));
-    assert!(time < Duration::from_millis(300), "{time}");
-    let stats = pair.server().stats();
-    assert_eq!((stats.packets_declared_lost, stats.probe_timeouts, stats.streams.retransmitted_bytes), (0, 0, 0));
+    for context in contexts() {
+        let mut pair = Pair::new(context, config(&[]), config(&[]), delay(10));
+        let time = download(&mut pair, 1_000_000, Duration::from_secs(100));
+        assert!(time < Duration::from_millis(300), "{time}");
+        let stats = pair.server().stats();
+        assert_eq!((stats.packets_declared_lost, stats.probe_timeouts, stats.streams.retransmitted_bytes), (0, 0, 0));
+    }
+}
+
+/// A link that loses, reorders and duplicates.
+fn rough(seed: u64) -> pair::Link {
+    let mut random = Stream::new(seed, "link");
+    let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
+    Box::new(move |_, _, _: &mut pair::Flying| {
+        let mut copies = Vec::new();
+        while !random.chance(loss) {
+            copies.push(Duration::from_micros(10_000 + random.below(5_000)));
+            if !random.chance(0.05) {
+                break;
+            }
+        }
+        copies
+    })
 }
 
 #[test]
 fn lossy_reordering_duplicating_links() {
     for seed in 0..40 {
-        let mut random = Stream::new(seed, "link");
-        let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
-        let link = Box::new(move |_, _, _: &mut pair::Flying| {
-            let mut copies = Vec::new();
-            while !random.chance(loss) {
-                copies.push(Duration::from_micros(10_000 + random.below(5_000)));
-                if !random.chance(0.05) {
-                    break;
-                }
-            }
-            copies
-        });
-        let mut pair = Pair::new(contexts(), config(&[]), config(&[]), link);
+        let mut pair = Pair::new(null(), config(&[]), config(&[]), rough(seed));
         download(&mut pair, 300_000, Duration::from_secs(3000));
+    }
+}
+
+#[test]
+fn null_and_tls_send_the_same_sizes_at_the_same_times() {
+    for seed in 0..12 {
+        let [null, tls] = contexts().map(|context| {
+            let mut pair = Pair::new(context, config(&[]), config(&[]), rough(seed));
+            pair.keeps_bytes = false;
+            download(&mut pair, 100_000, Duration::from_secs(3000));
+            pair.wire
+        });
+        assert_eq!(null, tls, "seed {seed}");
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_bytes_and_others_do_not() {
+    for context in contexts() {
+        let [first, second, other] = [1, 1, 2].map(|seed| {
+            let mut pair = Pair::seeded(seed, context.clone(), config(&[]), config(&[]), rough(5));
+            download(&mut pair, 50_000, Duration::from_secs(3000));
+            pair.wire
+        });
+        assert_eq!(first, second);
+        assert_ne!(first, other);
     }
 }

@@ -59,6 +59,12 @@ pub static RECORD: &[Parameter] = &[
         default: Default::Is("20000000"),
         about: "most rows of a table: beyond, series are thinned and lists end",
     },
+    Parameter {
+        name: "qlog_schema",
+        kind: Kind::Choice(&["current", "0.3"]),
+        default: Default::Is("\"current\""),
+        about: "schema of qlog files: the current drafts, or 0.3 for viewers that read no other",
+    },
 ];
 
 /// What `[[node]]` admits.

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Time;
 
-/// The most packets that may be underway on one direction: a second of 50 Gbit/s in full packets.
-pub(super) const MAX_UNDERWAY: usize = 1 << 22;
+/// The most packets that may be underway on one direction: 120 ms of 100 Gbit/s in packets of 1500 bytes.
+pub(super) const MAX_UNDERWAY: usize = 1 << 20;
 
 /// Packets underway. Those that arrive at one instant leave in the order in which they were put in.
 pub(super) enum Line {

@@ -15,7 +15,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
         default: Default::Required,
         about: "probability of loss of each packet",
     }],
-    build: |arguments, stream| Some(Box::new(Random { probability: arguments.number("probability"), stream })),
+    build: |arguments, stream| {
+        Some(Box::new(Random { probability: arguments.number("probability"), stream }))
+    },
 };
 
 struct Random {

@@ -136,19 +136,19 @@ pub static QUEUES: &[Row<Build>] = &[drop_tail::ROW];
 
 /// The room of the queues as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("queues", "what waits for transmission, and what is dropped", QUEUES, Some(("drop-tail", "limit")))
+    Room::of(
+        "queues",
+        "what waits for transmission, and what is dropped",
+        QUEUES,
+        Some(("drop-tail", "limit")),
+    )
 }
 
 /// Makes the queue of this name.
 ///
 /// # Errors
 /// If the table has no such row.
-pub fn build(
-    name: &str,
-    arguments: &Arguments,
-    setup: Setup,
-    stream: Stream,
-) -> Result<Waiting, BuildError> {
+pub fn build(name: &str, arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Waiting, BuildError> {
     match QUEUES.iter().find(|row| row.name == name) {
         Some(row) => Ok((row.build)(arguments, setup, stream)),
         None => Err(BuildError::Unknown { room: "queues", name: name.to_owned() }),

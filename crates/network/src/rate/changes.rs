@@ -188,7 +188,8 @@ impl Changes {
         if self.steps[step].rate > 0 {
             return at;
         }
-        let sending = |steps: &[Step]| steps.iter().find(|step| step.rate > 0).map(|step| step.at.since(Time::ZERO));
+        let sending =
+            |steps: &[Step]| steps.iter().find(|step| step.rate > 0).map(|step| step.at.since(Time::ZERO));
         match (sending(&self.steps[step..]), sending(&self.steps), self.repeat) {
             (Some(span), _, _) => base + span,
             (None, Some(span), Some(repeat)) => base + repeat + span,
@@ -236,7 +237,8 @@ mod tests {
     use super::*;
 
     fn changes(steps: &[(u64, &str)], repeat: Option<u64>) -> Result<Changes, ChangesError> {
-        let steps: Vec<(Time, Rate)> = steps.iter().map(|(ms, rate)| (at(*ms), rate.parse().unwrap())).collect();
+        let steps: Vec<(Time, Rate)> =
+            steps.iter().map(|(ms, rate)| (at(*ms), rate.parse().unwrap())).collect();
         Changes::new(&steps, repeat.map(Duration::from_millis))
     }
     fn at(ms: u64) -> Time {

@@ -108,6 +108,10 @@ mod tests {
         assert_eq!(slow.serve(Time::ZERO, 65_535), Time::from_nanos(65_535 * 8_000_000_000));
         let mut fast = Fixed::new(Rate::from_bits_per_sec(u64::MAX));
         assert_eq!(fast.serve(Time::ZERO, 1500), Time::from_nanos(1));
-        assert_eq!(fast.serve(Time::from_nanos(1), 1500), Time::from_nanos(1), "it fits into the same nanosecond");
+        assert_eq!(
+            fast.serve(Time::from_nanos(1), 1500),
+            Time::from_nanos(1),
+            "it fits into the same nanosecond"
+        );
     }
 }

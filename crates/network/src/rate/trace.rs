@@ -73,7 +73,9 @@ impl fmt::Display for TraceError {
             TraceProblem::Decreasing { before, at } => {
                 write!(f, "{at} ms comes after {before} ms; times must not decrease")
             }
-            TraceProblem::Empty => f.write_str("the trace is empty; expected one whole number of milliseconds per line"),
+            TraceProblem::Empty => {
+                f.write_str("the trace is empty; expected one whole number of milliseconds per line")
+            }
             TraceProblem::NoDuration => f.write_str("the last time is 0 ms: a trace must last at least 1 ms"),
             TraceProblem::TooLong(limit) => write!(f, "more than {limit} opportunities"),
         }
@@ -108,7 +110,9 @@ impl Trace {
                 return fail(i + 1, TraceProblem::NotANumber(line.chars().take(40).collect()));
             };
             match opportunities.last() {
-                Some(&before) if before > ms => return fail(i + 1, TraceProblem::Decreasing { before, at: ms }),
+                Some(&before) if before > ms => {
+                    return fail(i + 1, TraceProblem::Decreasing { before, at: ms });
+                }
                 _ if i >= limit => return fail(i + 1, TraceProblem::TooLong(limit)),
                 _ => opportunities.push(ms),
             }
@@ -146,7 +150,9 @@ impl Trace {
         let phase_ms = (time.as_nanos() % period).div_ceil(1_000_000);
         // The last time of a round is the zeroth of the next one.
         if round > 0 && phase_ms == 0 {
-            let last = self.opportunities.partition_point(|ms| *ms < self.opportunities[self.opportunities.len() - 1]);
+            let last = self
+                .opportunities
+                .partition_point(|ms| *ms < self.opportunities[self.opportunities.len() - 1]);
             return (round - 1, last);
         }
         match self.opportunities.partition_point(|ms| u64::from(*ms) < phase_ms) {

@@ -18,7 +18,7 @@ pub fn us(n: u64) -> Time {
 /// component is a row's name, or the row's name and its options.
 pub fn value(kind: Kind, text: &str) -> Value {
     let text = text.trim_matches('"');
-    let list = || text.trim_matches(['[', ']']).split(',').map(str::trim).filter(|part| !part.is_empty());
+    let list = || text.split([',', '[', ']']).map(str::trim).filter(|part| !part.is_empty());
     match kind {
         Kind::Duration => Value::Duration(text.parse().unwrap()),
         Kind::Rate => Value::Rate(text.parse().unwrap()),
@@ -50,7 +50,8 @@ pub fn component(room: &str, text: &str) -> Component {
 
 /// The options of a row: those given, and the defaults of the others.
 pub fn arguments(parameters: &'static [Parameter], given: &[(&str, &str)]) -> Arguments {
-    let unknown = given.iter().find(|(key, _)| parameters.iter().all(|parameter| parameter.name != key.trim()));
+    let unknown =
+        given.iter().find(|(key, _)| parameters.iter().all(|parameter| parameter.name != key.trim()));
     assert_eq!(unknown, None, "no such option");
     let of = |parameter: &Parameter| {
         let text = given.iter().find(|(key, _)| key.trim() == parameter.name).map(|(_, text)| *text);

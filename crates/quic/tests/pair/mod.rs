@@ -1,4 +1,12 @@
 //! Two endpoints on a virtual link, for tests of behaviour.
+#![allow(dead_code, unreachable_pub, reason = "every file of tests uses a part of it")]
+
+mod forge;
+mod options;
+mod view;
+
+pub use options::{config, context, contexts, count, null, size, span, tls};
+pub use view::{Packet, Seen};
 
 use quic::{Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle};
 use random::Stream;
@@ -6,86 +14,86 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::Interest;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Value};
 use units::{Duration, Time};
 use wire::{Damage, Ecn, Hole};
 
 /// A datagram underway.
 #[derive(Debug, Clone)]
-pub(crate) struct Flying {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) hole: Option<Hole>,
-    pub(crate) damage: Option<Damage>,
-    pub(crate) ecn: Ecn,
-    pub(crate) from: SocketAddr,
+pub struct Flying {
+    pub bytes: Vec<u8>,
+    pub hole: Option<Hole>,
+    pub damage: Option<Damage>,
+    pub ecn: Ecn,
+    pub from: SocketAddr,
 }
 
 impl Flying {
-    pub(crate) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
+    }
+    /// The whole datagram.
+    pub fn written_out(&self) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        if let Some(hole) = self.hole {
+            hole.write_out(&mut bytes);
+        }
+        bytes
     }
 }
 
 /// What the link does to a datagram: (to server?, its number in that direction, the datagram) to the delays of its
 /// copies; an empty list loses it.
-pub(crate) type Link = Box<dyn FnMut(bool, u64, &mut Flying) -> Vec<Duration>>;
+pub type Link = Box<dyn FnMut(bool, u64, &mut Flying) -> Vec<Duration>>;
 
-/// Options with their defaults out of the table, some of them changed.
-pub(crate) fn config(changes: &[(&str, Value)]) -> Config {
-    let arguments = quic::PARAMETERS
-        .iter()
-        .filter_map(|parameter| {
-            let given = changes.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| value.clone());
-            Some((parameter.name, given.or_else(|| default_of(parameter))?))
-        })
-        .collect();
-    Config::from(&Arguments(arguments))
+/// A link of this one-way delay that does nothing else.
+pub fn delay(ms: u64) -> Link {
+    Box::new(move |_, _, _| vec![Duration::from_millis(ms)])
 }
 
-fn default_of(parameter: &Parameter) -> Option<Value> {
-    let Default::Is(text) = parameter.default else { return None };
-    let text = text.trim_matches('"');
-    Some(match parameter.kind {
-        Kind::Duration => Value::Duration(text.parse().unwrap()),
-        Kind::Size => Value::Size(text.parse().unwrap()),
-        Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
-        Kind::Number(..) => Value::Number(text.parse().unwrap()),
-        Kind::Flag => Value::Flag(text.parse().unwrap()),
-        Kind::Component(room) => {
-            let row = match room {
-                "controllers" => congestion::CONTROLLERS.iter().find(|row| row.name == text).map(|r| (r.name, r.parameters)),
-                _ => quic::schedule::SCHEDULERS.iter().find(|row| row.name == text).map(|r| (r.name, r.parameters)),
-            };
-            let (name, parameters) = row.unwrap();
-            let arguments = parameters.iter().filter_map(|p| Some((p.name, default_of(p)?))).collect();
-            Value::Component(Component { room, name, arguments: Arguments(arguments) })
-        }
-        other => panic!("{other:?}"),
+/// A link of this one-way delay that loses the datagrams that `lost` names: (to server?, number).
+pub fn losing(ms: u64, mut lost: impl FnMut(bool, u64) -> bool + 'static) -> Link {
+    Box::new(move |to_server, number, _| match lost(to_server, number) {
+        true => Vec::new(),
+        false => vec![Duration::from_millis(ms)],
     })
 }
 
-pub(crate) struct Pair {
-    pub(crate) now: Time,
-    pub(crate) client: Endpoint,
-    pub(crate) server: Endpoint,
-    pub(crate) link: Link,
+pub const CLIENT: &str = "10.0.0.1:50000";
+pub const SERVER: &str = "10.0.0.2:443";
+
+pub fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+pub fn at(n: u64) -> Time {
+    Time::ZERO + ms(n)
+}
+
+pub struct Pair {
+    pub now: Time,
+    pub client: Endpoint,
+    pub server: Endpoint,
+    pub link: Link,
     sent: [u64; 2],
     flying: BTreeMap<(Time, u64), (bool, Flying)>,
     order: u64,
-    pub(crate) handle: Handle,
+    pub handle: Handle,
     /// The server's connections, in the order in which they came.
-    pub(crate) accepted: Vec<Handle>,
-    pub(crate) client_events: Vec<Event>,
-    pub(crate) server_events: Vec<Event>,
-    /// Every datagram that was sent: when, to the server?, length.
-    pub(crate) wire: Vec<(Time, bool, usize)>,
+    pub accepted: Vec<Handle>,
+    pub client_events: Vec<Event>,
+    pub server_events: Vec<Event>,
+    /// Every datagram that was sent.
+    pub wire: Vec<Seen>,
+    /// Whether their bytes are kept.
+    pub keeps_bytes: bool,
+    forged: u64,
 }
 
-pub(crate) const CLIENT: &str = "10.0.0.1:50000";
-pub(crate) const SERVER: &str = "10.0.0.2:443";
-
 impl Pair {
-    pub(crate) fn new(tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
+    pub fn new(tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
+        Pair::seeded(1, tls, client, server, link)
+    }
+
+    pub fn seeded(seed: u64, tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
         let options = |local: &str, accept| EndpointOptions {
             local: local.parse().unwrap(),
             accept,
@@ -93,12 +101,12 @@ impl Pair {
             max_connections: 100,
             interest: Interest::NONE,
         };
-        let mut endpoint = Endpoint::new(options(CLIENT, None), Stream::new(1, "client"));
+        let mut endpoint = Endpoint::new(options(CLIENT, None), Stream::new(seed, "client"));
         let handle = endpoint.connect(Time::ZERO, SERVER.parse().unwrap(), Arc::new(client)).unwrap();
         Pair {
             now: Time::ZERO,
             client: endpoint,
-            server: Endpoint::new(options(SERVER, Some(Arc::new(server))), Stream::new(1, "server")),
+            server: Endpoint::new(options(SERVER, Some(Arc::new(server))), Stream::new(seed, "server")),
             link,
             sent: [0; 2],
             flying: BTreeMap::new(),
@@ -108,23 +116,52 @@ impl Pair {
             client_events: Vec::new(),
             server_events: Vec::new(),
             wire: Vec::new(),
+            keeps_bytes: true,
+            forged: 0,
         }
     }
 
-    pub(crate) fn client(&mut self) -> &mut Connection {
-        self.client.get_mut(self.handle).unwrap()
+    /// A pair under null protection with everything as it is by default, over a link of 10 ms each way.
+    pub fn plain() -> Pair {
+        Pair::new(null(), config(&[]), config(&[]), delay(10))
     }
-    pub(crate) fn server(&mut self) -> &mut Connection {
-        self.server.get_mut(self.accepted[0]).unwrap()
+
+    /// The same with the handshake over and acknowledged, and nothing underway.
+    pub fn established() -> Pair {
+        let mut pair = Pair::plain();
+        pair.establish();
+        pair
+    }
+
+    /// Lets the handshake come to its end and the link fall silent.
+    pub fn establish(&mut self) {
+        self.run_for(ms(500));
+        assert!(self.client().is_established() && self.server().is_established());
+        assert!(self.flying.is_empty());
+        self.client_events.clear();
+        self.server_events.clear();
+    }
+
+    pub fn client(&mut self) -> &mut Connection {
+        self.client.get_mut(self.handle).expect("the client's connection is gone")
+    }
+    pub fn server(&mut self) -> &mut Connection {
+        self.server.get_mut(self.accepted[0]).expect("the server's connection is gone")
+    }
+    pub fn client_is_gone(&self) -> bool {
+        self.client.get(self.handle).is_none()
+    }
+    pub fn server_is_gone(&self) -> bool {
+        self.server.get(self.accepted[0]).is_none()
     }
 
     /// Lets both ends send what they may send now and collects events.
-    pub(crate) fn drain(&mut self) {
+    pub fn drain(&mut self) {
         for to_server in [true, false] {
             let endpoint = if to_server { &mut self.client } else { &mut self.server };
             loop {
                 if let Some(handle) = endpoint.next_active() {
-                    if !to_server && !self.accepted.contains(&handle) {
+                    if !to_server && endpoint.get(handle).is_some() && !self.accepted.contains(&handle) {
                         self.accepted.push(handle);
                     }
                     let events = if to_server { &mut self.client_events } else { &mut self.server_events };
@@ -137,8 +174,14 @@ impl Pair {
                 let from = if to_server { CLIENT } else { SERVER }.parse().unwrap();
                 let mut flying = Flying { bytes, hole: transmit.hole, damage: None, ecn: transmit.ecn, from };
                 assert_eq!(flying.length(), transmit.length);
-                self.wire.push((self.now, to_server, transmit.length));
                 let number = self.sent[usize::from(to_server)];
+                self.wire.push(Seen {
+                    at: self.now,
+                    to_server,
+                    number,
+                    length: transmit.length,
+                    bytes: if self.keeps_bytes { flying.written_out() } else { Vec::new() },
+                });
                 self.sent[usize::from(to_server)] += 1;
                 for delay in (self.link)(to_server, number, &mut flying) {
                     self.order += 1;
@@ -148,36 +191,44 @@ impl Pair {
         }
     }
 
-    /// Lets the next thing happen; `false` if nothing is left to.
-    pub(crate) fn step(&mut self) -> bool {
-        self.drain();
+    /// When the next thing happens.
+    pub fn next_at(&self) -> Option<Time> {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
-        let Some(at) = [arrival, self.client.wake_at(), self.server.wake_at()].into_iter().flatten().min() else {
-            return false;
-        };
+        let next = [arrival, self.client.wake_at(), self.server.wake_at()].into_iter().flatten().min();
         // A timer may come to lie in the past when the RTT estimate falls: it is due at once.
-        let at = at.max(self.now);
+        next.map(|at| at.max(self.now))
+    }
+
+    /// Lets the next thing happen; `false` if nothing is left to.
+    pub fn step(&mut self) -> bool {
+        self.drain();
+        let Some(at) = self.next_at() else { return false };
         self.now = at;
         self.client.wake(at);
         self.server.wake(at);
         while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= at) {
-            let (to_server, mut flying) = entry.remove();
-            let datagram = Datagram {
-                remote: flying.from,
-                ecn: flying.ecn,
-                bytes: &mut flying.bytes,
-                hole: flying.hole,
-                damage: flying.damage,
-            };
-            let endpoint = if to_server { &mut self.server } else { &mut self.client };
-            endpoint.receive(at, datagram);
+            let (to_server, flying) = entry.remove();
+            self.deliver(to_server, flying);
         }
         self.drain();
         true
     }
 
+    /// Gives a datagram to an endpoint now.
+    pub fn deliver(&mut self, to_server: bool, mut flying: Flying) {
+        let datagram = Datagram {
+            remote: flying.from,
+            ecn: flying.ecn,
+            bytes: &mut flying.bytes,
+            hole: flying.hole,
+            damage: flying.damage,
+        };
+        let endpoint = if to_server { &mut self.server } else { &mut self.client };
+        endpoint.receive(self.now, datagram);
+    }
+
     /// Goes on until `done` or the time is over; whether it was done.
-    pub(crate) fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Pair) -> bool) -> bool {
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Pair) -> bool) -> bool {
         let end = self.now + limit;
         for _ in 0..5_000_000 {
             if done(self) {
@@ -189,9 +240,30 @@ impl Pair {
         }
         panic!("livelock at {}", self.now);
     }
-}
 
-/// A link of this one-way delay that does nothing else.
-pub(crate) fn delay(ms: u64) -> Link {
-    Box::new(move |_, _, _| vec![Duration::from_millis(ms)])
+    /// Goes on for so long, to the instant.
+    pub fn run_for(&mut self, span: Duration) {
+        let end = self.now + span;
+        self.drain();
+        for _ in 0..5_000_000 {
+            if self.next_at().is_none_or(|at| at > end) {
+                self.now = end;
+                return;
+            }
+            self.step();
+        }
+        panic!("livelock at {}", self.now);
+    }
+
+    /// Goes on up to this point in time.
+    pub fn run_to(&mut self, to: Time) {
+        assert!(to >= self.now, "{to} is over, it is {}", self.now);
+        self.run_for(to.since(self.now));
+    }
+
+    /// From now on nothing arrives.
+    pub fn cut(&mut self) {
+        self.link = losing(0, |_, _| true);
+        self.flying.clear();
+    }
 }

@@ -1,0 +1,269 @@
+//! Several flows, both directions, routers in between, and how a run begins and ends.
+
+use crate::bed::{ONE_LINK, Run, examples, run, scenario};
+use lab::Scenario;
+
+/// Two clients and two servers on either side of one bottleneck, and flows of all kinds.
+const DUMBBELL: &str = r#"
+seed = 1
+duration = "60 s"
+[record]
+packets = true
+[[link]]
+name = "west-a"
+from = "left"
+to = "a"
+both = { rate = "100 Mbit/s", delay = "1 ms" }
+[[link]]
+name = "west-b"
+from = "left"
+to = "b"
+both = { rate = "100 Mbit/s", delay = "1 ms" }
+[[link]]
+name = "middle"
+from = "right"
+to = "left"
+both = { rate = "10 Mbit/s", delay = "10 ms", queue = "1 BDP" }
+[[link]]
+name = "east-c"
+from = "c"
+to = "right"
+both = { rate = "100 Mbit/s", delay = "1 ms" }
+[[link]]
+name = "east-d"
+from = "d"
+to = "right"
+both = { rate = "100 Mbit/s", delay = "1 ms" }
+[[flow]]
+name = "down"
+client = "a"
+server = "c"
+application = { type = "bulk", size = "2 MB" }
+[[flow]]
+name = "up"
+client = "a"
+server = "d"
+start = "500 ms"
+application = { type = "bulk", size = "2 MB", direction = "upload" }
+[[flow]]
+name = "late"
+client = "b"
+server = "d"
+start = "1 s"
+application = { type = "bulk", size = "1 MB", streams = 10 }
+[[flow]]
+name = "reverse"
+client = "c"
+server = "b"
+start = "1500 ms"
+application = { type = "bulk", size = "300 kB" }
+"#;
+
+fn second(run: &Run, flow: &str, field: &str) -> f64 {
+    run.connection(flow)[field].as_f64().unwrap_or_else(|| panic!("{flow} has no {field}"))
+}
+
+#[test]
+fn flows_in_both_directions_share_a_bottleneck() {
+    let run = run(&scenario(DUMBBELL, &[]));
+    let mut last = 0.0_f64;
+    for (flow, start, bytes, sender) in [
+        ("down", 0.0, 2_000_000, "server"),
+        ("up", 0.5, 2_000_000, "client"),
+        ("late", 1.0, 1_000_000, "server"),
+        ("reverse", 1.5, 300_000, "server"),
+    ] {
+        let connection = run.connection(flow);
+        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{flow}");
+        assert_eq!(connection["delivered_bytes"], bytes, "{flow}");
+        assert_eq!(connection["sender"], sender, "{flow}");
+        // Nothing of a flow is earlier than its start, and its times count from there.
+        let begun = run.rows("event", &[("connection", flow), ("side", "client"), ("event", "connection_started")]);
+        assert_eq!(begun.len(), 1, "{flow}");
+        assert_eq!(begun[0][0].parse::<f64>().unwrap(), start, "{flow}");
+        let packets = run.numbers("packet", "time_s", &[("connection", flow)]);
+        assert!(packets.iter().all(|at| *at >= start), "{flow}");
+        // Two round trips of 24 ms before the first byte, or three until the first acknowledgement of an upload.
+        assert!(second(&run, flow, "first_byte_s") > 0.047, "{flow}");
+        let (completion, goodput) = (second(&run, flow, "completion_s"), second(&run, flow, "goodput_mbps"));
+        assert!((goodput - f64::from(bytes) * 8e-6 / completion).abs() < 1e-4, "{flow}");
+        last = last.max(start + completion);
+    }
+    // The run ends when the last flow does.
+    let end = run.summary["duration_s"].as_f64().unwrap();
+    assert!((end - last).abs() < 1e-6, "{end} {last}");
+    // Both directions of the bottleneck carried data, and its routers took nothing for themselves.
+    for (direction, bytes) in [("forward", 3.0e6), ("backward", 2.3e6)] {
+        let link = run.link("middle", direction);
+        assert!(link["delivered_bytes"].as_f64().unwrap() > bytes);
+        assert!(link["utilisation"].as_f64().unwrap() <= 1.0);
+    }
+    let packets = |name: &str, direction: &str| run.link(name, direction)["delivered_packets"].as_u64().unwrap();
+    let from_east = packets("east-c", "forward") + packets("east-d", "forward");
+    let through = packets("middle", "forward") + run.link("middle", "forward")["drops"]["queue"].as_u64().unwrap();
+    // What is still underway at the end is less than a window.
+    assert!(from_east >= through && from_east - through < 100, "{from_east} {through}");
+}
+
+#[test]
+fn what_the_network_lost_is_counted_for_the_flow_that_lost_it() {
+    let run = run(&scenario(DUMBBELL, &["flow.down.application.size=5 MB"]));
+    let flows = ["down", "up", "late", "reverse"];
+    let lost: u64 = flows.iter().map(|flow| run.connection(flow)["packets_lost"].as_u64().unwrap()).sum();
+    let drops: u64 = run.summary["links"].as_array().unwrap().iter().map(|link| {
+        ["queue", "loss", "mtu"].iter().map(|reason| link["drops"][reason].as_u64().unwrap()).sum::<u64>()
+    }).sum();
+    // Acknowledgements that were dropped are those of the other ends.
+    assert!(lost > 0 && lost <= drops, "{lost} {drops}");
+    assert_eq!(run.table("drop").rows() as u64, drops);
+    for flow in flows {
+        let connection = run.connection(flow);
+        let declared = connection["packets_declared_lost"].as_u64().unwrap();
+        let spurious = connection["packets_spuriously_lost"].as_u64().unwrap();
+        assert_eq!(declared - spurious, connection["packets_lost"].as_u64().unwrap(), "{flow}");
+    }
+}
+
+#[test]
+fn long_transfers_share_a_bottleneck_fairly() {
+    let sets = [
+        "flow.down.application=bulk",
+        "flow.late.application=bulk",
+        "flow.late.start=0 s",
+        "flow.up.start=59 s",
+        "flow.reverse.start=59 s",
+    ];
+    let run = run(&scenario(DUMBBELL, &sets));
+    let [first, second] = ["down", "late"].map(|flow| second(&run, flow, "goodput_mbps"));
+    // Equal round trips: within a quarter of each other over a minute, and the link is full.
+    assert!((0.8..1.25).contains(&(first / second)), "{first} {second}");
+    assert!(first + second > 9.3, "{first} {second}");
+}
+
+#[test]
+fn the_duration_cuts_off_what_is_not_finished() {
+    let run = run(&scenario(ONE_LINK, &["flow.get.application.size=10 MB", "duration=2 s"]));
+    let get = run.connection("get");
+    assert_eq!(run.summary["duration_s"], 2.0);
+    assert_eq!((&get["completed"], &get["completion_s"]), (&false.into(), &serde_json::Value::Null));
+    assert_eq!((&get["close"], &get["clean"]), (&"open".into(), &true.into()));
+    let delivered = get["delivered_bytes"].as_f64().unwrap();
+    assert!(delivered > 1e6 && delivered < 2.4e6, "{delivered}");
+    // Goodput of what is not finished counts to the end.
+    assert!((get["goodput_mbps"].as_f64().unwrap() - delivered * 4e-6).abs() < 1e-5);
+    assert!(run.numbers("packet", "time_s", &[]).iter().all(|at| *at <= 2.0));
+}
+
+#[test]
+fn a_flow_that_begins_after_all_others_ended_is_waited_for() {
+    let text = ONE_LINK.to_owned()
+        + "[[flow]]\nname = \"later\"\nclient = \"client\"\nserver = \"server\"\nstart = \"20 s\"\n\
+           application = { type = \"bulk\", size = \"1 kB\" }\n";
+    let run = run(&scenario(&text, &[]));
+    assert_eq!(run.connection("later")["completed"], true);
+    let end = run.summary["duration_s"].as_f64().unwrap();
+    assert!((20.08..20.1).contains(&end), "{end}");
+    // Two flows of one pair of hosts: the second does not disturb the first.
+    let alone = crate::bed::run(&scenario(ONE_LINK, &[]));
+    for field in ["completion_s", "packets_sent", "packets_lost", "goodput_mbps", "cwnd_bytes"] {
+        assert_eq!(alone.connection("get")[field], run.connection("get")[field], "{field}");
+    }
+}
+
+#[test]
+fn many_flows_between_two_hosts() {
+    let mut text = ONE_LINK.to_owned();
+    for flow in 0..40 {
+        text += &format!(
+            "[[flow]]\nname = \"n{flow}\"\nclient = \"{}\"\nserver = \"{}\"\nstart = \"{flow} ms\"\n\
+             application = {{ type = \"bulk\", size = \"20 kB\", direction = \"{}\" }}\n",
+            ["client", "server"][flow % 2],
+            ["server", "client"][flow % 2],
+            ["download", "upload"][flow / 2 % 2],
+        );
+    }
+    let run = run(&scenario(&text, &["tls.protection=tls"]));
+    for flow in 0..40 {
+        let connection = run.connection(&format!("n{flow}"));
+        assert_eq!(connection["completed"], true, "{connection}");
+        assert_eq!(connection["delivered_bytes"], 20_000, "{connection}");
+    }
+}
+
+#[test]
+fn a_host_on_the_way_of_others_passes_their_packets_on() {
+    let text = r#"
+duration = "20 s"
+[[link]]
+name = "one"
+from = "a"
+to = "b"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[link]]
+name = "two"
+from = "b"
+to = "c"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[flow]]
+name = "through"
+client = "a"
+server = "c"
+application = { type = "bulk", size = "500 kB" }
+[[flow]]
+name = "to"
+client = "a"
+server = "b"
+application = { type = "bulk", size = "500 kB" }
+[[flow]]
+name = "from"
+client = "b"
+server = "c"
+application = { type = "bulk", size = "500 kB" }
+"#;
+    let run = run(&scenario(text, &[]));
+    for flow in ["through", "to", "from"] {
+        assert_eq!(run.connection(flow)["completed"], true, "{flow}");
+    }
+    assert!(second(&run, "through", "first_byte_s") > 0.04);
+    assert!((0.02..0.03).contains(&second(&run, "to", "first_byte_s")));
+}
+
+#[test]
+fn a_server_on_a_router_and_a_flow_to_itself_are_mistakes() {
+    let nodes = "[[node]]\nname = \"client\"\n[[node]]\nname = \"server\"\nkind = \"router\"\n[[link]]";
+    let text = ONE_LINK.replacen("[[link]]", nodes, 1);
+    let path = examples().join("a.toml");
+    let error = Scenario::parse(&text, &path, &[]).unwrap_err().to_string();
+    assert!(error.contains("router") && error.lines().count() == 1, "{error}");
+    let error = Scenario::parse(ONE_LINK, &path, &["flow.get.server=client".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("flow.get") && error.lines().count() == 1, "{error}");
+}
+
+#[test]
+fn where_nothing_comes_through_the_client_gives_up() {
+    let run = run(&scenario(ONE_LINK, &["link.cell.forward.loss=100 %", "duration=300 s"]));
+    let get = run.connection("get");
+    assert_eq!((&get["completed"], &get["delivered_bytes"]), (&false.into(), &0.into()));
+    assert!(get["close"].as_str().unwrap().contains("idle"), "{}", get["close"]);
+    // Idle timeout, 30 s by default: there is nothing to wait for after that.
+    let end = run.summary["duration_s"].as_f64().unwrap();
+    assert!((30.0..31.0).contains(&end), "{end}");
+}
+
+#[test]
+fn packets_that_are_too_large_for_a_link_are_reported() {
+    // A UDP payload of 1472 bytes makes IPv6 packets of 1520.
+    let run = run(&scenario(ONE_LINK, &["flow.get.ip=6", "flow.get.transport.max_udp_payload=1472"]));
+    assert_eq!(run.connection("get")["completed"], false);
+    assert!(run.link("cell", "forward")["drops"]["mtu"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn an_outage_is_survived() {
+    let rate = r#"link.cell.forward.rate={ type = "changes", steps = [["0 s", "10 Mbit/s"], ["200 ms", "0 bit/s"], ["3 s", "10 Mbit/s"]] }"#;
+    let run = run(&scenario(ONE_LINK, &[rate, "flow.get.application.size=1 MB"]));
+    let get = run.connection("get");
+    assert_eq!((&get["completed"], &get["delivered_bytes"]), (&true.into(), &1_000_000.into()));
+    assert!(second(&run, "get", "completion_s") > 3.0);
+    assert!(get["probe_timeouts"].as_u64().unwrap() > 0);
+}

@@ -1,0 +1,103 @@
+//! Once warm, nothing is allocated for a packet: shown by an allocator that counts.
+#![allow(unsafe_code, reason = "an allocator can only be written with it; this one hands on to the system's")]
+
+mod support;
+
+use network::{Exits, World};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use support::{Source, chain};
+use units::{Duration, Time};
+
+struct Counting;
+
+thread_local! {
+    /// Allocations of this thread: tests run side by side.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // At the end of a thread there is no counter any more, and nothing to count.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract; counting allocates
+// nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(place, layout) }
+    }
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(mut action: impl FnMut()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    action();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+/// Allocations between the third and the tenth second, and packets delivered. It takes the first queue 1.2 s to fill.
+fn of_a_run(options: &[(&str, &str)]) -> (u64, u64) {
+    let source = |from, to| Source::new(from, to, Duration::from_micros(118), u64::MAX);
+    let mut world: World<Source> = chain(2, options, source(0, 2), source(2, 0));
+    world.run(Time::from_nanos(3_000_000_000), u64::MAX).unwrap();
+    let before = world.links().iter().map(|link| link.stats().delivered.packets).sum::<u64>();
+    let count = allocations(|| drop(world.run(Time::from_nanos(10_000_000_000), u64::MAX)));
+    (count, world.links().iter().map(|link| link.stats().delivered.packets).sum::<u64>() - before)
+}
+
+const RATE: (&str, &str) = ("rate", "fixed rate=100 Mbit/s");
+const DELAY: (&str, &str) = ("delay", "10 ms");
+
+#[test]
+fn a_warm_network_allocates_nothing() {
+    let cases: [&[(&str, &str)]; 5] = [
+        &[DELAY],
+        &[RATE, DELAY],
+        &[RATE, DELAY, ("loss", "periodic every=100"), ("jitter", "uniform maximum=0 s"), ("corrupt", "1")],
+        &[("rate", "changes steps=[[0 s, 100 Mbit/s], [50 ms, 50 Mbit/s]];repeat=100 ms"), DELAY],
+        &[("rate", "trace file=1\n1\n1\n2\n2\n3\n"), DELAY, ("loss", "periodic every=100")],
+    ];
+    for options in cases {
+        let (count, packets) = of_a_run(options);
+        assert_eq!(count, 0, "{options:?}");
+        assert!(packets > 50_000, "{packets}");
+    }
+}
+
+#[test]
+fn what_is_underway_by_chance_allocates_no_more_than_its_largest_number() {
+    // By chance more packets than ever before are underway now and then, and each of these needs a place.
+    let cases: [&[(&str, &str)]; 3] = [
+        &[RATE, DELAY, ("loss", "random probability=0.01")],
+        &[RATE, DELAY, ("loss", "gilbert-elliott to_bad=0.01;to_good=0.5"), ("corrupt", "0.05")],
+        &[RATE, DELAY, ("duplicate", "0.05"), ("jitter", "uniform maximum=5 ms"), ("reorder", "true")],
+    ];
+    for options in cases {
+        let (count, packets) = of_a_run(options);
+        assert!(count < 30 && packets > 100_000, "{count} allocations for {packets} packets");
+    }
+}
+
+#[test]
+fn statistics_allocate_nothing() {
+    let mut link = support::link("a", &[RATE, DELAY]);
+    let mut exits = Exits::default();
+    (0..100)
+        .for_each(|n| network::Element::accept(&mut link, Time::ZERO, support::packet(n, 1500), &mut exits));
+    let look = || assert_eq!(std::hint::black_box(&link).stats().accepted.packets, 100);
+    assert_eq!(allocations(look), 0);
+}
