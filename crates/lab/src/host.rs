@@ -85,7 +85,9 @@ impl End {
 
     fn wake_at(&self) -> Option<Time> {
         let opening = self.opening.as_ref().map(|(_, at, _)| *at);
-        [opening, self.endpoint.wake_at(), self.application.wake_at()].into_iter().flatten().min()
+        let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
+        let at = time(opening).min(time(self.endpoint.wake_at())).min(time(self.application.wake_at()));
+        (at != Time::NEVER).then_some(at)
     }
 
     fn snapshot(connection: &Connection) -> (Stats, u64, Option<(String, bool)>) {
@@ -107,18 +109,19 @@ impl End {
                 self.attend(now, handle, shared);
             }
             let mut bytes = exits.buffer();
-            let Some(transmit) = self.endpoint.transmit(now, &mut bytes) else {
+            // By reference: to move what was just written costs more than to read it where it is.
+            let made = self.endpoint.transmit(now, &mut bytes);
+            let Some(transmit) = &made else {
                 exits.recycle(bytes);
                 return;
             };
-            let mut packet = Packet::new(self.local, transmit.remote, bytes, transmit.hole);
+            let packet = exits.send_new(self.local, transmit.remote, bytes, transmit.hole);
             packet.ecn = transmit.ecn;
             packet.flow = End::number(self.flow, self.side);
             packet.data = transmit.carries_data;
             if self.captured {
-                self.capture(now, &packet, shared);
+                self.capture(now, packet, shared);
             }
-            exits.send(packet);
         }
     }
 

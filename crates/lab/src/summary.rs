@@ -108,6 +108,7 @@ fn link(name: &str, direction: &str, stats: &LinkStats) -> Value {
         "queue_max_packets": stats.queue_max.packets,
         "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
         "queue_max_bytes": stats.queue_max.bytes,
+        "offered_packets": stats.accepted.packets,
         "delivered_packets": stats.delivered.packets,
         "delivered_bytes": stats.delivered.bytes,
         "utilisation": rounded(stats.utilization()),
@@ -118,5 +119,6 @@ fn link(name: &str, direction: &str, stats: &LinkStats) -> Value {
         },
         "corrupted": stats.corrupted,
         "duplicated": stats.duplicated.packets,
+        "inside_packets": stats.inside.packets,
     })
 }

@@ -30,9 +30,7 @@ impl Element for Window {
         for _ in 0..replies {
             let mut bytes = exits.buffer();
             bytes.resize(40, 0);
-            let mut reply = Packet::new(from, to, bytes, None);
-            reply.size = size;
-            exits.send(reply);
+            exits.send_new(from, to, bytes, None).size = size;
         }
     }
     fn wake(&mut self, now: Time, exits: &mut Exits) {

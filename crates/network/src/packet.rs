@@ -28,6 +28,8 @@ pub struct Packet {
     pub data: bool,
 }
 
+const NO_HOLE: Hole = Hole { at: 0, length: 0, offset: 0 };
+
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet fits into two cache lines");
 
 impl Packet {
@@ -35,7 +37,7 @@ impl Packet {
     /// the addresses and the payload.
     #[inline]
     pub fn new(source: SocketAddr, destination: SocketAddr, bytes: Vec<u8>, hole: Option<Hole>) -> Packet {
-        let hole = hole.unwrap_or(Hole { at: 0, length: 0, offset: 0 });
+        let hole = hole.unwrap_or(NO_HOLE);
         let size = Packet::header_size(&destination) + bytes.len() as u32 + hole.length;
         Packet {
             source,
@@ -73,6 +75,26 @@ impl Packet {
             hole.write_out(&mut self.bytes);
             self.hole.length = 0;
         }
+    }
+    /// Makes a packet anew in the place of one that is no more, field by field.
+    #[inline]
+    pub(crate) fn renew(
+        &mut self,
+        source: SocketAddr,
+        destination: SocketAddr,
+        bytes: Vec<u8>,
+        hole: Option<Hole>,
+    ) {
+        let hole = hole.unwrap_or(NO_HOLE);
+        self.size = Packet::header_size(&destination) + bytes.len() as u32 + hole.length;
+        self.source = source;
+        self.destination = destination;
+        self.bytes = bytes;
+        self.hole = hole;
+        self.damage = None;
+        self.flow = 0;
+        self.ecn = Ecn::NotEct;
+        self.data = false;
     }
     /// The same packet with these bytes.
     pub(crate) fn with_bytes(&self, bytes: Vec<u8>) -> Packet {

@@ -158,18 +158,18 @@ impl Endpoint {
 
     /// Takes in a datagram.
     #[inline]
-    pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
+    pub fn receive(&mut self, now: Time, mut datagram: Datagram<'_>) {
         let Some(&first) = datagram.bytes.first() else { return };
         let short = !FirstByte(first).is_long();
         let id = if short { datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) } else { None };
         if let Some(slot) = id.and_then(|id| self.slot_of(id)) {
-            return self.deliver(now, slot, datagram);
+            return self.deliver(now, slot, &mut datagram);
         }
         if short {
             self.dropped += 1;
             return;
         }
-        self.receive_long(now, datagram);
+        self.receive_long(now, &mut datagram);
     }
 
     /// The connection that gave this id out.
@@ -177,21 +177,21 @@ impl Endpoint {
     fn slot_of(&self, id: &[u8]) -> Option<u32> {
         let slot = IdMaker::slot_of(self.secret, id)?;
         let connection = self.slots.get(slot as usize)?.connection.as_deref()?;
-        connection.owns(&ConnectionId::new(id)?).then_some(slot)
+        connection.owns(id).then_some(slot)
     }
 
     #[inline]
-    fn deliver(&mut self, now: Time, slot: u32, datagram: Datagram<'_>) {
+    fn deliver(&mut self, now: Time, slot: u32, datagram: &mut Datagram<'_>) {
         if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() {
             connection.receive(now, datagram);
         }
         self.touch(slot);
     }
 
-    fn receive_long(&mut self, now: Time, datagram: Datagram<'_>) {
+    fn receive_long(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let header = match Header::parse_with_hole(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
             Ok(header) => header,
-            Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, &datagram),
+            Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
             Err(_) => {
                 self.dropped += 1;
                 return;
@@ -206,7 +206,7 @@ impl Endpoint {
     }
 
     /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
-    fn accept(&mut self, now: Time, header: &Header, datagram: Datagram<'_>) {
+    fn accept(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
         let length = datagram.bytes.len() + datagram.hole.map_or(0, |hole| hole.length as usize);
         let acceptable = header.kind == PacketKind::Initial
             && header.destination.len() >= MIN_INITIAL_ID
@@ -227,6 +227,11 @@ impl Endpoint {
             Ok(slot) => {
                 self.initial_ids.insert((datagram.remote, header.destination), slot);
                 self.deliver(now, slot, datagram);
+                if self.slots[slot as usize].connection.as_deref().is_some_and(Connection::is_blank) {
+                    // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
+                    self.forget(slot);
+                    self.dropped += 1;
+                }
             }
             Err(_) => self.dropped += 1,
         }
@@ -278,6 +283,19 @@ impl Endpoint {
         Some(Handle { slot, generation: self.slots[slot as usize].generation })
     }
 
+    /// Gives a connection's slot to others.
+    #[cold]
+    fn forget(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        let Some(connection) = entry.connection.take() else { return };
+        self.initial_ids.remove(&(connection.remote(), connection.original_destination()));
+        if let Some(at) = entry.wake_at.take() {
+            self.timers.remove(&(at, slot));
+        }
+        entry.generation = entry.generation.wrapping_add(1);
+        self.free.push(slot);
+    }
+
     /// A connection has nothing more to send: its timer is set, or, if it is gone, it is forgotten.
     #[inline]
     fn settle(&mut self, slot: u32) {
@@ -285,15 +303,7 @@ impl Endpoint {
         entry.queued = false;
         let Some(connection) = entry.connection.as_deref() else { return };
         if connection.is_gone() && !connection.has_events() {
-            let key = (connection.remote(), connection.original_destination());
-            self.initial_ids.remove(&key);
-            if let Some(at) = entry.wake_at.take() {
-                self.timers.remove(&(at, slot));
-            }
-            entry.connection = None;
-            entry.generation = entry.generation.wrapping_add(1);
-            self.free.push(slot);
-            return;
+            return self.forget(slot);
         }
         let at = connection.wake_at();
         // A timer that moves back is left where it is: it fires once for nothing, which costs less than moving it

@@ -63,11 +63,13 @@ pub(crate) struct LocalIds {
     random: Stream,
     active: Vec<NumberedId>,
     next_sequence: u64,
+    /// How many of the numbers have been sent to the peer.
+    sent: u64,
 }
 
 impl LocalIds {
     pub(crate) fn new(maker: IdMaker, random: Stream) -> LocalIds {
-        let mut ids = LocalIds { maker, random, active: Vec::with_capacity(2), next_sequence: 0 };
+        let mut ids = LocalIds { maker, random, active: Vec::with_capacity(2), next_sequence: 0, sent: 1 };
         ids.issue();
         ids
     }
@@ -91,8 +93,9 @@ impl LocalIds {
     }
     /// Whether the peer may use this id.
     #[inline]
-    pub(crate) fn owns(&self, id: &ConnectionId) -> bool {
-        self.active.iter().any(|known| known.id == *id)
+    pub(crate) fn owns(&self, id: &[u8]) -> bool {
+        let Ok(id) = <&[u8; LOCAL_ID_LENGTH]>::try_from(id) else { return false };
+        self.active.iter().any(|known| known.id.as_bytes().first_chunk() == Some(id))
     }
     /// Issues ids until the peer has as many as it takes; each goes to `announce` by its number.
     pub(crate) fn top_up(&mut self, peer_limit: u64, mut announce: impl FnMut(u64)) {
@@ -104,9 +107,14 @@ impl LocalIds {
     pub(crate) fn get(&self, sequence: u64) -> Option<NumberedId> {
         self.active.iter().copied().find(|known| known.sequence == sequence)
     }
-    /// RETIRE_CONNECTION_ID (19.16), in a packet that was sent to `used`.
+    /// NEW_CONNECTION_ID with this number was sent.
+    pub(crate) fn note_sent(&mut self, sequence: u64) {
+        self.sent = self.sent.max(sequence + 1);
+    }
+    /// RETIRE_CONNECTION_ID (19.16), in a packet that was sent to `used`. Because only what was sent can be retired, a
+    /// peer cannot make more and more ids wait to be sent.
     pub(crate) fn on_retire(&mut self, sequence: u64, used: &ConnectionId) -> Result<(), TransportError> {
-        if sequence >= self.next_sequence {
+        if sequence >= self.sent {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "retires a connection id that was not issued"));
         }
         if self.get(sequence).is_some_and(|known| known.id == *used) {
@@ -221,12 +229,14 @@ mod tests {
         local.top_up(4, |sequence| announced.push(sequence));
         assert_eq!(announced, [1, 2, 3]);
         let second = local.get(1).unwrap().id;
-        assert!(local.owns(&second));
+        assert!(local.owns(second.as_bytes()));
         let first = local.first();
         assert_eq!(local.on_retire(0, &first).unwrap_err().code, Code::PROTOCOL_VIOLATION);
         assert_eq!(local.on_retire(9, &first).unwrap_err().code, Code::PROTOCOL_VIOLATION);
+        assert_eq!(local.on_retire(1, &first).unwrap_err().code, Code::PROTOCOL_VIOLATION, "not sent yet");
+        local.note_sent(1);
         local.on_retire(1, &first).unwrap();
-        assert!(!local.owns(&second));
+        assert!(!local.owns(second.as_bytes()));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Recovery {
             last_rate: None,
             prior_in_flight: 0,
         };
-        recovery.update_pacer(Time::ZERO);
+        recovery.set_pacer(Time::ZERO);
         recovery
     }
 
@@ -104,7 +104,15 @@ impl Recovery {
 
     #[inline]
     fn update_pacer(&mut self, now: Time) {
-        self.allowance = self.controller.allowance();
+        let Allowance { window, pacing } = self.controller.allowance();
+        self.allowance.window = window;
+        if pacing != self.allowance.pacing {
+            self.allowance.pacing = pacing;
+            self.set_pacer(now);
+        }
+    }
+
+    fn set_pacer(&mut self, now: Time) {
         self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
     }
 

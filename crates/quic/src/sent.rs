@@ -156,7 +156,7 @@ impl SentPackets {
     /// Takes `number` out as acknowledged. Its frames go to `each`. The answer tells also whether it had been
     /// declared lost.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, number: u64, each: impl FnMut(SentFrame)) -> Option<(SentPacket, bool)> {
+    pub(crate) fn acknowledge(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<(&SentPacket, bool)> {
         let at = number.checked_sub(self.base)? as usize;
         let packet = self.packets.get_mut(at)?;
         let was_lost = match packet.fate {
@@ -165,12 +165,17 @@ impl SentPackets {
             Fate::Lost => true,
         };
         packet.fate = Fate::Gone;
-        let copy = *packet;
         if !was_lost {
-            self.ack_eliciting -= u64::from(copy.ack_eliciting);
+            self.ack_eliciting -= u64::from(packet.ack_eliciting);
         }
-        self.release(&copy, each);
-        Some((copy, was_lost))
+        if let Some(first) = packet.first {
+            each(first);
+        }
+        if packet.extra != NO_EXTRA {
+            self.extra[packet.extra as usize].drain(..).for_each(each);
+            self.free.push(packet.extra);
+        }
+        Some((packet, was_lost))
     }
 
     /// Takes `number` out as lost. It is remembered for a while, in case that it is acknowledged after all; its frames
@@ -190,16 +195,6 @@ impl SentPackets {
         Some(copy)
     }
 
-    fn release(&mut self, packet: &SentPacket, mut each: impl FnMut(SentFrame)) {
-        if let Some(first) = packet.first {
-            each(first);
-        }
-        if packet.extra != NO_EXTRA {
-            self.extra[packet.extra as usize].drain(..).for_each(each);
-            self.free.push(packet.extra);
-        }
-    }
-
     /// Lets go of what is done with at the front, and of lost packets that were sent before `horizon`.
     #[inline]
     pub(crate) fn trim(&mut self, horizon: Time) {
@@ -209,9 +204,9 @@ impl SentPackets {
                 Fate::Lost if front.sent_at >= horizon => break,
                 _ => {}
             }
-            let packet = *front;
-            if packet.fate == Fate::Lost {
-                self.release(&packet, |_| {});
+            if front.fate == Fate::Lost && front.extra != NO_EXTRA {
+                self.extra[front.extra as usize].clear();
+                self.free.push(front.extra);
             }
             self.packets.pop_front();
             self.base += 1;

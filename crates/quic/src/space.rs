@@ -82,7 +82,8 @@ impl ReceivedPackets {
         self.ranges.insert(number..number + 1);
         if number >= expected {
             self.largest_at = now;
-        } else if self.ranges.len() > MAX_RANGES {
+        }
+        if self.ranges.len() > MAX_RANGES {
             self.forget_oldest();
         }
         match ecn {
@@ -226,6 +227,7 @@ mod tests {
             assert!(!received.is_duplicate(number));
             received.note(at(0), number, true, wire::Ecn::NotEct, None);
             assert!(received.is_duplicate(number));
+            assert!(received.ranges.len() <= MAX_RANGES);
         }
         received.note(at(0), 1, true, wire::Ecn::NotEct, None);
         assert_eq!(received.ranges.len(), MAX_RANGES);

@@ -2,6 +2,7 @@
 
 use crate::bed::{ONE_LINK, Run, examples, run, scenario};
 use lab::Scenario;
+use std::ops::ControlFlow;
 
 /// Two clients and two servers on either side of one bottleneck, and flows of all kinds.
 const DUMBBELL: &str = r#"
@@ -251,11 +252,33 @@ fn where_nothing_comes_through_the_client_gives_up() {
 }
 
 #[test]
-fn packets_that_are_too_large_for_a_link_are_reported() {
-    // A UDP payload of 1472 bytes makes IPv6 packets of 1520.
-    let run = run(&scenario(ONE_LINK, &["flow.get.ip=6", "flow.get.transport.max_udp_payload=1472"]));
-    assert_eq!(run.connection("get")["completed"], false);
-    assert!(run.link("cell", "forward")["drops"]["mtu"].as_u64().unwrap() > 0);
+fn packets_are_no_larger_than_the_way_carries() {
+    // A UDP payload of 1472 bytes, the default, would make IPv6 packets of 1520; a path of 1300 is smaller still.
+    for (sets, payload) in [
+        (&["flow.get.ip=6"][..], 1452.0),
+        (&["link.cell.backward.mtu=1300"], 1272.0),
+        (&["link.cell.forward.mtu=1300", "flow.get.ip=6"], 1252.0),
+        (&["link.cell.both.mtu=9000"], 1472.0),
+        (&["link.cell.both.mtu=9000", "flow.get.transport.max_udp_payload=8972"], 8972.0),
+    ] {
+        let run = run(&scenario(ONE_LINK, sets));
+        assert_eq!(run.connection("get")["completed"], true, "{sets:?}");
+        for direction in ["forward", "backward"] {
+            assert_eq!(run.link("cell", direction)["drops"]["mtu"], 0, "{sets:?}");
+        }
+        let sent = run.numbers("packet", "length_bytes", &[("side", "server"), ("direction", "sent")]);
+        assert_eq!(sent.iter().copied().fold(0.0, f64::max), payload, "{sets:?}");
+    }
+}
+
+#[test]
+fn a_way_that_no_quic_packet_fits_is_a_mistake() {
+    for sets in [&["link.cell.forward.mtu=1227"][..], &["link.cell.backward.mtu=1247", "flow.get.ip=6"]] {
+        let scenario = scenario(ONE_LINK, sets);
+        let error = lab::run(&scenario, &lab::Options::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("flow get") && error.contains("MTU") && error.lines().count() == 1, "{error}");
+    }
 }
 
 #[test]

@@ -34,12 +34,11 @@ fn ten_megabytes_take_what_headers_allow() {
     let download = whole.connection("get");
     assert_eq!((&download["completed"], &download["delivered_bytes"]), (&true.into(), &10_000_000.into()));
 
-    // Slow start ends with the first loss. When congestion avoidance begins, what was lost is underway again; two round
-    // trips of 80 ms with a full queue later it is there.
-    let states = whole.rows("event", &[("side", "server"), ("event", "congestion_state")]);
-    let avoidance = states.iter().find(|row| row[4] == "congestion_avoidance").expect("slow start ends");
-    let from = avoidance[0].parse::<f64>().unwrap() + 0.16;
-    assert!(from < 1.0, "{from}");
+    // Slow start overshoots and ends before 0.4 s; a tenth of a second later all that it lost has come, and the next
+    // loss is that of a window that has grown by a packet per round trip from half of 100 kB: more than 2 s later.
+    let from = 1.0;
+    let lost = whole.numbers("loss", "time_s", &[("side", "server")]);
+    assert!(lost.iter().any(|at| *at < 0.5) && !lost.iter().any(|at| (0.7..1.5).contains(at)), "{lost:?}");
 
     // The same run, cut off there, says how much had come.
     let mut early = scenario.clone();
@@ -49,9 +48,10 @@ fn ten_megabytes_take_what_headers_allow() {
     let completion = download["completion_s"].as_f64().unwrap();
     let goodput = (10_000_000.0 - before) * 8e-6 / (completion - from);
     let share = goodput / allowed;
-    assert!((0.99..=1.0005).contains(&share), "{goodput} Mbit/s is {share} of {allowed}");
+    assert!((0.99..=1.0).contains(&share), "{goodput} Mbit/s is {share} of {allowed}");
 
-    // The same from the table of rates: every bin in between is as full as the link.
+    // The same from the table of rates: the link is full but for the moments when the window is halved, to no more than
+    // the 50 kB that fill it.
     let rates = whole.rows("rate", &[("kind", "delivered"), ("subject", "cell forward")]);
     let full = rates.iter().filter(|row| {
         let at: f64 = row[0].parse().unwrap();
@@ -59,7 +59,7 @@ fn ten_megabytes_take_what_headers_allow() {
     });
     let mbps: Vec<f64> = full.map(|row| row[3].parse().unwrap()).collect();
     let mean = mbps.iter().sum::<f64>() / mbps.len() as f64;
-    assert!(mbps.len() > 70 && (9.99..=10.0).contains(&mean), "{mean} over {} bins", mbps.len());
+    assert!(mbps.len() > 70 && (9.95..=10.0).contains(&mean), "{mean} over {} bins", mbps.len());
 
     // And from the number of packets: 10 MB / 1440 bytes, and those that were sent again.
     let packets = download["data_packets_sent"].as_f64().unwrap();

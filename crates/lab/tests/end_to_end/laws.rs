@@ -1,1 +1,285 @@
-//! x
+//! Laws that every row of every table keeps, whatever its options.
+
+use crate::bed::{Run, assert_equal, examples, run, scenario};
+use lab::{Scenario, rooms};
+use random::Stream;
+use units::parameter::{Default, Kind, Parameter, Room};
+
+/// A server, a router, a client: the part under test stands on the link `last` or at the flow's ends. A second flow
+/// beside it has a way of its own.
+const CHAIN: &str = r#"
+duration = "4 s"
+[record]
+tables = ["connection", "loss", "event", "gauge", "stream", "queue", "drop", "rate"]
+packets = true
+[[link]]
+name = "first"
+from = "server"
+to = "router"
+both = { rate = "50 Mbit/s", delay = "2 ms" }
+[[link]]
+name = "last"
+from = "router"
+to = "client"
+both = { delay = "8 ms" }
+[[link]]
+name = "other"
+from = "left"
+to = "right"
+both = { rate = "3 Mbit/s", delay = "10 ms", queue = "20 packets", loss = "1 %", jitter = "2 ms" }
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "400 kB", streams = 3 }
+[[flow]]
+name = "beside"
+client = "right"
+server = "left"
+application = "bulk"
+"#;
+
+/// Options of any row, out of nothing but the tables: small ones, that leave something to happen in a few seconds.
+struct Author {
+    chance: Stream,
+    rooms: Vec<Room>,
+}
+
+impl Author {
+    fn new(seed: u64) -> Author {
+        Author { chance: Stream::new(seed, "author"), rooms: rooms() }
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        self.chance.below(count)
+    }
+
+    /// From 0 up to 1.
+    fn part(&mut self) -> f64 {
+        self.below(1000) as f64 / 1000.0
+    }
+
+    fn value(&mut self, kind: &Kind) -> String {
+        match kind {
+            Kind::Duration => format!("\"{} us\"", self.below(20_000)),
+            Kind::Rate => format!("\"{} kbit/s\"", 1000 + self.below(20_000)),
+            Kind::Size => format!("\"{} kB\"", 1 + self.below(200)),
+            Kind::Limit => match self.below(5) {
+                0 => "\"unlimited\"".to_owned(),
+                1 => format!("\"{} packets\"", 5 + self.below(50)),
+                2 => format!("\"{} kB\"", 10 + self.below(100)),
+                3 => format!("\"{} ms\"", 5 + self.below(50)),
+                _ => format!("\"{} BDP\"", 0.3 + self.part() * 2.0),
+            },
+            Kind::Integer(from, to) => (from + self.below((to - from + 1).min(30))).to_string(),
+            Kind::Number(from, to) => format!("{:?}", from + (to - from).min(3.0) * self.part()),
+            Kind::Probability => format!("\"{} %\"", self.part() * 20.0),
+            Kind::Flag => (self.below(2) == 0).to_string(),
+            Kind::Text => "\"some\"".to_owned(),
+            Kind::Choice(words) => format!("\"{}\"", words[self.below(words.len() as u64) as usize]),
+            Kind::File => "\"traces/lte-like.down\"".to_owned(),
+            Kind::List(of) => {
+                let values: Vec<String> = (0..1 + self.below(4)).map(|_| self.value(of)).collect();
+                format!("[{}]", values.join(", "))
+            }
+            // What comes in pairs is a course over time.
+            Kind::Pairs(_, of) => {
+                let pairs = (0..1 + self.below(4)).map(|i| format!("[\"{} ms\", {}]", i * 300, self.value(of)));
+                let pairs: Vec<String> = pairs.collect();
+                format!("[{}]", pairs.join(", "))
+            }
+            Kind::Component(room) => {
+                let rows = self.rooms.iter().find(|known| known.name == *room).unwrap().rows.clone();
+                let row = rows[self.below(rows.len() as u64) as usize];
+                self.component(row.name, row.parameters)
+            }
+        }
+    }
+
+    /// The row with some of its options.
+    fn component(&mut self, name: &str, parameters: &[Parameter]) -> String {
+        let mut words = vec![format!("type = \"{name}\"")];
+        for parameter in parameters {
+            if parameter.default == Default::Required || self.below(2) == 0 {
+                words.push(format!("{} = {}", parameter.name, self.value(&parameter.kind)));
+            }
+        }
+        format!("{{ {} }}", words.join(", "))
+    }
+}
+
+/// A row with options, and where they stand in [`CHAIN`].
+struct Case {
+    room: &'static str,
+    row: &'static str,
+    section: &'static str,
+    key: &'static str,
+    value: String,
+}
+
+impl Case {
+    /// The change to the scenario that puts it onto a link, or to a flow.
+    fn set(&self, link: &str, flow: &str) -> String {
+        let place = match self.section {
+            "direction" => format!("link.{link}.both"),
+            "transport" => format!("flow.{flow}.transport"),
+            "flow" => format!("flow.{flow}"),
+            other => panic!("no place is known for components in {other}"),
+        };
+        format!("{place}.{}={}", self.key, self.value)
+    }
+
+    fn is_admitted(&self) -> bool {
+        Scenario::parse(CHAIN, &examples().join("laws.toml"), &[self.set("last", "get")]).is_ok()
+    }
+}
+
+/// Every row of every room, each with several options.
+fn cases() -> Vec<Case> {
+    let rooms = rooms();
+    let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
+    let mut cases = Vec::new();
+    for room in rooms.iter().filter(|room| room.name != "sections") {
+        let place = sections.rows.iter().find_map(|section| {
+            let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
+            section.parameters.iter().find(of).map(|parameter| (section.name, parameter.name))
+        });
+        let (section, key) = place.unwrap_or_else(|| panic!("nothing takes a component of {}", room.name));
+        for row in &room.rows {
+            let drawn = (0..200).map(|variant| Case {
+                room: room.name,
+                row: row.name,
+                section,
+                key,
+                value: Author::new(variant).component(row.name, row.parameters),
+            });
+            // What the row itself refuses, a course that does not rise, say, is drawn again.
+            let before = cases.len();
+            cases.extend(drawn.filter(Case::is_admitted).take(4));
+            assert_eq!(cases.len(), before + 4, "{} {}", room.name, row.name);
+        }
+    }
+    assert!(cases.len() >= 60, "{}", cases.len());
+    cases
+}
+
+/// What belongs to the flow `name` and to the link `link` alone.
+fn part(run: &Run, name: &str, link: &str) -> Vec<Vec<Vec<String>>> {
+    let mut parts = vec![vec![vec![run.connection(name).to_string()]]];
+    for direction in ["forward", "backward"] {
+        parts.push(vec![vec![run.link(link, direction).to_string()]]);
+        let subject = format!("{link} {direction}");
+        parts.push(run.rows("queue", &[("link", &subject)]));
+        parts.push(run.rows("drop", &[("link", &subject)]));
+        parts.push(run.rows("rate", &[("subject", &subject)]));
+    }
+    for table in ["connection", "loss", "event", "gauge", "packet", "stream"] {
+        parts.push(run.rows(table, &[("connection", name)]));
+    }
+    parts
+}
+
+#[test]
+fn equal_seeds_give_equal_records() {
+    for (at, case) in cases().iter().enumerate() {
+        let seed = format!("seed={at}");
+        let scenario = scenario(CHAIN, &[&case.set("last", "get"), &seed]);
+        assert_equal(&run(&scenario), &run(&scenario), &case.value);
+    }
+}
+
+#[test]
+fn packets_and_bytes_are_conserved_on_every_link() {
+    for (at, case) in cases().iter().enumerate() {
+        let seed = format!("seed={at}");
+        let run = run(&scenario(CHAIN, &[&case.set("last", "get"), &seed, "link.last.both.duplicate=1 %"]));
+        let what = &case.value;
+        for link in run.summary["links"].as_array().unwrap() {
+            let count = |field: &str| link[field].as_u64().unwrap();
+            let dropped: u64 = ["queue", "loss", "mtu"].iter().map(|r| link["drops"][r].as_u64().unwrap()).sum();
+            assert_eq!(
+                count("offered_packets") + count("duplicated"),
+                count("delivered_packets") + dropped + count("inside_packets"),
+                "{what}: {link}"
+            );
+            let subject = format!("{} {}", link["name"].as_str().unwrap(), link["direction"].as_str().unwrap());
+            assert_eq!(run.rows("drop", &[("link", &subject)]).len() as u64, dropped, "{what}: {link}");
+            // Bytes, as the table of rates has them in bins of 100 ms.
+            let mbps = run.numbers("rate", "mbps", &[("subject", &subject), ("kind", "delivered")]);
+            let bytes = mbps.iter().map(|mbps| mbps * 1e6 / 8.0 * 0.1).sum::<f64>();
+            assert!((bytes - count("delivered_bytes") as f64).abs() < 1.0, "{what}: {bytes} {link}");
+        }
+        // The router between the links keeps nothing and makes nothing.
+        for (from, to, direction) in [("first", "last", "forward"), ("last", "first", "backward")] {
+            let delivered = &run.link(from, direction)["delivered_packets"];
+            assert_eq!(*delivered, run.link(to, direction)["offered_packets"], "{what}: {direction}");
+        }
+    }
+}
+
+#[test]
+fn bytes_of_a_link_without_copies_are_conserved() {
+    for (at, case) in cases().iter().enumerate() {
+        let seed = format!("seed={at}");
+        let run = run(&scenario(CHAIN, &[&case.set("last", "get"), &seed]));
+        let bytes = |link: &str| run.link(link, "forward")["delivered_bytes"].as_f64().unwrap();
+        let dropped: f64 = run.numbers("drop", "length_bytes", &[("link", "last forward")]).iter().sum();
+        let inside = bytes("first") - bytes("last") - dropped;
+        let packets = run.link("last", "forward")["inside_packets"].as_f64().unwrap();
+        let (least, most) = (packets * 29.0, packets * 1500.0);
+        assert!((least..=most).contains(&inside), "{}: {inside} bytes in {packets} packets", case.value);
+    }
+}
+
+#[test]
+fn no_window_is_below_its_minimum() {
+    let mut seen = 0;
+    for (at, case) in cases().iter().enumerate().filter(|(_, case)| case.room == "controllers") {
+        let seed = format!("seed={at}");
+        for loss in ["link.last.both.loss=1 %", "link.last.both.loss=30 %"] {
+            let queue = ["link.last.both.rate=5 Mbit/s", "link.last.both.queue=10 packets"];
+            let sets = [&case.set("last", "get"), seed.as_str(), loss, queue[0], queue[1]];
+            let run = run(&scenario(CHAIN, &sets));
+            // RFC 9002 section 7.2: the least window is two packets, if the controller has no option that says other.
+            let packets = case.value.split("minimum_window = ").nth(1).map_or(2.0, |rest| {
+                rest.split([',', ' ']).next().unwrap().parse().unwrap()
+            });
+            for side in ["client", "server"] {
+                let windows = run.numbers("connection", "cwnd_bytes", &[("connection", "get"), ("side", side)]);
+                let least = windows.iter().copied().fold(f64::INFINITY, f64::min);
+                assert!(least >= packets * 1472.0, "{} {side}: {least}", case.value);
+                seen += windows.len();
+            }
+        }
+    }
+    assert!(seen > 500, "{seen}");
+}
+
+#[test]
+fn every_scheduler_serves_every_stream() {
+    for case in cases().iter().filter(|case| case.room == "schedulers") {
+        let application = "flow.get.application={ type = \"bulk\", size = \"300 kB\", streams = 30 }";
+        let sets = [&case.set("last", "get"), application, "link.last.both.rate=5 Mbit/s", "link.last.both.loss=2 %"];
+        let run = run(&scenario(CHAIN, &sets));
+        assert_eq!(run.connection("get")["completed"], true, "{}", case.value);
+        let received = run.numbers("stream", "received_bytes", &[("connection", "get"), ("side", "client")]);
+        assert_eq!(received, [10_000.0; 30], "{}", case.value);
+    }
+}
+
+#[test]
+fn a_part_on_another_way_moves_nobody_elses_draws() {
+    let plain = run(&scenario(CHAIN, &[]));
+    let beside = part(&plain, "beside", "other");
+    assert!(beside.iter().filter(|rows| !rows.is_empty()).count() > 10);
+    for case in cases() {
+        let changed = run(&scenario(CHAIN, &[&case.set("last", "get")]));
+        assert_eq!(changed.summary["duration_s"], 4.0);
+        for (before, after) in beside.iter().zip(part(&changed, "beside", "other")) {
+            for (a, b) in before.iter().zip(&after) {
+                assert_eq!(a, b, "{} {}", case.row, case.value);
+            }
+            assert_eq!(before.len(), after.len(), "{} {}", case.row, case.value);
+        }
+    }
+}

@@ -62,8 +62,10 @@ fn sizes_of_the_handshake_cost_round_trips() {
     };
     let small = first_byte(&["tls.certificate_chain=1 kB"]);
     let large = first_byte(&["tls.certificate_chain=20 kB"]);
-    // The handshake and the request: two round trips of 40 ms. A chain of 20 kB does not fit into three times what
-    // the client has sent (RFC 9000 section 8.1): one round trip more.
+    // The handshake and the request: two round trips of 40 ms.
     assert!((0.080..0.090).contains(&small), "{small}");
-    assert!((0.120..0.150).contains(&large), "{large}");
+    // With a chain of 20 kB the server's flight has 21 kB. In the first round trip go 3,600 bytes, three times what
+    // the client has sent (RFC 9000 section 8.1), in the second one a window of ten packets and what was acknowledged
+    // till then, 16 kB, and the rest in the third one: two round trips more.
+    assert!((0.160..0.170).contains(&large), "{large}");
 }

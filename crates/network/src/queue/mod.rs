@@ -47,7 +47,6 @@ pub trait Queue {
 #[derive(Debug, Default)]
 pub struct Report {
     /// Packets that it dropped, in order; those that came and those that waited.
-    #[expect(clippy::vec_box, reason = "packets go in and out in their boxes")]
     pub dropped: Vec<Box<Packet>>,
     /// Packets that it marked with CE (RFC 3168 section 5).
     pub marked: u64,

@@ -1,7 +1,7 @@
 //! Rates that change at given times. A packet in service over a change is sent piece by piece.
 
 use super::Server;
-use std::fmt;
+use super::error::{ChangesError, RateError};
 use units::parameter::{Default, Kind, Parameter, Row, Value};
 use units::{Duration, Rate, Size, Time};
 
@@ -32,51 +32,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
             }
         }
         let repeat = arguments.has("repeat").then(|| arguments.duration("repeat"));
-        Ok(Server::Changes(Changes::new(&steps, repeat)?))
+        Changes::new(&steps, repeat).map(Server::Changes).map_err(RateError::Changes)
     },
 };
-
-/// Why a list of rates makes no sense.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangesError {
-    /// There is no step.
-    Empty,
-    /// The first step is not at zero but here.
-    FirstStep(Time),
-    /// A step does not come after the one before it.
-    NotRising {
-        /// The step before.
-        before: Time,
-        /// The step.
-        at: Time,
-    },
-    /// Every rate is zero.
-    AllZero,
-    /// The list starts again before its last step.
-    RepeatTooShort {
-        /// After so long.
-        repeat: Duration,
-        /// The last step.
-        last: Time,
-    },
-}
-
-impl fmt::Display for ChangesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ChangesError::Empty => f.write_str("no steps; say at least [[\"0 s\", \"2 Mbit/s\"]]"),
-            ChangesError::FirstStep(at) => write!(f, "the first step is at {at}, not at \"0 s\""),
-            ChangesError::NotRising { before, at } => {
-                write!(f, "the step at {at} does not come after the one at {before}")
-            }
-            ChangesError::AllZero => f.write_str("all rates are zero: nothing is ever sent"),
-            ChangesError::RepeatTooShort { repeat, last } => {
-                write!(f, "repeat {repeat} is not after the last step at {last}")
-            }
-        }
-    }
-}
-impl std::error::Error for ChangesError {}
 
 /// Bits times 10^9: rate in bit/s times nanoseconds, so that nothing is rounded on the way.
 type Work = u128;

@@ -1,7 +1,6 @@
 //! One rate for ever.
 
-use super::Server;
-use crate::error::BuildError;
+use super::{RateError, Server};
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Time};
 
@@ -15,7 +14,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         about: "bits per second on the wire, IP header included; above zero",
     }],
     build: |arguments| match arguments.rate("rate") {
-        Rate::ZERO => Err(BuildError::ZeroRate),
+        Rate::ZERO => Err(RateError::Zero),
         rate => Ok(Server::Fixed(Fixed::new(rate))),
     },
 };

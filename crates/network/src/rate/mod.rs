@@ -1,15 +1,16 @@
 //! Rates: when a packet goes, and how long it takes.
 
 mod changes;
+mod error;
 mod fixed;
 mod trace;
 mod unlimited;
 
-pub use changes::{Changes, ChangesError};
+pub use changes::Changes;
+pub use error::{ChangesError, RateError, TraceError, TraceProblem};
 pub use fixed::Fixed;
-pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace, TraceError, TraceProblem};
+pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 
-use crate::error::BuildError;
 use units::parameter::{Arguments, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
@@ -78,7 +79,7 @@ impl Server {
 }
 
 /// How a server is made.
-pub type Build = fn(&Arguments) -> Result<Server, BuildError>;
+pub type Build = fn(&Arguments) -> Result<Server, RateError>;
 
 /// The rates.
 pub static RATES: &[Row<Build>] = &[fixed::ROW, unlimited::ROW, changes::ROW, trace::ROW];
@@ -92,9 +93,9 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row, or the options do not do: a malformed trace, say.
-pub fn build(name: &str, arguments: &Arguments) -> Result<Server, BuildError> {
+pub fn build(name: &str, arguments: &Arguments) -> Result<Server, RateError> {
     match RATES.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments),
-        None => Err(BuildError::Unknown { room: "rates", name: name.to_owned() }),
+        None => Err(RateError::Unknown(name.to_owned())),
     }
 }

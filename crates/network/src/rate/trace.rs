@@ -5,8 +5,7 @@
 //! can use is lost. A packet that arrives at the very time of an opportunity can still use it.
 
 use super::Server;
-use crate::error::BuildError;
-use std::fmt;
+use super::error::{RateError, TraceError, TraceProblem};
 use std::sync::Arc;
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Size, Time};
@@ -29,59 +28,10 @@ pub(crate) const ROW: Row<super::Build> = Row {
         let file = arguments.file("file");
         match Trace::parse(&file.text) {
             Ok(trace) => Ok(Server::Trace(Player::new(Arc::new(trace)))),
-            Err(error) => Err(BuildError::Trace { path: file.path, error }),
+            Err(error) => Err(RateError::Trace { path: file.path, error }),
         }
     },
 };
-
-/// What is wrong with a trace, and in which line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TraceError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub problem: TraceProblem,
-}
-
-/// What is wrong with a line of a trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TraceProblem {
-    /// This is no whole number of milliseconds, or one above 2^32 - 1.
-    NotANumber(String),
-    /// The time is before that of the line above.
-    Decreasing {
-        /// The line above, in milliseconds.
-        before: u32,
-        /// The line, in milliseconds.
-        at: u32,
-    },
-    /// There is no line at all.
-    Empty,
-    /// The last time is zero: the trace would start again without end.
-    NoDuration,
-    /// More lines than this.
-    TooLong(usize),
-}
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.line)?;
-        match &self.problem {
-            TraceProblem::NotANumber(found) => {
-                write!(f, "found {found:?}, expected a whole number of milliseconds")
-            }
-            TraceProblem::Decreasing { before, at } => {
-                write!(f, "{at} ms comes after {before} ms; times must not decrease")
-            }
-            TraceProblem::Empty => {
-                f.write_str("the trace is empty; expected one whole number of milliseconds per line")
-            }
-            TraceProblem::NoDuration => f.write_str("the last time is 0 ms: a trace must last at least 1 ms"),
-            TraceProblem::TooLong(limit) => write!(f, "more than {limit} opportunities"),
-        }
-    }
-}
-impl std::error::Error for TraceError {}
 
 /// A recorded trace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -138,9 +138,7 @@ impl Element for Source {
     fn wake(&mut self, now: Time, exits: &mut Exits) {
         let mut bytes = exits.buffer();
         bytes.resize(40, 0);
-        let mut packet = Packet::new(self.from, self.to, bytes, None);
-        packet.size = self.size;
-        exits.send(packet);
+        exits.send_new(self.from, self.to, bytes, None).size = self.size;
         self.left -= 1;
         self.next = (self.left > 0).then_some(now + self.interval);
     }

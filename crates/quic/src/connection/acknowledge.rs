@@ -82,7 +82,7 @@ impl Connection {
                     space.received.on_ack_acked(largest);
                 }
                 spurious += u64::from(was_lost);
-                newly.add(recovery, now, number, &packet, was_lost);
+                newly.add(recovery, now, number, packet, was_lost);
             }
         }
         space.largest_acked = Some(space.largest_acked.map_or(ack.largest(), |known| known.max(ack.largest())));
@@ -96,10 +96,11 @@ impl Connection {
         }
         self.detect_losses(now, kind);
         self.recovery.finish_ack(now, &newly);
-        // RFC 9002 section 6.2.1: not while the server may not have proven that the client can be heard.
+        // RFC 9002 section A.7: the timer is set anew with every acknowledgement.
+        self.probe_base = now;
+        // 6.2.1: a client goes on doubling while the server may not know that the client can be heard.
         if self.recovery.pto_count > 0 && self.peer_completed_validation() {
             self.recovery.pto_count = 0;
-            self.probe_base = now;
         }
         if let Some(space) = self.space_mut(kind)
             && space.sent.ack_eliciting() == 0
@@ -141,7 +142,6 @@ impl Connection {
 
     /// Sends what is oldest underway once more, for a probe (RFC 9002 section 6.2.4), unless something waits anyway.
     pub(super) fn repeat_oldest(&mut self, now: Time, kind: SpaceKind) {
-        self.stats.probe_timeouts += 1;
         let view = self.view(now);
         if kind == SpaceKind::Data && (self.streams.has_pending(&view) || !self.control.is_empty()) {
             return;

@@ -83,9 +83,13 @@ impl Connection {
     }
 
     /// Appends CONNECTION_CLOSE as the packet type demands: in Initial and Handshake packets an application's reason
-    /// stays hidden (10.2.3).
-    pub(super) fn encode_close(&self, kind: SpaceKind, out: &mut Vec<u8>) {
-        let cut = |reason: &str| reason.as_bytes()[..reason.len().min(MAX_REASON)].to_vec();
+    /// stays hidden (10.2.3). There is `room` for the reason.
+    pub(super) fn encode_close(&self, kind: SpaceKind, room: usize, out: &mut Vec<u8>) {
+        let cut = |reason: &str| {
+            let most = reason.len().min(MAX_REASON).min(room);
+            let end = (0..=most).rev().find(|end| reason.is_char_boundary(*end)).unwrap_or(0);
+            reason.as_bytes()[..end].to_vec()
+        };
         match &self.close_reason {
             Some(CloseReason::Local { code, reason }) if kind == SpaceKind::Data => {
                 Frame::ApplicationClose { code: *code, reason: &cut(reason) }.encode(out);

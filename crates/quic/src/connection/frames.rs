@@ -27,27 +27,33 @@ impl Connection {
         virtual_tail: usize,
     ) -> Result<bool, TransportError> {
         let mut ack_eliciting = false;
-        for frame in Frames::new(payload, virtual_tail) {
-            let frame = frame.map_err(frame_error)?;
+        let mut frames = Frames::new(payload, virtual_tail);
+        loop {
+            // By reference: to move what was just written costs more than to read it where it is.
+            let next = frames.next();
+            let frame = match &next {
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => return Err(frame_error(*error)),
+                None => return Ok(ack_eliciting),
+            };
             if kind != SpaceKind::Data && !frame.allowed_in(header.kind) {
                 // 12.4 and table 3.
                 let error = TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
                 return Err(TransportError { frame_type: Some(frame.frame_type()), ..error });
             }
             ack_eliciting |= frame.is_ack_eliciting();
-            if let Frame::Stream { id, offset, data, fin } = frame {
+            if let &Frame::Stream { id, offset, data, fin } = frame {
                 self.streams.on_stream(id, offset, data, fin)?;
             } else if let Frame::Ack(ack) = frame {
-                self.on_ack(now, kind, &ack)?;
+                self.on_ack(now, kind, ack)?;
             } else {
-                self.on_frame(now, kind, &header.destination, frame)
+                self.on_frame(now, kind, &header.destination, *frame)
                     .map_err(|error| TransportError { frame_type: error.frame_type.or(Some(frame.frame_type())), ..error })?;
             }
             if self.is_over() {
-                break;
+                return Ok(ack_eliciting);
             }
         }
-        Ok(ack_eliciting)
     }
 
     fn on_frame(

@@ -39,6 +39,9 @@ use trace::{Interest, Log};
 use units::{Duration, Time};
 use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, Version};
 
+/// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
+const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
+
 /// How far the handshake is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
@@ -58,7 +61,7 @@ pub(crate) struct Origin {
     pub remote: SocketAddr,
     /// The destination id of the client's first packet.
     pub original_destination: ConnectionId,
-    /// The id that the peer chose, where it is known: at a server.
+    /// The id that the peer chose, where it is known: at a server from the start.
     pub peer_id: Option<ConnectionId>,
 }
 
@@ -208,21 +211,21 @@ impl Connection {
         self.check_open()?;
         self.streams.finish(now, stream)
     }
-    /// Gives up sending on a stream: RESET_STREAM with this code.
+    /// Gives up sending on a stream: RESET_STREAM with this code, of at most 2^62 - 1.
     ///
     /// # Errors
     /// Those of a stream's state.
     pub fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
-        self.streams.reset(stream, code)
+        self.streams.reset(stream, code.min(wire::varint::MAX))
     }
-    /// Gives up receiving on a stream: STOP_SENDING with this code.
+    /// Gives up receiving on a stream: STOP_SENDING with this code, of at most 2^62 - 1.
     ///
     /// # Errors
     /// Those of a stream's state.
     pub fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
-        self.streams.stop(stream, code)
+        self.streams.stop(stream, code.min(wire::varint::MAX))
     }
     /// Reads what is there into `out`.
     ///
@@ -239,8 +242,10 @@ impl Connection {
     pub fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.streams.read(stream, None)
     }
-    /// Closes the connection with an application's code (RFC 9000 section 10.2).
+    /// Closes the connection with an application's code (RFC 9000 section 10.2). A code above 2^62 - 1, which no frame
+    /// can hold, becomes that.
     pub fn close(&mut self, now: Time, code: u64, reason: &str) {
+        let code = code.min(wire::varint::MAX);
         self.begin_closing(now, CloseReason::Local { code, reason: reason.to_owned() });
     }
 
@@ -324,8 +329,12 @@ impl Connection {
     }
     /// Whether packets to this id are for this connection.
     #[inline]
-    pub(crate) fn owns(&self, id: &ConnectionId) -> bool {
+    pub(crate) fn owns(&self, id: &[u8]) -> bool {
         self.local_ids.owns(id)
+    }
+    /// Whether no packet has opened yet.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.stats.packets_received == 0
     }
     pub(crate) fn original_destination(&self) -> ConnectionId {
         self.origin.original_destination
@@ -341,10 +350,12 @@ impl Connection {
             Phase::Closing { until, .. } | Phase::Draining { until } => return Some(*until),
             Phase::Gone => return None,
         }
-        let mut at = self.loss_timer().map_or(Time::NEVER, |(at, _)| at);
-        for deadline in [self.ack_deadline(), self.paced_until, self.idle_deadline(), self.keep_alive_deadline()] {
-            at = at.min(deadline.unwrap_or(Time::NEVER));
-        }
+        let time = |deadline: Option<Time>| deadline.unwrap_or(Time::NEVER);
+        let at = time(self.loss_timer().map(|(at, _)| at))
+            .min(time(self.ack_deadline()))
+            .min(time(self.paced_until))
+            .min(time(self.idle_deadline()))
+            .min(time(self.keep_alive_deadline()));
         (at != Time::NEVER).then_some(at)
     }
 
@@ -387,7 +398,9 @@ impl Connection {
         }
         let mut deadline = self.data.received.deadline();
         for space in self.early_spaces.iter().flatten().filter(|space| space.keys.is_some()) {
-            deadline = [deadline, space.received.deadline()].into_iter().flatten().min();
+            if let Some(at) = space.received.deadline() {
+                deadline = Some(deadline.map_or(at, |known| known.min(at)));
+            }
         }
         deadline
     }
@@ -471,13 +484,24 @@ impl Connection {
             return;
         }
         self.recovery.pto_count += 1;
-        // 6.2.4: two probes. They carry new data if there is some, else what is oldest underway, else a PING.
-        if let Some(space) = self.space_mut(kind) {
-            space.probes = 2;
-            space.ping = true;
+        self.stats.probe_timeouts += 1;
+        // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data in flight.
+        // They carry new data if there is some, else what is oldest underway, else a PING.
+        for probed in SpaceKind::ALL {
+            let wanted = probed == kind || self.progress != Progress::Confirmed && self.has_data_in_flight(probed);
+            if let Some(space) = self.space_mut(probed).filter(|_| wanted) {
+                space.probes = 2;
+                space.ping = true;
+                self.repeat_oldest(now, probed);
+            }
         }
-        self.repeat_oldest(now, kind);
         self.trace_metrics(now);
+    }
+
+    /// Whether something that elicits an acknowledgement is underway in a space whose packets the peer may open.
+    fn has_data_in_flight(&self, kind: SpaceKind) -> bool {
+        let readable = kind != SpaceKind::Data || self.progress >= Progress::Complete;
+        readable && self.space(kind).is_some_and(|space| space.sent.ack_eliciting() > 0)
     }
 
     // ---- spaces and keys ----
@@ -574,6 +598,7 @@ impl Connection {
         if self.progress != Progress::Confirmed {
             self.progress = Progress::Confirmed;
             self.discard_space(now, SpaceKind::Handshake);
+            self.early = Early::default();
             self.trace_state(now, "handshake_confirmed");
         }
     }
@@ -607,16 +632,21 @@ impl Connection {
 
 /// What this end tells the other (RFC 9000 section 18.2).
 fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
+    // Rounded up: a timeout of less than a millisecond must not become none.
+    let whole_ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
+    let window = |size: units::Size| size.as_bytes().min(wire::varint::MAX);
     TransportParameters {
-        max_idle_timeout_ms: config.max_idle_timeout.as_millis(),
-        initial_max_data: config.initial_max_data.as_bytes(),
-        initial_max_stream_data_bidi_local: config.initial_max_stream_data_bidi_local.as_bytes(),
-        initial_max_stream_data_bidi_remote: config.initial_max_stream_data_bidi_remote.as_bytes(),
-        initial_max_stream_data_uni: config.initial_max_stream_data_uni.as_bytes(),
+        max_idle_timeout_ms: whole_ms(config.max_idle_timeout).min(wire::varint::MAX),
+        initial_max_data: window(config.initial_max_data),
+        initial_max_stream_data_bidi_local: window(config.initial_max_stream_data_bidi_local),
+        initial_max_stream_data_bidi_remote: window(config.initial_max_stream_data_bidi_remote),
+        initial_max_stream_data_uni: window(config.initial_max_stream_data_uni),
         initial_max_streams_bidi: config.initial_max_streams_bidi,
         initial_max_streams_uni: config.initial_max_streams_uni,
         ack_delay_exponent: u64::from(config.ack_delay_exponent),
-        max_ack_delay_ms: config.ack.max_delay.as_millis(),
+        max_ack_delay_ms: whole_ms(config.ack.max_delay).min(MAX_ACK_DELAY_MS),
+        // Packets from other addresses are dropped (RFC 9000 section 18.2).
+        disable_active_migration: true,
         active_connection_id_limit: config.active_connection_id_limit,
         initial_source_connection_id: Some(ids.first()),
         original_destination_connection_id: (origin.side == Side::Server).then_some(origin.original_destination),

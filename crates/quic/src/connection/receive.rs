@@ -3,6 +3,7 @@
 use super::{Connection, Phase, Progress};
 use crate::error::TransportError;
 use crate::ids::LOCAL_ID_LENGTH;
+use crate::path::MIN_PAYLOAD;
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
 use trace::PacketKind;
@@ -42,7 +43,7 @@ pub(super) struct Early {
 
 /// One packet inside of a datagram, before it is opened.
 struct Sealed<'a> {
-    header: Header,
+    header: &'a Header,
     kind: SpaceKind,
     bytes: &'a mut [u8],
     /// The virtual bytes that belong to it.
@@ -53,9 +54,14 @@ struct Sealed<'a> {
 
 impl Connection {
     /// Takes in a datagram that is for this connection.
-    pub fn receive(&mut self, now: Time, datagram: Datagram<'_>) {
+    pub(crate) fn receive(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let length = datagram.length();
         self.now = now;
+        if datagram.remote != self.path.remote {
+            // RFC 9000 section 9: a client must drop packets from addresses that it does not know, and 18.2: so may an
+            // endpoint that has sent disable_active_migration.
+            return self.drop_packet(now, PacketKind::Unknown, length, DropReason::Invalid);
+        }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += length as u64;
         self.path.on_received(length as u64);
@@ -75,7 +81,7 @@ impl Connection {
             let ready = self.early.waiting.iter().position(|(kind, ..)| self.can_open(*kind));
             let Some(at) = ready else { break };
             let (_, mut bytes, hole, damage, ecn) = self.early.waiting.remove(at);
-            self.process(now, Datagram { remote: self.path.remote, ecn, bytes: &mut bytes, hole, damage });
+            self.process(now, &mut Datagram { remote: self.path.remote, ecn, bytes: &mut bytes, hole, damage });
         }
     }
 
@@ -86,32 +92,37 @@ impl Connection {
     }
 
     /// Splits a datagram into its coalesced packets (RFC 9000 section 12.2).
-    fn process(&mut self, now: Time, datagram: Datagram<'_>) {
-        let Datagram { ecn, bytes, mut hole, damage, .. } = datagram;
-        let (mut rest, mut start) = (bytes, 0usize);
+    fn process(&mut self, now: Time, datagram: &mut Datagram<'_>) {
+        let datagram_length = datagram.length();
+        let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
+        let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
         while !rest.is_empty() && self.phase == Phase::Open {
-            let header = match Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole) {
-                Ok(header) => header,
-                Err(_) => {
-                    self.drop_packet(now, PacketKind::Unknown, rest.len(), DropReason::HeaderParse);
-                    return;
-                }
+            // By reference: to move what was just written costs more than to read it where it is.
+            let parsed = Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole);
+            let Ok(header) = &parsed else {
+                self.drop_packet(now, PacketKind::Unknown, rest.len(), DropReason::HeaderParse);
+                return;
             };
             // 12.2: all packets of a datagram are for one connection.
-            if *first_destination.get_or_insert(header.destination) != header.destination {
+            if first_destination.is_some_and(|first| first != header.destination) {
                 self.drop_packet(now, header.kind, rest.len(), DropReason::UnknownConnection);
                 return;
             }
             let (packet, behind) = rest.split_at_mut(header.end);
+            if !behind.is_empty() {
+                first_destination = Some(header.destination);
+            }
             let own_hole = hole.filter(|hole| hole.at as usize <= header.end);
             let length = header.end + own_hole.map_or(0, |hole| hole.length as usize);
             let damaged = damage.is_some_and(|damage| damage.touches(start, start + length));
-            if let Some(kind) = space_of(header.kind) {
+            if !self.is_acceptable(header, packet, datagram_length) {
+                self.drop_packet(now, header.kind, length, DropReason::Invalid);
+            } else if let Some(kind) = space_of(header.kind) {
                 let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
                 self.open_packet(now, sealed);
             } else if header.kind == PacketKind::VersionNegotiation {
-                self.on_version_negotiation(now, &header, packet);
+                self.on_version_negotiation(now, header, packet);
             } else {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             }
@@ -119,6 +130,23 @@ impl Connection {
             hole = hole.filter(|_| own_hole.is_none()).map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
             rest = behind;
         }
+    }
+
+    /// Whether a packet may be processed as far as its header tells.
+    #[inline]
+    fn is_acceptable(&self, header: &Header, packet: &[u8], datagram_length: usize) -> bool {
+        if header.kind == PacketKind::OneRtt {
+            return true;
+        }
+        // 7.2: the peer's id is that of its first packet.
+        let known = self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
+        let initial = match self.origin.side {
+            // 14.1: clients' Initial packets come in datagrams of full size.
+            Side::Server => datagram_length >= usize::from(MIN_PAYLOAD),
+            // 17.2.2: servers' Initial packets have no token.
+            Side::Client => header.token(packet).is_empty(),
+        };
+        known && (initial || header.kind != PacketKind::Initial)
     }
 
     /// Opens one packet and processes its frames.
@@ -133,7 +161,7 @@ impl Connection {
             Some(space) => space.received.ranges.max(),
             None => return,
         };
-        let opened = self.unprotect(kind, &header, bytes, largest, damaged);
+        let opened = self.unprotect(kind, header, bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
             Err(reason) => return self.drop_packet(now, header.kind, length, reason),
@@ -147,11 +175,11 @@ impl Connection {
             return self.fail(now, error);
         }
         self.stats.packets_received += 1;
-        self.on_authenticated(now, kind, &header);
+        self.on_authenticated(now, kind, header);
         let virtual_tail = hole.map_or(0, |hole| hole.length as usize);
         let payload = &bytes[payload.0..payload.1];
-        self.trace_packet_received(now, &header, number, length, (payload, virtual_tail));
-        match self.process_frames(now, kind, &header, payload, virtual_tail) {
+        self.trace_packet_received(now, header, number, length, (payload, virtual_tail));
+        match self.process_frames(now, kind, header, payload, virtual_tail) {
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
         }
@@ -187,11 +215,10 @@ impl Connection {
         if kind == SpaceKind::Data {
             return;
         }
-        if kind == SpaceKind::Initial && self.origin.side == Side::Client && self.peer.is_none() {
+        if self.origin.peer_id.is_none() {
             // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
-            if self.stats.packets_received == 1 {
-                self.remote_ids.set_first(header.source);
-            }
+            self.origin.peer_id = Some(header.source);
+            self.remote_ids.set_first(header.source);
         }
         if kind == SpaceKind::Handshake && self.origin.side == Side::Server {
             // 8.1: who answers in a Handshake packet has received what was sent to its address;

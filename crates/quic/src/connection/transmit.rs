@@ -13,6 +13,8 @@ use wire::{Ecn, EcnCounts, Frame, Hole, Side, Truncated, Version};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 const TAG: usize = 16;
+/// CONNECTION_CLOSE without its reason: type, code, frame type and length (RFC 9000 section 19.19).
+const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
 /// Header protection takes its sample four bytes behind the start of the packet number (RFC 9001 section 5.4.2).
 const SAMPLE_OFFSET: usize = 4;
 
@@ -41,6 +43,17 @@ enum Wants {
     Flight,
 }
 
+/// Whether a datagram is to have 1200 bytes at least (RFC 9000 section 14.1), as one of its packets sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expansion {
+    /// It need not.
+    None,
+    /// This packet is padded, unless another fits behind it.
+    IfLast,
+    /// This packet is padded.
+    Here,
+}
+
 /// A header that was written, and its packet's beginnings in the datagram.
 struct Begun {
     start: usize,
@@ -59,6 +72,8 @@ impl Connection {
             Phase::Draining { .. } | Phase::Gone => return None,
         }
         if self.path.is_blocked() {
+            // RFC 9002 section 7.8: it is not the window that holds.
+            self.recovery.note_stop(true);
             return None;
         }
         let limit = self.path.payload(self.config.max_udp_payload);
@@ -66,7 +81,7 @@ impl Connection {
         if self.progress == Progress::Confirmed {
             let wants = self.data_wants(now, limit);
             if wants != Wants::Nothing {
-                self.packet(now, SpaceKind::Data, wants, (buffer, limit, 0), &mut made);
+                self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut made);
             }
         } else {
             self.transmit_handshake(now, buffer, limit, &mut made);
@@ -103,6 +118,10 @@ impl Connection {
                 early => self.early_wants(now, early, limit),
             };
         }
+        if !wants.contains(&Wants::Flight) && self.recovery.admits(limit as u64) {
+            // RFC 9002 section 7.8: messages of the handshake seldom fill the window.
+            self.recovery.note_stop(true);
+        }
         let initial = wants[SpaceKind::Initial as usize];
         let mut padded = match self.origin.side {
             Side::Client => initial != Wants::Nothing,
@@ -120,12 +139,17 @@ impl Connection {
                 continue;
             }
             let last = SpaceKind::ALL.into_iter().all(|later| later <= kind || wants[later as usize] == Wants::Nothing);
-            let pad_to = if padded && (last || room < 2 * LEAST_ROOM) { usize::from(MIN_PAYLOAD) } else { 0 };
-            self.packet(now, kind, wants[kind as usize], (buffer, limit, pad_to), made);
-        }
-        if self.origin.side == Side::Client && wants[SpaceKind::Handshake as usize] != Wants::Nothing {
-            // RFC 9001 section 4.9.1: a client that sends a Handshake packet is done with Initial ones.
-            self.discard_space(now, SpaceKind::Initial);
+            let expansion = match (padded, last) {
+                (false, _) => Expansion::None,
+                (true, false) => Expansion::IfLast,
+                (true, true) => Expansion::Here,
+            };
+            let before = buffer.len();
+            self.packet(now, kind, wants[kind as usize], (buffer, limit, expansion), made);
+            if kind == SpaceKind::Handshake && self.origin.side == Side::Client && buffer.len() > before {
+                // RFC 9001 section 4.9.1: a client that sends a Handshake packet is done with Initial ones.
+                self.discard_space(now, SpaceKind::Initial);
+            }
         }
     }
 
@@ -180,7 +204,7 @@ impl Connection {
         now: Time,
         kind: SpaceKind,
         wants: Wants,
-        (buffer, limit, pad_to): (&mut Vec<u8>, usize, usize),
+        (buffer, limit, expansion): (&mut Vec<u8>, usize, Expansion),
         made: &mut Made,
     ) {
         let Some(begun) = self.begin_packet(kind, buffer) else { return };
@@ -190,7 +214,10 @@ impl Connection {
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
-        payload.pad_to(pad_to.saturating_sub(TAG));
+        let behind = limit.saturating_sub(payload.length() + TAG);
+        if expansion == Expansion::Here || expansion == Expansion::IfLast && behind < LEAST_ROOM {
+            payload.pad_to(usize::from(MIN_PAYLOAD) - TAG);
+        }
         // The sample for header protection must lie in the packet.
         if payload.length() < begun.number_offset + SAMPLE_OFFSET {
             payload.pad_to(begun.number_offset + SAMPLE_OFFSET);
@@ -302,6 +329,9 @@ impl Connection {
                     return;
                 }
                 payload.frame(&frame, pending);
+                if let Frame::NewConnectionId { sequence, .. } = frame {
+                    self.local_ids.note_sent(sequence);
+                }
             }
             self.control.pop_front();
         }
@@ -339,12 +369,18 @@ impl Connection {
         if self.path.is_blocked() || !self.take_close() {
             return None;
         }
+        let limit = self.path.payload(self.config.max_udp_payload);
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
         for (i, kind) in spaces.iter().copied().enumerate() {
             let Some(begun) = self.begin_packet(kind, buffer) else { continue };
+            // 8.1: the last words count against the credit of an address that is not proven, too.
+            let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
+                buffer.truncate(begun.start);
+                break;
+            };
             let number = self.space(kind).map_or(0, |space| space.sent.next_number());
-            self.encode_close(kind, buffer);
+            self.encode_close(kind, room, buffer);
             if pad && i + 1 == spaces.len() {
                 let padded = buffer.len().max(usize::from(MIN_PAYLOAD) - TAG);
                 buffer.resize(padded, 0);

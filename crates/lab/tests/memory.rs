@@ -1,0 +1,102 @@
+//! What a run takes of memory: the same however long it lasts, unless tables are kept.
+
+use lab::{Options, Prepared, Scenario, run_prepared};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The system's allocator, with counters.
+struct Counting;
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static MOST: AtomicU64 = AtomicU64::new(0);
+
+fn grown(bytes: usize) {
+    CALLS.fetch_add(1, Relaxed);
+    let live = LIVE.fetch_add(bytes as u64, Relaxed) + bytes as u64;
+    MOST.fetch_max(live, Relaxed);
+}
+
+#[allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one hands on to the system's")]
+// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as u64, Relaxed);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        grown(size);
+        LIVE.fetch_sub(layout.size() as u64, Relaxed);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Calls of the allocator and the most bytes at a time during a run of so many seconds.
+fn cost(text: &str, seconds: u64, protection: &str) -> (u64, u64, u64) {
+    let sets = [format!("duration={seconds} s"), format!("tls.protection={protection}")];
+    let scenario = Scenario::parse(text, Path::new("memory.toml"), &sets).unwrap_or_else(|error| panic!("{error}"));
+    let prepared = Prepared::new(&scenario).unwrap();
+    let (calls, live) = (CALLS.load(Relaxed), LIVE.load(Relaxed));
+    MOST.store(live, Relaxed);
+    let outcome =
+        run_prepared(&scenario, &prepared, &Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let (calls, most) = (CALLS.load(Relaxed) - calls, MOST.load(Relaxed) - live);
+    let summary: serde_json::Value = serde_json::from_str(&outcome.summary).unwrap();
+    let packets = |entry: &serde_json::Value| entry["packets_sent"].as_u64().unwrap();
+    (calls, most, summary["connections"].as_array().unwrap().iter().map(packets).sum())
+}
+
+/// Three transfers without end, of both directions, over a link that loses and reorders.
+const ENDLESS: &str = r#"
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+both = { rate = "20 Mbit/s", delay = "10 ms", queue = "1 BDP", loss = "0.1 %", jitter = "1 ms", duplicate = "0.1 %" }
+[[flow]]
+name = "one"
+client = "client"
+server = "server"
+application = "bulk"
+[[flow]]
+name = "many"
+client = "client"
+server = "server"
+application = { type = "bulk", streams = 20 }
+[[flow]]
+name = "up"
+client = "client"
+server = "server"
+application = { type = "bulk", direction = "upload" }
+"#;
+
+/// One test, so that no other one allocates meanwhile.
+#[test]
+fn a_run_without_tables_does_not_grow_with_its_length() {
+    for protection in ["null", "tls"] {
+        let (short_calls, short_most, short_packets) = cost(ENDLESS, 10, protection);
+        let (long_calls, long_most, long_packets) = cost(ENDLESS, 100, protection);
+        assert!(long_packets > 9 * short_packets, "{long_packets} {short_packets}");
+        let told = format!(
+            "{protection}: {short_calls} calls and {short_most} bytes in 10 s, {long_calls} calls and {long_most} bytes \
+             in 100 s, {} packets more",
+            long_packets - short_packets
+        );
+        // Buffers double where a rare event comes later; a byte per packet would be ten times as much.
+        assert!(long_most < short_most + short_most / 4 + 65_536, "{told}");
+        // And nothing is allocated per packet once warm: less than one call in a thousand packets.
+        assert!((long_calls - short_calls) * 1000 < long_packets - short_packets, "{told}");
+    }
+}

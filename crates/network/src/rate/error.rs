@@ -1,0 +1,127 @@
+//! Why a rate cannot be made from its options.
+
+use std::fmt;
+use units::{Duration, Time};
+
+/// Why a rate cannot be made from its options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RateError {
+    /// The table has no row of this name.
+    Unknown(String),
+    /// A fixed rate of zero.
+    Zero,
+    /// A list of changes that makes no sense.
+    Changes(ChangesError),
+    /// A trace that cannot be read.
+    Trace {
+        /// The file, as the scenario names it.
+        path: String,
+        /// What is wrong with it, and where.
+        error: TraceError,
+    },
+}
+
+impl fmt::Display for RateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RateError::Unknown(name) => write!(f, "there is no rate {name:?}"),
+            RateError::Zero => {
+                f.write_str("a rate of zero never sends anything; say a rate above zero, like \"10 Mbit/s\"")
+            }
+            RateError::Changes(error) => error.fmt(f),
+            RateError::Trace { path, error } => write!(f, "{path}:{error}"),
+        }
+    }
+}
+impl std::error::Error for RateError {}
+
+/// Why a list of rates makes no sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangesError {
+    /// There is no step.
+    Empty,
+    /// The first step is not at zero but here.
+    FirstStep(Time),
+    /// A step does not come after the one before it.
+    NotRising {
+        /// The step before.
+        before: Time,
+        /// The step.
+        at: Time,
+    },
+    /// Every rate is zero.
+    AllZero,
+    /// The list starts again before its last step.
+    RepeatTooShort {
+        /// After so long.
+        repeat: Duration,
+        /// The last step.
+        last: Time,
+    },
+}
+
+impl fmt::Display for ChangesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChangesError::Empty => f.write_str("no steps; say at least [[\"0 s\", \"2 Mbit/s\"]]"),
+            ChangesError::FirstStep(at) => write!(f, "the first step is at {at}, not at \"0 s\""),
+            ChangesError::NotRising { before, at } => {
+                write!(f, "the step at {at} does not come after the one at {before}")
+            }
+            ChangesError::AllZero => f.write_str("all rates are zero: nothing is ever sent"),
+            ChangesError::RepeatTooShort { repeat, last } => {
+                write!(f, "repeat {repeat} is not after the last step at {last}")
+            }
+        }
+    }
+}
+impl std::error::Error for ChangesError {}
+
+/// What is wrong with a trace, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: TraceProblem,
+}
+
+/// What is wrong with a line of a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TraceProblem {
+    /// This is no whole number of milliseconds, or one above 2^32 - 1.
+    NotANumber(String),
+    /// The time is before that of the line above.
+    Decreasing {
+        /// The line above, in milliseconds.
+        before: u32,
+        /// The line, in milliseconds.
+        at: u32,
+    },
+    /// There is no line at all.
+    Empty,
+    /// The last time is zero: the trace would start again without end.
+    NoDuration,
+    /// More lines than this.
+    TooLong(usize),
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.line)?;
+        match &self.problem {
+            TraceProblem::NotANumber(found) => {
+                write!(f, "found {found:?}, expected a whole number of milliseconds")
+            }
+            TraceProblem::Decreasing { before, at } => {
+                write!(f, "{at} ms comes after {before} ms; times must not decrease")
+            }
+            TraceProblem::Empty => {
+                f.write_str("the trace is empty; expected one whole number of milliseconds per line")
+            }
+            TraceProblem::NoDuration => f.write_str("the last time is 0 ms: a trace must last at least 1 ms"),
+            TraceProblem::TooLong(limit) => write!(f, "more than {limit} opportunities"),
+        }
+    }
+}
+impl std::error::Error for TraceError {}
