@@ -71,7 +71,7 @@ demo: build ## run examples/cellular.toml: a table, a figure, traces
 test: test-rust test-python ## all tests
 
 .PHONY: test-rust
-test-rust: ## the tests of the crates and of the house rules
+test-rust: deps ## the tests of the crates and of the house rules
 	cargo test --workspace $(LOCKED) --no-fail-fast
 
 .PHONY: test-python

@@ -3,7 +3,10 @@
 //! Each thread counts for itself, and only while [`count`] runs, so that tests beside each other do not disturb each
 //! other and the measurements of speed pay no more than one look at a flag for each allocation.
 
-#![expect(unsafe_code, reason = "an allocator is unsafe by its nature; this one hands all on to the system's")]
+#![expect(
+    unsafe_code,
+    reason = "an allocator is unsafe by its nature; this one hands all on to the system's"
+)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

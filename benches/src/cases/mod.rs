@@ -29,12 +29,7 @@ pub(crate) const RATIOS: &[Ratio] = &[
         under: "bulk-tls",
         about: "quiclab: CPU time per packet with real keys over that without",
     },
-    Ratio {
-        name: "cost-tls-quinn",
-        over: "quinn-null",
-        under: "quinn-tls",
-        about: "quinn-proto: the same",
-    },
+    Ratio { name: "cost-tls-quinn", over: "quinn-null", under: "quinn-tls", about: "quinn-proto: the same" },
     Ratio {
         name: "cost-tables",
         over: "bulk-null",

@@ -60,7 +60,10 @@ impl Run {
             seed: None,
             tables: traces == Traces::Tables,
             qlog: folder.clone().filter(|_| traces == Traces::Qlog),
-            pcap: folder.as_deref().filter(|_| traces == Traces::Pcap).map(|path| path.join("capture.pcapng")),
+            pcap: folder
+                .as_deref()
+                .filter(|_| traces == Traces::Pcap)
+                .map(|path| path.join("capture.pcapng")),
         };
         let prepared = Prepared::new(&scenario).expect("the options of TLS are sound");
         Run { scenario, prepared, options, folder }
@@ -88,10 +91,7 @@ pub(super) fn scenario(protection: Protection, size: usize) -> Scenario {
         Protection::Null => "null",
         Protection::Tls => "tls",
     };
-    let sets = [
-        format!("tls.protection={protection}"),
-        format!("flow.download.application.size={size} B"),
-    ];
+    let sets = [format!("tls.protection={protection}"), format!("flow.download.application.size={size} B")];
     Scenario::parse(DOCUMENT, Path::new("bench.toml"), &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 

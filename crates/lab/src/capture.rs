@@ -13,8 +13,9 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use units::Time;
-use wire::Ecn;
+use wire::header::Header;
 use wire::ip::{self, IpError};
+use wire::{Damage, Ecn};
 
 /// Packets that begin with the IP header, without a link layer (LINKTYPE_RAW).
 const LINK_TYPE_RAW: u16 = 101;
@@ -29,6 +30,7 @@ const ENHANCED_PACKET: u32 = 6;
 const DECRYPTION_SECRETS: u32 = 10;
 
 const OPTION_END: u16 = 0;
+const OPTION_COMMENT: u16 = 1;
 const OPTION_USER_APPLICATION: u16 = 4;
 const OPTION_TIME_RESOLUTION: u16 = 9;
 
@@ -107,16 +109,45 @@ impl<W: Write> Capture<W> {
         ecn: u8,
         bytes: &[u8],
     ) -> io::Result<()> {
-        self.alive()?;
-        let packet = ip::Packet {
-            source,
-            destination,
-            ecn: Ecn::from_bits(ecn),
-            dscp: 0,
-            hop_limit: HOP_LIMIT,
-            payload: bytes,
+        let ecn = Ecn::from_bits(ecn);
+        self.write(
+            now,
+            &ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes },
+            None,
+        )
+    }
+
+    /// Adds a datagram that was altered on its way: what stands before the altered QUIC packet, cut off there, with a
+    /// comment. The rest would do harm: tshark 4.0 takes key phase and packet number out of a header before it knows
+    /// whether the packet opens, and if it believes in wrong ones, it opens nothing of that direction from there on.
+    ///
+    /// # Errors
+    /// Those of [`Capture::packet`].
+    pub(crate) fn altered_packet(
+        &mut self,
+        now: Time,
+        (source, destination): (SocketAddr, SocketAddr),
+        ecn: u8,
+        bytes: &[u8],
+        damage: Damage,
+    ) -> io::Result<()> {
+        let ecn = Ecn::from_bits(ecn);
+        let packet = ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes };
+        let comment = match damage {
+            Damage { first, last } if first == last => {
+                format!("altered underway: byte {first} of the UDP payload")
+            }
+            Damage { first, last } => format!("altered underway: bytes {first} to {last} of the UDP payload"),
         };
-        let length = length_of(ip::headers_size(source) + bytes.len())?;
+        self.write(now, &packet, Some((before_damage(bytes, damage), &comment)))
+    }
+
+    /// Adds a packet. With `cut`, only so many bytes of its payload, and a comment.
+    fn write(&mut self, now: Time, packet: &ip::Packet<'_>, cut: Option<(usize, &str)>) -> io::Result<()> {
+        self.alive()?;
+        let headers = ip::headers_size(packet.source);
+        let length = length_of(headers + packet.payload.len())?;
+        let captured = cut.map_or(length, |(kept, _)| (headers + kept) as u32);
         let before = self.buffer.len();
         let mut result: Result<(), IpError> = Ok(());
         self.block(ENHANCED_PACKET, |body| {
@@ -125,9 +156,16 @@ impl<W: Write> Capture<W> {
             // The high half comes first, whatever the order of bytes.
             body.extend_from_slice(&((time >> 32) as u32).to_le_bytes());
             body.extend_from_slice(&(time as u32).to_le_bytes());
+            body.extend_from_slice(&captured.to_le_bytes());
             body.extend_from_slice(&length.to_le_bytes());
-            body.extend_from_slice(&length.to_le_bytes());
+            let start = body.len();
             result = packet.encode(body);
+            if let Some((_, comment)) = cut {
+                body.truncate(start + captured as usize);
+                body.resize(start + captured.next_multiple_of(4) as usize, 0);
+                option(body, OPTION_COMMENT, comment.as_bytes());
+                option(body, OPTION_END, &[]);
+            }
         });
         if let Err(error) = result {
             self.buffer.truncate(before);
@@ -176,6 +214,20 @@ impl<W: Write> Capture<W> {
             Some(kind) => Err(io::Error::new(kind, "the capture was cut off by an error before")),
         }
     }
+}
+
+/// The length of the packets in a datagram that come before the first altered one (RFC 9000 section 12.2).
+fn before_damage(bytes: &[u8], damage: Damage) -> usize {
+    let mut start = 0;
+    // A short header ends the datagram, whatever the length of its connection id.
+    while let Ok(header) = Header::parse(&bytes[start..], 0) {
+        let end = start + header.end;
+        if end >= bytes.len() || damage.touches(start, end) {
+            break;
+        }
+        start = end;
+    }
+    start
 }
 
 fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {

@@ -1,12 +1,14 @@
 //! A host: the only place where an endpoint meets the network.
 
 use crate::capture::Capture;
+use crate::error::RunError;
 use crate::recorder::Recorder;
 use network::{Element, Exits, Packet};
 use quic::{Config, Connection, Datagram, Endpoint, Handle, Stats};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use traffic::{Application, Progress, QuicTransport};
@@ -30,12 +32,22 @@ pub(crate) struct Shared<'a> {
     pub capture: Option<RefCell<Option<Captured>>>,
     /// Flows that are not finished.
     pub unfinished: Cell<usize>,
-    /// The first error of a sink: the run is over.
-    pub error: RefCell<Option<std::io::Error>>,
+    /// Where the records and where the captured packets go, for errors.
+    pub paths: [PathBuf; 2],
+    /// The first error: the run is over.
+    pub error: RefCell<Option<RunError>>,
 }
 
 impl Shared<'_> {
-    pub(crate) fn note(&self, result: std::io::Result<()>) {
+    /// Keeps an error of the sinks of records.
+    pub(crate) fn note_records(&self, result: std::io::Result<()>) {
+        self.note(result.map_err(|error| RunError::Output { path: self.paths[0].clone(), error }));
+    }
+    /// Keeps an error of the capture.
+    pub(crate) fn note_capture(&self, result: std::io::Result<()>) {
+        self.note(result.map_err(|error| RunError::Output { path: self.paths[1].clone(), error }));
+    }
+    fn note(&self, result: Result<(), RunError>) {
         if let Err(error) = result {
             self.error.borrow_mut().get_or_insert(error);
         }
@@ -57,6 +69,9 @@ pub(crate) struct EndReport {
     pub close: Option<(String, bool)>,
 }
 
+/// What a connection has counted, its window, and why it ended, if it did, with whether that was clean.
+pub(crate) type Snapshot = (Stats, u64, Option<(String, bool)>);
+
 /// One end of a flow: an endpoint with one connection, and the application on it.
 pub(crate) struct End {
     pub flow: usize,
@@ -74,7 +89,7 @@ pub(crate) struct End {
     pub armed: Option<Time>,
     pub done: bool,
     /// What the connection had counted when it was last seen near its end.
-    pub last: Option<(Stats, u64, Option<(String, bool)>)>,
+    pub last: Option<Snapshot>,
 }
 
 impl End {
@@ -90,7 +105,7 @@ impl End {
         (at != Time::NEVER).then_some(at)
     }
 
-    fn snapshot(connection: &Connection) -> (Stats, u64, Option<(String, bool)>) {
+    fn snapshot(connection: &Connection) -> Snapshot {
         let close = connection.close_reason().map(|reason| (reason.to_string(), reason.is_clean()));
         (connection.stats(), connection.flight().0, close)
     }
@@ -98,7 +113,14 @@ impl End {
     pub(crate) fn report(&self) -> EndReport {
         let live = self.handle.and_then(|handle| self.endpoint.get(handle)).map(End::snapshot);
         let (stats, window, close) = live.or_else(|| self.last.clone()).unwrap_or_default();
-        EndReport { flow: self.flow, side: self.side, progress: self.application.progress(), stats, window, close }
+        EndReport {
+            flow: self.flow,
+            side: self.side,
+            progress: self.application.progress(),
+            stats,
+            window,
+            close,
+        }
     }
 
     /// Lets application and endpoint do all that they have to do now.
@@ -138,7 +160,7 @@ impl End {
         }
         if !connection.log().is_empty() {
             let mut recorder = shared.recorder.borrow_mut();
-            shared.note(recorder.take(self.subject, connection.log()));
+            shared.note_records(recorder.take(self.subject, connection.log()));
         }
         // The server has a level's secrets before any packet of that level reaches the client, where packets are
         // captured: so a reader knows the keys before the packets.
@@ -147,7 +169,7 @@ impl End {
         {
             for secret in connection.take_secrets() {
                 if let Some(capture) = &mut *capture.borrow_mut() {
-                    shared.note(capture.secrets(&secret.to_string()));
+                    shared.note_capture(capture.secrets(&secret.to_string()));
                 }
             }
         }
@@ -162,7 +184,12 @@ impl End {
         whole.write_out();
         let ecn = whole.ecn.bits();
         if let Some(capture) = &mut *capture.borrow_mut() {
-            shared.note(capture.packet(now, whole.source, whole.destination, ecn, &whole.bytes));
+            shared.note_capture(match whole.damage {
+                None => capture.packet(now, whole.source, whole.destination, ecn, &whole.bytes),
+                Some(damage) => {
+                    capture.altered_packet(now, (whole.source, whole.destination), ecn, &whole.bytes, damage)
+                }
+            });
         }
     }
 }
@@ -178,7 +205,8 @@ pub(crate) struct Host<'a> {
 
 impl<'a> Host<'a> {
     pub(crate) fn new(mut ends: Vec<End>, shared: Rc<Shared<'a>>) -> Host<'a> {
-        let mut ports: Vec<(u16, u32)> = ends.iter().enumerate().map(|(i, end)| (end.local.port(), i as u32)).collect();
+        let mut ports: Vec<(u16, u32)> =
+            ends.iter().enumerate().map(|(i, end)| (end.local.port(), i as u32)).collect();
         ports.sort_unstable();
         let mut timers = BTreeSet::new();
         for (i, end) in ends.iter_mut().enumerate() {
@@ -253,7 +281,10 @@ impl Element for Host<'_> {
             {
                 match end.endpoint.connect(now, remote, config) {
                     Ok(handle) => end.handle = Some(handle),
-                    Err(error) => self.shared.note(Err(std::io::Error::other(error.to_string()))),
+                    Err(error) => {
+                        let (place, problem) = (format!("flow {}", end.flow), error.to_string());
+                        self.shared.note(Err(RunError::Component { place, problem }));
+                    }
                 }
             }
             end.endpoint.wake(now);

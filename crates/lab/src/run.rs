@@ -10,13 +10,13 @@ use crate::world;
 use network::{LinkStats, Step};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::rc::Rc;
+use trace::Fan;
 use trace::columns::{Columns, Table};
 use trace::qlog::{self, Qlog};
-use trace::Fan;
 use units::{Rate, Time};
 use wire::Side;
 
@@ -32,7 +32,9 @@ pub struct Options {
     pub tables: bool,
     /// A folder into which one qlog file per connection end is written.
     pub qlog: Option<PathBuf>,
-    /// A file into which the packets of all clients are captured (pcapng).
+    /// A file into which the packets of all clients are captured (pcapng, with the TLS secrets inside). The run then has
+    /// the protection `tls`, whatever the scenario says: packets of the same sizes at the same times, and ones that a
+    /// reader of captures can open. Of a packet that was altered underway, the capture only says so.
     pub pcap: Option<PathBuf>,
 }
 
@@ -62,6 +64,8 @@ pub struct Outcome {
 /// configurations and certificates.
 #[derive(Clone)]
 pub struct Prepared {
+    options: tls::Options,
+    seed: u64,
     tls: tls::Context,
 }
 
@@ -71,10 +75,22 @@ impl Prepared {
     /// # Errors
     /// [`RunError::Tls`].
     pub fn new(scenario: &Scenario) -> Result<Prepared, RunError> {
-        let options = tls::Options::from(&scenario.tls);
         // Certificates come from the scenario's own seed: they are the same for all runs of a sweep.
-        let tls = tls::Context::new(&options, &[b"quiclab"], scenario.seed).map_err(RunError::Tls)?;
-        Ok(Prepared { tls })
+        Prepared::with(tls::Options::from(&scenario.tls), scenario.seed)
+    }
+
+    fn with(options: tls::Options, seed: u64) -> Result<Prepared, RunError> {
+        let tls = tls::Context::new(&options, &[b"quiclab"], seed).map_err(RunError::Tls)?;
+        Ok(Prepared { options, seed, tls })
+    }
+
+    /// The context for a run: a capture asks for real protection.
+    fn context(&self, options: &Options) -> Result<tls::Context, RunError> {
+        if options.pcap.is_none() || self.options.protection == tls::Protection::Tls {
+            return Ok(self.tls.clone());
+        }
+        let real = tls::Options { protection: tls::Protection::Tls, ..self.options.clone() };
+        Prepared::with(real, self.seed).map(|prepared| prepared.tls)
     }
 }
 
@@ -85,12 +101,7 @@ impl Prepared {
 /// See [`RunError`].
 pub fn check(scenario: &Scenario) -> Result<(), RunError> {
     let prepared = Prepared::new(scenario)?;
-    let shared = Rc::new(Shared {
-        recorder: RefCell::new(Recorder::new(Fan::new())),
-        capture: None,
-        unfinished: Cell::new(scenario.flows.len()),
-        error: RefCell::new(None),
-    });
+    let shared = share(scenario, &Options::default(), Fan::new())?;
     world::build(scenario, scenario.seed, &prepared.tls, &shared).map(|_| ())
 }
 
@@ -145,25 +156,20 @@ fn execute(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Finished, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
-    let capture = open_capture(options)?;
-    let shared = Rc::new(Shared {
-        recorder: RefCell::new(Recorder::new(fan)),
-        capture,
-        unfinished: Cell::new(scenario.flows.len()),
-        error: RefCell::new(None),
-    });
-    let (mut world, subjects) = world::build(scenario, seed, &prepared.tls, &shared)?;
+    let shared = share(scenario, options, fan)?;
+    let tls = prepared.context(options)?;
+    let (mut world, subjects) = world::build(scenario, seed, &tls, &shared)?;
     let end = Time::ZERO + scenario.duration;
     loop {
         let step = world.run_until(end, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
         for (link, subject) in world.links_mut().iter_mut().zip(&subjects) {
             if !link.log().is_empty() {
                 let taken = shared.recorder.borrow_mut().take(*subject, link.log());
-                shared.note(taken);
+                shared.note_records(taken);
             }
         }
         if let Some(error) = shared.error.borrow_mut().take() {
-            return Err(output_error(options, error));
+            return Err(error);
         }
         if step != Step::Budget {
             break;
@@ -179,7 +185,7 @@ fn execute(
     if options.tables {
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
-    finish_sinks(&shared, options)?;
+    finish_sinks(&shared)?;
     let links: Vec<LinkStats> = world.links().iter().map(network::Link::stats).collect();
     let mut reports: Vec<EndReport> =
         world.hosts().flat_map(|host| host.ends().iter().map(crate::host::End::report)).collect();
@@ -189,6 +195,17 @@ fn execute(
     Ok(Finished { seed, end: closed, reports, links, lost })
 }
 
+/// What the hosts share, with the capture opened.
+fn share<'a>(scenario: &Scenario, options: &Options, fan: Fan<'a>) -> Result<Rc<Shared<'a>>, RunError> {
+    Ok(Rc::new(Shared {
+        recorder: RefCell::new(Recorder::new(fan)),
+        capture: open_capture(options)?,
+        unfinished: Cell::new(scenario.flows.len()),
+        paths: [&options.qlog, &options.pcap].map(|path| path.clone().unwrap_or_default()),
+        error: RefCell::new(None),
+    }))
+}
+
 fn open_capture(options: &Options) -> Result<Option<RefCell<Option<Captured>>>, RunError> {
     let Some(path) = &options.pcap else { return Ok(None) };
     let fail = |error| RunError::Output { path: path.clone(), error };
@@ -196,18 +213,12 @@ fn open_capture(options: &Options) -> Result<Option<RefCell<Option<Captured>>>, 
     Ok(Some(RefCell::new(Some(Capture::new(file).map_err(fail)?))))
 }
 
-fn finish_sinks(shared: &Shared<'_>, options: &Options) -> Result<(), RunError> {
-    let sinks = shared.recorder.borrow_mut().finish();
-    let capture = match shared.capture.as_ref().and_then(|capture| capture.borrow_mut().take()) {
-        Some(capture) => capture.finish().and_then(|mut file| file.flush()),
-        None => Ok(()),
-    };
-    sinks.and(capture).map_err(|error| output_error(options, error))
-}
-
-fn output_error(options: &Options, error: io::Error) -> RunError {
-    let path = options.qlog.clone().or_else(|| options.pcap.clone()).unwrap_or_default();
-    RunError::Output { path, error }
+fn finish_sinks(shared: &Shared<'_>) -> Result<(), RunError> {
+    shared.note_records(shared.recorder.borrow_mut().finish());
+    if let Some(capture) = shared.capture.as_ref().and_then(|capture| capture.borrow_mut().take()) {
+        shared.note_capture(capture.finish().and_then(|mut file| file.flush()));
+    }
+    shared.error.borrow_mut().take().map_or(Ok(()), Err)
 }
 
 fn how_far(world: &network::World<crate::host::Host<'_>>, end: Time) -> Progress {
@@ -239,7 +250,7 @@ fn record_capacity(
             at += bin;
         }
         let taken = shared.recorder.borrow_mut().take(*subject, link.log());
-        shared.note(taken);
+        shared.note_records(taken);
     }
 }
 
@@ -269,7 +280,10 @@ fn wanted(scenario: &Scenario, tables: Vec<Table>) -> Vec<Table> {
         }
     }
     let packets = scenario.record.flag("packets");
-    tables.into_iter().filter(|t| names.iter().any(|n| n == t.name) || packets && t.name == "packet").collect()
+    tables
+        .into_iter()
+        .filter(|t| names.iter().any(|n| n == t.name) || packets && t.name == "packet")
+        .collect()
 }
 
 /// A label as a file's name: letters, digits, `-`, `_` and `.` stay.

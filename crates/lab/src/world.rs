@@ -1,7 +1,7 @@
 //! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
 
-use crate::host::{CLIENT_PORT, End, Host, MAX_FLOWS, SERVER_PORT, Shared};
 use crate::error::RunError;
+use crate::host::{CLIENT_PORT, End, Host, MAX_FLOWS, SERVER_PORT, Shared};
 use crate::scenario::{Flow, IpVersion, Scenario};
 use network::{Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
@@ -68,10 +68,8 @@ pub(crate) fn build<'a>(
             ends[node].push(end);
         }
     }
-    let hosts = ends
-        .into_iter()
-        .map(|ends| (!ends.is_empty()).then(|| Host::new(ends, Rc::clone(shared))))
-        .collect();
+    let hosts =
+        ends.into_iter().map(|ends| (!ends.is_empty()).then(|| Host::new(ends, Rc::clone(shared)))).collect();
     let mut subjects = Vec::new();
     for link in &scenario.links {
         for (_, direction) in DIRECTIONS {
@@ -135,10 +133,11 @@ impl Plan<'_> {
         let server = self.address(flow.server, SERVER_PORT);
         let config = Arc::new(self.config()?);
         let application = &flow.application;
-        let ends = traffic::build(application.name, &application.arguments).ok_or_else(|| RunError::Component {
-            place: format!("flow {}", flow.name),
-            problem: format!("no application {:?}", application.name),
-        })?;
+        let ends =
+            traffic::build(application.name, &application.arguments).ok_or_else(|| RunError::Component {
+                place: format!("flow {}", flow.name),
+                problem: format!("no application {:?}", application.name),
+            })?;
         let opening = Some((server, Time::ZERO + flow.start, Arc::clone(&config)));
         let client_end = self.end(shared, (Side::Client, client), None, opening, ends.client);
         let server_end = self.end(shared, (Side::Server, server), Some(config), None, ends.server);

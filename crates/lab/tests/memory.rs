@@ -46,7 +46,8 @@ static ALLOCATOR: Counting = Counting;
 /// Calls of the allocator and the most bytes at a time during a run of so many seconds.
 fn cost(text: &str, seconds: u64, protection: &str) -> (u64, u64, u64) {
     let sets = [format!("duration={seconds} s"), format!("tls.protection={protection}")];
-    let scenario = Scenario::parse(text, Path::new("memory.toml"), &sets).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        Scenario::parse(text, Path::new("memory.toml"), &sets).unwrap_or_else(|error| panic!("{error}"));
     let prepared = Prepared::new(&scenario).unwrap();
     let (calls, live) = (CALLS.load(Relaxed), LIVE.load(Relaxed));
     MOST.store(live, Relaxed);

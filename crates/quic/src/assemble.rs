@@ -33,7 +33,12 @@ pub(crate) struct Payload<'a> {
 impl<'a> Payload<'a> {
     /// A payload at the end of `buffer`, up to a datagram of `limit` bytes.
     #[inline]
-    pub(crate) fn new(buffer: &'a mut Vec<u8>, contents: &'a mut Contents, limit: usize, hollow: bool) -> Payload<'a> {
+    pub(crate) fn new(
+        buffer: &'a mut Vec<u8>,
+        contents: &'a mut Contents,
+        limit: usize,
+        hollow: bool,
+    ) -> Payload<'a> {
         contents.clear();
         Payload { buffer, hole: None, limit, contents, hollow, carries_data: false }
     }
@@ -105,7 +110,12 @@ impl<'a> Payload<'a> {
 
     /// Appends a STREAM frame. Its length is left out where it ends the packet.
     #[inline]
-    pub(crate) fn stream(&mut self, id: StreamId, piece: &Piece, copy: impl FnOnce(Range<u64>, &mut Vec<u8>)) {
+    pub(crate) fn stream(
+        &mut self,
+        id: StreamId,
+        piece: &Piece,
+        copy: impl FnOnce(Range<u64>, &mut Vec<u8>),
+    ) {
         self.close_hole();
         let (length, room) = (piece.length as usize, self.room());
         let bare = stream_header_size(id, piece.offset, None);
@@ -124,7 +134,12 @@ impl<'a> Payload<'a> {
         } else if length > 0 {
             copy(piece.offset..piece.offset + length as u64, self.buffer);
         }
-        self.contents.push(SentFrame::Stream { id, offset: piece.offset, length: piece.length, fin: piece.fin });
+        self.contents.push(SentFrame::Stream {
+            id,
+            offset: piece.offset,
+            length: piece.length,
+            fin: piece.fin,
+        });
         self.carries_data = true;
     }
 
@@ -172,7 +187,10 @@ mod tests {
                     0 => Data::Bytes(&[]),
                     _ => Data::Virtual { length: length as usize },
                 };
-                assert_eq!(frames.last(), Some(&Frame::Stream { id, offset: 100, data: expected, fin: false }));
+                assert_eq!(
+                    frames.last(),
+                    Some(&Frame::Stream { id, offset: 100, data: expected, fin: false })
+                );
             }
         }
     }

@@ -92,15 +92,25 @@ impl Endpoint {
     ///
     /// # Errors
     /// If TLS cannot be set up, or the endpoint has all the connections that it may have.
-    pub fn connect(&mut self, now: Time, remote: SocketAddr, config: Arc<Config>) -> Result<Handle, TransportError> {
+    pub fn connect(
+        &mut self,
+        now: Time,
+        remote: SocketAddr,
+        config: Arc<Config>,
+    ) -> Result<Handle, TransportError> {
         if self.len() >= self.options.max_connections {
             return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
         }
         let mut id = [0; MIN_INITIAL_ID];
         self.random.fill(&mut id);
         let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
-        let origin =
-            Origin { side: Side::Client, local: self.options.local, remote, original_destination, peer_id: None };
+        let origin = Origin {
+            side: Side::Client,
+            local: self.options.local,
+            remote,
+            original_destination,
+            peer_id: None,
+        };
         let slot = self.insert(now, origin, config)?;
         Ok(Handle { slot, generation: self.slots[slot as usize].generation })
     }
@@ -134,7 +144,8 @@ impl Endpoint {
     /// A connection, unless it is gone.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&Connection> {
-        let slot = self.slots.get(handle.slot as usize).filter(|slot| slot.generation == handle.generation)?;
+        let slot =
+            self.slots.get(handle.slot as usize).filter(|slot| slot.generation == handle.generation)?;
         slot.connection.as_deref()
     }
     /// A connection to act on, unless it is gone. It is looked at again before the next datagrams leave.
@@ -243,7 +254,8 @@ impl Endpoint {
             && version != Version::NEGOTIATION
             && datagram.bytes.len() >= usize::from(MIN_PAYLOAD)
             && self.answers.len() < MAX_ANSWERS;
-        let Some(invariants) = wire::header::Invariants::parse(datagram.bytes).ok().filter(|_| answerable) else {
+        let Some(invariants) = wire::header::Invariants::parse(datagram.bytes).ok().filter(|_| answerable)
+        else {
             self.dropped += 1;
             return;
         };

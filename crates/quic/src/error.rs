@@ -74,14 +74,18 @@ impl CloseReason {
             CloseReason::Local { code, .. } | CloseReason::PeerApplication { code, .. } => (true, *code),
             CloseReason::Transport(error) => (false, error.code.0),
             CloseReason::PeerTransport { code, .. } => (false, code.0),
-            CloseReason::IdleTimeout | CloseReason::VersionMismatch | CloseReason::StatelessReset => (false, 0),
+            CloseReason::IdleTimeout | CloseReason::VersionMismatch | CloseReason::StatelessReset => {
+                (false, 0)
+            }
         }
     }
     /// Whether nobody complained: an application closed it with code 0, or it was idle.
     pub fn is_clean(&self) -> bool {
         matches!(
             self,
-            CloseReason::Local { code: 0, .. } | CloseReason::PeerApplication { code: 0, .. } | CloseReason::IdleTimeout
+            CloseReason::Local { code: 0, .. }
+                | CloseReason::PeerApplication { code: 0, .. }
+                | CloseReason::IdleTimeout
         )
     }
 }
@@ -89,12 +93,16 @@ impl CloseReason {
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CloseReason::Local { code, reason } => write!(f, "closed by the application here ({code}: {reason})"),
+            CloseReason::Local { code, reason } => {
+                write!(f, "closed by the application here ({code}: {reason})")
+            }
             CloseReason::Transport(error) => write!(f, "closed here with {error}"),
             CloseReason::PeerApplication { code, reason } => {
                 write!(f, "closed by the peer's application ({code}: {reason})")
             }
-            CloseReason::PeerTransport { code, reason } => write!(f, "closed by the peer with {code}: {reason}"),
+            CloseReason::PeerTransport { code, reason } => {
+                write!(f, "closed by the peer with {code}: {reason}")
+            }
             CloseReason::IdleTimeout => f.write_str("idle timeout"),
             CloseReason::VersionMismatch => f.write_str("no common version"),
             CloseReason::StatelessReset => f.write_str("stateless reset"),

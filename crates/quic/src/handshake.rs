@@ -94,8 +94,9 @@ impl CryptoStream {
                 return Ok(());
             }
             self.recv.raise_limit();
-            session.read(level, &buffer[..read.bytes as usize]).map_err(|alert| {
-                TransportError { frame_type: Some(0x06), ..TransportError::new(Code::crypto(alert.code), alert.reason) }
+            session.read(level, &buffer[..read.bytes as usize]).map_err(|alert| TransportError {
+                frame_type: Some(0x06),
+                ..TransportError::new(Code::crypto(alert.code), alert.reason)
             })?;
         }
     }

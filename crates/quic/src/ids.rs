@@ -115,10 +115,16 @@ impl LocalIds {
     /// peer cannot make more and more ids wait to be sent.
     pub(crate) fn on_retire(&mut self, sequence: u64, used: &ConnectionId) -> Result<(), TransportError> {
         if sequence >= self.sent {
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "retires a connection id that was not issued"));
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "retires a connection id that was not issued",
+            ));
         }
         if self.get(sequence).is_some_and(|known| known.id == *used) {
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "retires the connection id it was sent to"));
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "retires the connection id it was sent to",
+            ));
         }
         self.active.retain(|known| known.sequence != sequence);
         Ok(())
@@ -158,13 +164,19 @@ impl RemoteIds {
         mut retire: impl FnMut(u64),
     ) -> Result<(), TransportError> {
         if self.current().is_empty() {
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "new id for a peer that uses empty ones"));
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "new id for a peer that uses empty ones",
+            ));
         }
         let same_number = self.active.iter().find(|known| known.sequence == new.sequence);
         let same_id = self.active.iter().find(|known| known.id == new.id);
         let clash = |known: &NumberedId| known.id != new.id || known.sequence != new.sequence;
         if same_number.is_some_and(clash) || same_id.is_some_and(clash) {
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "connection id issued twice with a difference"));
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "connection id issued twice with a difference",
+            ));
         }
         if same_number.is_none() {
             if new.sequence < self.retire_prior_to {
@@ -183,7 +195,10 @@ impl RemoteIds {
             }
         }
         if self.active.len() as u64 > self.limit {
-            return Err(TransportError::new(Code::CONNECTION_ID_LIMIT_ERROR, "more connection ids than were allowed"));
+            return Err(TransportError::new(
+                Code::CONNECTION_ID_LIMIT_ERROR,
+                "more connection ids than were allowed",
+            ));
         }
         if self.active.is_empty() {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "all connection ids were retired"));
@@ -196,7 +211,10 @@ impl RemoteIds {
             return Ok(());
         }
         if self.retiring.len() >= MAX_RETIRING {
-            return Err(TransportError::new(Code::CONNECTION_ID_LIMIT_ERROR, "too many connection ids to retire"));
+            return Err(TransportError::new(
+                Code::CONNECTION_ID_LIMIT_ERROR,
+                "too many connection ids to retire",
+            ));
         }
         self.retiring.push(sequence);
         retire(sequence);

@@ -23,13 +23,7 @@ pub(crate) struct Path {
 impl Path {
     /// A client trusts the address that it chose; a server must see the client's proven.
     pub(crate) fn new(side: Side, remote: SocketAddr) -> Path {
-        Path {
-            remote,
-            validated: side == Side::Client,
-            received: 0,
-            sent: 0,
-            peer_max_payload: u64::MAX,
-        }
+        Path { remote, validated: side == Side::Client, received: 0, sent: 0, peer_max_payload: u64::MAX }
     }
     #[inline]
     pub(crate) fn on_received(&mut self, bytes: u64) {

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::loss::{self, LossRun};
 use crate::sent::{Contents, SentFrame, SentPacket};
 use crate::space::Space;
-use congestion::{Allowance, AckSample, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
+use congestion::{AckSample, Allowance, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
 use trace::event::LossTrigger;
 use units::{Duration, Rate, Time};
 
@@ -26,7 +26,14 @@ pub(crate) struct Newly {
 impl Newly {
     /// Takes one packet in.
     #[inline]
-    pub(crate) fn add(&mut self, recovery: &mut Recovery, now: Time, number: u64, packet: &SentPacket, was_lost: bool) {
+    pub(crate) fn add(
+        &mut self,
+        recovery: &mut Recovery,
+        now: Time,
+        number: u64,
+        packet: &SentPacket,
+        was_lost: bool,
+    ) {
         let size = u64::from(packet.size);
         if was_lost {
             self.spurious_bytes += size;
@@ -44,7 +51,8 @@ impl Newly {
         self.any = true;
         self.ack_eliciting |= packet.ack_eliciting;
         self.newest_sent_at = self.newest_sent_at.max(packet.sent_at);
-        self.oldest_sent_at = Some(self.oldest_sent_at.map_or(packet.sent_at, |known| known.min(packet.sent_at)));
+        self.oldest_sent_at =
+            Some(self.oldest_sent_at.map_or(packet.sent_at, |known| known.min(packet.sent_at)));
     }
 }
 
@@ -176,7 +184,13 @@ impl Recovery {
     /// The RTT sample of an ACK frame (RFC 9002 section 5.1): only if it newly acknowledged its largest packet and
     /// something ack-eliciting. Gives the sample.
     #[inline]
-    pub(crate) fn sample_rtt(&mut self, now: Time, largest: u64, newly: &Newly, ack_delay: Duration) -> Option<Duration> {
+    pub(crate) fn sample_rtt(
+        &mut self,
+        now: Time,
+        largest: u64,
+        newly: &Newly,
+        ack_delay: Duration,
+    ) -> Option<Duration> {
         if newly.largest != largest || !newly.ack_eliciting {
             return None;
         }
@@ -216,7 +230,9 @@ impl Recovery {
         let (mut bytes, mut newest_sent_at, mut run) = (0, Time::ZERO, LossRun::default());
         for loss in &*losses {
             let crypto = &mut space.crypto;
-            let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else { continue };
+            let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else {
+                continue;
+            };
             if packet.in_flight {
                 bytes += u64::from(packet.size);
                 newest_sent_at = newest_sent_at.max(packet.sent_at);

@@ -66,6 +66,9 @@ enum Fate {
     Gone,
 }
 
+/// Packets that are not in flight may never be acknowledged. Of more than so many packets, those at the front are
+/// forgotten; all that is lost with them is to learn which ACK frames the peer has.
+const MAX_KEPT: usize = 4096;
 const NO_EXTRA: u32 = u32::MAX;
 const NO_ACK: u64 = u64::MAX;
 
@@ -133,6 +136,9 @@ impl SentPackets {
             }
             _ => NO_EXTRA,
         };
+        if !contents.in_flight && self.packets.len() > MAX_KEPT {
+            self.forget_acks();
+        }
         self.ack_eliciting += u64::from(contents.ack_eliciting);
         self.packets.push_back(SentPacket {
             sent_at,
@@ -147,6 +153,20 @@ impl SentPackets {
         });
     }
 
+    /// Lets go of packets at the front that are not in flight.
+    #[cold]
+    fn forget_acks(&mut self) {
+        while self.packets.front().is_some_and(|front| !front.in_flight || front.fate == Fate::Gone) {
+            self.packets.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// How many packets are remembered.
+    pub(crate) fn kept(&self) -> usize {
+        self.packets.len()
+    }
+
     /// The oldest number that is still remembered.
     #[inline]
     pub(crate) fn first_number(&self) -> u64 {
@@ -156,7 +176,11 @@ impl SentPackets {
     /// Takes `number` out as acknowledged. Its frames go to `each`. The answer tells also whether it had been
     /// declared lost.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<(&SentPacket, bool)> {
+    pub(crate) fn acknowledge(
+        &mut self,
+        number: u64,
+        mut each: impl FnMut(SentFrame),
+    ) -> Option<(&SentPacket, bool)> {
         let at = number.checked_sub(self.base)? as usize;
         let packet = self.packets.get_mut(at)?;
         let was_lost = match packet.fate {
@@ -232,8 +256,12 @@ impl SentPackets {
 
     /// Takes everything out, as when keys are discarded; gives the bytes that were in flight.
     pub(crate) fn discard_all(&mut self) -> u64 {
-        let in_flight =
-            self.packets.iter().filter(|p| p.fate == Fate::Outstanding && p.in_flight).map(|p| u64::from(p.size)).sum();
+        let in_flight = self
+            .packets
+            .iter()
+            .filter(|p| p.fate == Fate::Outstanding && p.in_flight)
+            .map(|p| u64::from(p.size))
+            .sum();
         self.base = self.next_number();
         self.packets = VecDeque::new();
         self.extra = Vec::new();
@@ -275,6 +303,16 @@ mod tests {
         assert_eq!(sent.outstanding_to(10).map(|(n, _)| n).collect::<Vec<_>>(), [1, 3]);
         assert_eq!(sent.discard_all(), 200);
         assert_eq!((sent.next_number(), sent.ack_eliciting()), (4, 0));
+    }
+
+    #[test]
+    fn packets_that_are_never_acknowledged_do_not_pile_up() {
+        let mut sent = SentPackets::default();
+        for _ in 0..100_000 {
+            sent.push(Time::ZERO, 50, SentState::default(), &contents(0));
+        }
+        assert_eq!(sent.next_number(), 100_000);
+        assert!(sent.kept() <= MAX_KEPT + 1);
     }
 
     #[test]

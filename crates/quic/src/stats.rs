@@ -90,7 +90,8 @@ impl RttHistogram {
         let octave = LOWEST + (at / STEPS) as u32;
         let (step, width) = ((at % STEPS) as u64, 1u64 << (octave - 5));
         // The samples of a bucket are taken to be spread evenly over it.
-        let within = (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * inside)) as u64;
+        let within =
+            (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * inside)) as u64;
         Some(Duration::from_nanos((1 << octave) + step * width + within))
     }
 }

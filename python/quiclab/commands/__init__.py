@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from quiclab.commands.bench import bench
 from quiclab.commands.check import check
 from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
@@ -15,6 +16,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "check": check,
     "plot": plot,
     "list": list_,
+    "bench": bench,
 }
 """The word for a command: its function, whose docstring is its manual."""
 

@@ -95,6 +95,76 @@ fn the_blocks_are_those_of_the_format() {
 }
 
 #[test]
+fn of_an_altered_packet_there_are_headers_and_a_comment() {
+    let mut file = Vec::new();
+    let mut capture = Capture::new(&mut file).unwrap();
+    let damage = Damage { first: 7, last: 7 };
+    capture.altered_packet(Time::ZERO, v4(false), 0, &[9; 1000], damage).unwrap();
+    capture.packet(Time::ZERO, v4(false).0, v4(false).1, 0, &[9; 2]).unwrap();
+    capture.finish().unwrap();
+    let blocks = blocks(&file);
+    let packet = blocks[2].1;
+    // 28 bytes captured of 1028.
+    assert_eq!(packet[12..20], [28, 0, 0, 0, 4, 4, 0, 0]);
+    let comment = b"altered underway: byte 7 of the UDP payload";
+    assert_eq!(packet[48..52], [1, 0, comment.len() as u8, 0]);
+    assert_eq!(&packet[52..52 + comment.len()], comment);
+    assert_eq!(packet[52 + comment.len()..], [0; 5]);
+    assert_eq!(blocks.len(), 4);
+}
+
+#[test]
+fn what_comes_before_the_altered_packet_is_kept() {
+    let (first, second) = (bytes(SERVER_INITIAL), bytes(CLIENT_SHORT));
+    let datagram = [first.clone(), second.clone()].concat();
+    let end = first.len();
+    for (at, kept) in [(0, 0), (end - 1, 0), (end, end), (datagram.len() - 1, end)] {
+        let mut altered = datagram.clone();
+        altered[at] ^= 0x10;
+        let damage = Damage { first: at as u32, last: at as u32 };
+        assert_eq!(before_damage(&altered, damage), kept, "{at}");
+    }
+    let mut file = Vec::new();
+    let mut capture = Capture::new(&mut file).unwrap();
+    let damage = Damage { first: end as u32, last: end as u32 + 1 };
+    capture.altered_packet(Time::ZERO, v4(false), 0, &datagram, damage).unwrap();
+    capture.finish().unwrap();
+    let packet = blocks(&file)[2].1;
+    assert_eq!(packet[20 + 28..20 + 28 + end], first);
+    assert_eq!(packet[12] as usize, 28 + end);
+    assert_eq!(packet[20 + (28 + end).next_multiple_of(4)], 1, "the comment follows on 32 bits");
+}
+
+#[test]
+fn tshark_opens_what_follows_an_altered_packet() {
+    let mut file = Vec::new();
+    let mut capture = Capture::new(&mut file).unwrap();
+    let mut put = |at: u64, client: bool, hex: &str, secret: &str| {
+        let (source, destination) = v4(client);
+        capture.secrets(secret).unwrap();
+        capture.packet(Time::from_nanos(at), source, destination, 0, &bytes(hex)).unwrap();
+    };
+    put(1, true, CLIENT_INITIAL, "");
+    put(2, false, SERVER_INITIAL, SECRETS);
+    // The first byte as it would be with another key phase and a longer packet number.
+    let mut altered = bytes(CLIENT_SHORT);
+    altered[0] ^= 7;
+    let damage = Damage { first: 0, last: 0 };
+    capture.altered_packet(Time::from_nanos(3), v4(true), 0, &altered, damage).unwrap();
+    let mut put = |at: u64, client: bool, hex: &str| {
+        let (source, destination) = v4(client);
+        capture.packet(Time::from_nanos(at), source, destination, 0, &bytes(hex)).unwrap();
+    };
+    put(4, true, CLIENT_SHORT);
+    capture.finish().unwrap();
+    let fields = ["-T", "fields", "-E", "separator=,", "-e", "frame.comment", "-e", "quic.packet_number"];
+    let Some(shown) = tshark("altered", &file, &fields) else { return };
+    assert_eq!(shown, ",2\n,1\naltered underway: byte 0 of the UDP payload,\n,7\n");
+    let Some(shown) = tshark("altered_malformed", &file, &["-Y", "_ws.malformed"]) else { return };
+    assert_eq!(shown, "");
+}
+
+#[test]
 fn what_ip_cannot_carry_is_refused_and_leaves_no_trace() {
     let mut file = Vec::new();
     let mut capture = Capture::new(&mut file).unwrap();

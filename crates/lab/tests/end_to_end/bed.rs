@@ -11,7 +11,8 @@ use trace::columns::Table;
 /// A scenario out of its document and changes to it. Files in it are relative to `examples/`.
 pub(crate) fn scenario(text: &str, sets: &[&str]) -> Scenario {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Scenario::parse(text, &examples().join("test.toml"), &sets).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    Scenario::parse(text, &examples().join("test.toml"), &sets)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The folder of the examples that the project ships.
@@ -44,10 +45,7 @@ pub(crate) const LINKS: &[(&str, &[&str])] = &[
     ("lossy", &["link.cell.forward.loss=3 %", "link.cell.backward.loss=3 %"]),
     (
         "reordering",
-        &[
-            "link.cell.both.jitter={ type = \"uniform\", maximum = \"8 ms\" }",
-            "link.cell.both.reorder=true",
-        ],
+        &["link.cell.both.jitter={ type = \"uniform\", maximum = \"8 ms\" }", "link.cell.both.reorder=true"],
     ),
     ("duplicating", &["link.cell.both.duplicate=10 %"]),
     ("corrupting", &["link.cell.both.corrupt=5 %"]),

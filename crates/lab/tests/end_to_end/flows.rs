@@ -79,7 +79,8 @@ fn flows_in_both_directions_share_a_bottleneck() {
         assert_eq!(connection["delivered_bytes"], bytes, "{flow}");
         assert_eq!(connection["sender"], sender, "{flow}");
         // Nothing of a flow is earlier than its start, and its times count from there.
-        let begun = run.rows("event", &[("connection", flow), ("side", "client"), ("event", "connection_started")]);
+        let begun =
+            run.rows("event", &[("connection", flow), ("side", "client"), ("event", "connection_started")]);
         assert_eq!(begun.len(), 1, "{flow}");
         assert_eq!(begun[0][0].parse::<f64>().unwrap(), start, "{flow}");
         let packets = run.numbers("packet", "time_s", &[("connection", flow)]);
@@ -99,9 +100,11 @@ fn flows_in_both_directions_share_a_bottleneck() {
         assert!(link["delivered_bytes"].as_f64().unwrap() > bytes);
         assert!(link["utilisation"].as_f64().unwrap() <= 1.0);
     }
-    let packets = |name: &str, direction: &str| run.link(name, direction)["delivered_packets"].as_u64().unwrap();
+    let packets =
+        |name: &str, direction: &str| run.link(name, direction)["delivered_packets"].as_u64().unwrap();
     let from_east = packets("east-c", "forward") + packets("east-d", "forward");
-    let through = packets("middle", "forward") + run.link("middle", "forward")["drops"]["queue"].as_u64().unwrap();
+    let through =
+        packets("middle", "forward") + run.link("middle", "forward")["drops"]["queue"].as_u64().unwrap();
     // What is still underway at the end is less than a window.
     assert!(from_east >= through && from_east - through < 100, "{from_east} {through}");
 }
@@ -111,9 +114,14 @@ fn what_the_network_lost_is_counted_for_the_flow_that_lost_it() {
     let run = run(&scenario(DUMBBELL, &["flow.down.application.size=5 MB"]));
     let flows = ["down", "up", "late", "reverse"];
     let lost: u64 = flows.iter().map(|flow| run.connection(flow)["packets_lost"].as_u64().unwrap()).sum();
-    let drops: u64 = run.summary["links"].as_array().unwrap().iter().map(|link| {
-        ["queue", "loss", "mtu"].iter().map(|reason| link["drops"][reason].as_u64().unwrap()).sum::<u64>()
-    }).sum();
+    let drops: u64 = run.summary["links"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|link| {
+            ["queue", "loss", "mtu"].iter().map(|reason| link["drops"][reason].as_u64().unwrap()).sum::<u64>()
+        })
+        .sum();
     // Acknowledgements that were dropped are those of the other ends.
     assert!(lost > 0 && lost <= drops, "{lost} {drops}");
     assert_eq!(run.table("drop").rows() as u64, drops);
@@ -236,7 +244,8 @@ fn a_server_on_a_router_and_a_flow_to_itself_are_mistakes() {
     let path = examples().join("a.toml");
     let error = Scenario::parse(&text, &path, &[]).unwrap_err().to_string();
     assert!(error.contains("router") && error.lines().count() == 1, "{error}");
-    let error = Scenario::parse(ONE_LINK, &path, &["flow.get.server=client".to_owned()]).unwrap_err().to_string();
+    let error =
+        Scenario::parse(ONE_LINK, &path, &["flow.get.server=client".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("flow.get") && error.lines().count() == 1, "{error}");
 }
 
@@ -275,7 +284,8 @@ fn packets_are_no_larger_than_the_way_carries() {
 fn a_way_that_no_quic_packet_fits_is_a_mistake() {
     for sets in [&["link.cell.forward.mtu=1227"][..], &["link.cell.backward.mtu=1247", "flow.get.ip=6"]] {
         let scenario = scenario(ONE_LINK, sets);
-        let error = lab::run(&scenario, &lab::Options::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let error =
+            lab::run(&scenario, &lab::Options::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("flow get") && error.contains("MTU") && error.lines().count() == 1, "{error}");
     }
@@ -289,4 +299,25 @@ fn an_outage_is_survived() {
     assert_eq!((&get["completed"], &get["delivered_bytes"]), (&true.into(), &1_000_000.into()));
     assert!(second(&run, "get", "completion_s") > 3.0);
     assert!(get["probe_timeouts"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn where_one_packet_in_five_is_lost_everything_arrives_all_the_same() {
+    for seed in 1..=100 {
+        let sets = [
+            format!("seed={seed}"),
+            format!("tls.protection={}", ["null", "tls"][seed % 2]),
+            format!("tls.certificate_chain={} kB", [1, 3, 10][seed % 3]),
+            format!("flow.get.application.direction={}", ["download", "upload"][seed / 2 % 2]),
+        ];
+        let mut sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        sets.extend(["link.cell.both.loss=20 %", "flow.get.application.size=30 kB", "duration=300 s"]);
+        let run = run(&scenario(ONE_LINK, &sets));
+        let get = run.connection("get");
+        assert_eq!(
+            (&get["completed"], &get["delivered_bytes"]),
+            (&true.into(), &30_000.into()),
+            "{seed}: {get}"
+        );
+    }
 }

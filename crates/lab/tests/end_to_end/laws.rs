@@ -84,7 +84,8 @@ impl Author {
             }
             // What comes in pairs is a course over time.
             Kind::Pairs(_, of) => {
-                let pairs = (0..1 + self.below(4)).map(|i| format!("[\"{} ms\", {}]", i * 300, self.value(of)));
+                let pairs =
+                    (0..1 + self.below(4)).map(|i| format!("[\"{} ms\", {}]", i * 300, self.value(of)));
                 let pairs: Vec<String> = pairs.collect();
                 format!("[{}]", pairs.join(", "))
             }
@@ -189,6 +190,44 @@ fn equal_seeds_give_equal_records() {
 }
 
 #[test]
+fn null_and_tls_give_equal_records() {
+    for (at, case) in cases().iter().enumerate() {
+        let seed = format!("seed={at}");
+        let [null, tls] = ["tls.protection=null", "tls.protection=tls"]
+            .map(|protection| run(&scenario(CHAIN, &[&case.set("last", "get"), &seed, protection])));
+        assert_equal(&null, &tls, &case.value);
+    }
+}
+
+/// Endpoints with some of their options, whatever they are: small windows, few streams, late acknowledgements.
+#[test]
+fn whatever_the_options_of_an_endpoint_runs_are_equal_and_of_equal_sizes() {
+    let transport = rooms().iter().find(|room| room.name == "sections").unwrap().rows.clone();
+    let transport = transport.iter().find(|section| section.name == "transport").unwrap().parameters;
+    let mut completed = 0;
+    for variant in 0..80 {
+        let mut author = Author::new(variant);
+        let mut sets = vec![format!("seed={variant}"), "link.last.both.loss=2 %".to_owned()];
+        for parameter in transport {
+            if author.below(3) == 0 {
+                sets.push(format!("flow.get.transport.{}={}", parameter.name, author.value(&parameter.kind)));
+            }
+        }
+        let direction = ["download", "upload"][variant as usize % 2];
+        sets.push(format!("flow.get.application.direction={direction}"));
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let [null, again, tls] = ["null", "null", "tls"].map(|protection| {
+            let protection = format!("tls.protection={protection}");
+            run(&scenario(CHAIN, &[&sets[..], &[protection.as_str()]].concat()))
+        });
+        assert_equal(&null, &again, &format!("{sets:?}"));
+        assert_equal(&null, &tls, &format!("{sets:?}"));
+        completed += u32::from(null.connection("get")["completed"] == true);
+    }
+    assert!(completed > 10, "{completed}");
+}
+
+#[test]
 fn packets_and_bytes_are_conserved_on_every_link() {
     for (at, case) in cases().iter().enumerate() {
         let seed = format!("seed={at}");
@@ -196,13 +235,15 @@ fn packets_and_bytes_are_conserved_on_every_link() {
         let what = &case.value;
         for link in run.summary["links"].as_array().unwrap() {
             let count = |field: &str| link[field].as_u64().unwrap();
-            let dropped: u64 = ["queue", "loss", "mtu"].iter().map(|r| link["drops"][r].as_u64().unwrap()).sum();
+            let dropped: u64 =
+                ["queue", "loss", "mtu"].iter().map(|r| link["drops"][r].as_u64().unwrap()).sum();
             assert_eq!(
                 count("offered_packets") + count("duplicated"),
                 count("delivered_packets") + dropped + count("inside_packets"),
                 "{what}: {link}"
             );
-            let subject = format!("{} {}", link["name"].as_str().unwrap(), link["direction"].as_str().unwrap());
+            let subject =
+                format!("{} {}", link["name"].as_str().unwrap(), link["direction"].as_str().unwrap());
             assert_eq!(run.rows("drop", &[("link", &subject)]).len() as u64, dropped, "{what}: {link}");
             // Bytes, as the table of rates has them in bins of 100 ms.
             let mbps = run.numbers("rate", "mbps", &[("subject", &subject), ("kind", "delivered")]);
@@ -241,11 +282,14 @@ fn no_window_is_below_its_minimum() {
             let sets = [&case.set("last", "get"), seed.as_str(), loss, queue[0], queue[1]];
             let run = run(&scenario(CHAIN, &sets));
             // RFC 9002 section 7.2: the least window is two packets, if the controller has no option that says other.
-            let packets = case.value.split("minimum_window = ").nth(1).map_or(2.0, |rest| {
-                rest.split([',', ' ']).next().unwrap().parse().unwrap()
-            });
+            let packets = case
+                .value
+                .split("minimum_window = ")
+                .nth(1)
+                .map_or(2.0, |rest| rest.split([',', ' ']).next().unwrap().parse().unwrap());
             for side in ["client", "server"] {
-                let windows = run.numbers("connection", "cwnd_bytes", &[("connection", "get"), ("side", side)]);
+                let windows =
+                    run.numbers("connection", "cwnd_bytes", &[("connection", "get"), ("side", side)]);
                 let least = windows.iter().copied().fold(f64::INFINITY, f64::min);
                 assert!(least >= packets * 1472.0, "{} {side}: {least}", case.value);
                 seen += windows.len();
@@ -259,7 +303,12 @@ fn no_window_is_below_its_minimum() {
 fn every_scheduler_serves_every_stream() {
     for case in cases().iter().filter(|case| case.room == "schedulers") {
         let application = "flow.get.application={ type = \"bulk\", size = \"300 kB\", streams = 30 }";
-        let sets = [&case.set("last", "get"), application, "link.last.both.rate=5 Mbit/s", "link.last.both.loss=2 %"];
+        let sets = [
+            &case.set("last", "get"),
+            application,
+            "link.last.both.rate=5 Mbit/s",
+            "link.last.both.loss=2 %",
+        ];
         let run = run(&scenario(CHAIN, &sets));
         assert_eq!(run.connection("get")["completed"], true, "{}", case.value);
         let received = run.numbers("stream", "received_bytes", &[("connection", "get"), ("side", "client")]);

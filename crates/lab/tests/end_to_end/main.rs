@@ -5,6 +5,7 @@ mod captures;
 mod equal_seeds;
 mod flows;
 mod goodput;
+mod interrupted;
 mod laws;
 mod protections;
 mod qlog_files;

@@ -57,7 +57,11 @@ fn events_are_as_many_as_the_summary_counts() {
             let [client, server] = ["client", "server"].map(|side| events(&run, side));
             assert_eq!(count(&server, "quic:packet_sent"), number("packets_sent"), "{kind}");
             assert_eq!(count(&server, "quic:packet_lost"), number("packets_declared_lost"), "{kind}");
-            assert_eq!(sent_with(&server, |frames| frames.contains(&"stream")), number("data_packets_sent"), "{kind}");
+            assert_eq!(
+                sent_with(&server, |frames| frames.contains(&"stream")),
+                number("data_packets_sent"),
+                "{kind}"
+            );
             let passive = |frames: &[&str]| {
                 frames.iter().all(|frame| ["ack", "padding", "connection_close"].contains(frame))
                     && frames.contains(&"ack")
@@ -68,7 +72,11 @@ fn events_are_as_many_as_the_summary_counts() {
                     [("packet_sent", "sent"), ("packet_received", "received"), ("packet_dropped", "dropped")]
                 {
                     let rows = run.rows("packet", &[("side", side), ("direction", direction)]);
-                    assert_eq!(count(events, &format!("quic:{name}")), rows.len() as u64, "{kind} {side} {name}");
+                    assert_eq!(
+                        count(events, &format!("quic:{name}")),
+                        rows.len() as u64,
+                        "{kind} {side} {name}"
+                    );
                 }
             }
             assert!(count(&server, "quic:recovery_metrics_updated") > 10, "{kind}");
@@ -103,7 +111,11 @@ fn drops_and_losses_are_in_the_tables_too() {
             let link = run.link("cell", direction);
             for reason in ["queue", "loss", "mtu"] {
                 let rows = run.rows("drop", &[("link", &format!("cell {direction}")), ("reason", reason)]);
-                assert_eq!(rows.len() as u64, link["drops"][reason].as_u64().unwrap(), "{kind} {direction} {reason}");
+                assert_eq!(
+                    rows.len() as u64,
+                    link["drops"][reason].as_u64().unwrap(),
+                    "{kind} {direction} {reason}"
+                );
                 drops += rows.len();
             }
         }

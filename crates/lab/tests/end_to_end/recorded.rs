@@ -9,11 +9,13 @@ use std::{fs, io};
 fn traces() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let files = fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "down")).collect();
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|end| end == "down")).collect();
     files.sort();
     if files.is_empty() {
         // Past the test harness, which keeps what a passing test prints to itself.
-        let _ = writeln!(io::stderr(), "NOT TESTED: no recorded traces in {}; the shipped one", folder.display());
+        let _ =
+            writeln!(io::stderr(), "NOT TESTED: no recorded traces in {}; the shipped one", folder.display());
         files.push(examples().join("traces/lte-like.down"));
     }
     files
@@ -57,11 +59,17 @@ fn every_recorded_link_runs() {
         // NewReno with 200 packets of queue uses most of what there is, even where the rate jumps.
         assert!(delivered * 10 > capacity * 6, "{}: {delivered} of {capacity}", path.display());
         let goodput = get["delivered_bytes"].as_u64().unwrap();
-        assert!(goodput < delivered * 96 / 100 + 1500 && goodput * 10 > delivered * 9, "{goodput} {delivered}");
+        assert!(
+            goodput < delivered * 96 / 100 + 1500 && goodput * 10 > delivered * 9,
+            "{goodput} {delivered}"
+        );
         // The table of rates says the same capacity.
         let mbps = run.numbers("rate", "mbps", &[("kind", "capacity"), ("subject", "cell forward")]);
         let table = mbps.iter().sum::<f64>() * 0.1 * 1e6 / 8.0;
         assert!((table / capacity as f64 - 1.0).abs() < 0.002, "{}: {table} {capacity}", path.display());
-        assert_eq!(link["drops"]["queue"].as_u64().unwrap(), run.rows("drop", &[("reason", "queue")]).len() as u64);
+        assert_eq!(
+            link["drops"]["queue"].as_u64().unwrap(),
+            run.rows("drop", &[("reason", "queue")]).len() as u64
+        );
     }
 }

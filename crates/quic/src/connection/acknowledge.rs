@@ -32,7 +32,9 @@ impl Owners<'_> {
     fn lost(&mut self, now: Time, frame: SentFrame, crypto: &mut CryptoStream) {
         match frame {
             SentFrame::Crypto { offset, length } => crypto.on_lost(offset, u64::from(length)),
-            SentFrame::NewConnectionId { .. } | SentFrame::RetireConnectionId { .. } | SentFrame::HandshakeDone => {
+            SentFrame::NewConnectionId { .. }
+            | SentFrame::RetireConnectionId { .. }
+            | SentFrame::HandshakeDone => {
                 self.control.push_back(frame);
             }
             _ => self.streams.on_lost(now, frame),
@@ -74,7 +76,8 @@ impl Connection {
             }
             for number in oldest.max(*range.start())..=*range.end() {
                 let crypto = &mut space.crypto;
-                let Some((packet, was_lost)) = space.sent.acknowledge(number, |frame| owners.acked(frame, crypto))
+                let Some((packet, was_lost)) =
+                    space.sent.acknowledge(number, |frame| owners.acked(frame, crypto))
                 else {
                     continue;
                 };
@@ -85,7 +88,8 @@ impl Connection {
                 newly.add(recovery, now, number, packet, was_lost);
             }
         }
-        space.largest_acked = Some(space.largest_acked.map_or(ack.largest(), |known| known.max(ack.largest())));
+        space.largest_acked =
+            Some(space.largest_acked.map_or(ack.largest(), |known| known.max(ack.largest())));
         self.stats.packets_spuriously_lost += spurious;
         if !newly.any {
             return Ok(());
@@ -140,7 +144,9 @@ impl Connection {
         }
     }
 
-    /// Sends what is oldest underway once more, for a probe (RFC 9002 section 6.2.4), unless something waits anyway.
+    /// For a probe (RFC 9002 section 6.2.4): it carries what waits to be sent; if nothing does, what is oldest underway,
+    /// again; and if nothing is, it is a PING.
+    #[cold]
     pub(super) fn repeat_oldest(&mut self, now: Time, kind: SpaceKind) {
         let view = self.view(now);
         if kind == SpaceKind::Data && (self.streams.has_pending(&view) || !self.control.is_empty()) {

@@ -96,9 +96,11 @@ impl Connection {
             }
             Some(CloseReason::Transport(error)) => {
                 let frame_type = error.frame_type.unwrap_or(0);
-                Frame::ConnectionClose { code: error.code, frame_type, reason: &cut(&error.reason) }.encode(out);
+                Frame::ConnectionClose { code: error.code, frame_type, reason: &cut(&error.reason) }
+                    .encode(out);
             }
-            _ => Frame::ConnectionClose { code: Code::APPLICATION_ERROR, frame_type: 0, reason: &[] }.encode(out),
+            _ => Frame::ConnectionClose { code: Code::APPLICATION_ERROR, frame_type: 0, reason: &[] }
+                .encode(out),
         }
     }
 

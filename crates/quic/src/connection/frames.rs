@@ -12,7 +12,10 @@ use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side};
 const MAX_PATH_RESPONSES: usize = 4;
 
 fn frame_error(error: FrameError) -> TransportError {
-    TransportError { frame_type: Some(error.frame_type), ..TransportError::new(error.code(), error.to_string()) }
+    TransportError {
+        frame_type: Some(error.frame_type),
+        ..TransportError::new(error.code(), error.to_string())
+    }
 }
 
 impl Connection {
@@ -38,17 +41,23 @@ impl Connection {
             };
             if kind != SpaceKind::Data && !frame.allowed_in(header.kind) {
                 // 12.4 and table 3.
-                let error = TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
+                let error =
+                    TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
                 return Err(TransportError { frame_type: Some(frame.frame_type()), ..error });
             }
             ack_eliciting |= frame.is_ack_eliciting();
-            if let &Frame::Stream { id, offset, data, fin } = frame {
-                self.streams.on_stream(id, offset, data, fin)?;
+            let done = if let &Frame::Stream { id, offset, data, fin } = frame {
+                self.streams.on_stream(id, offset, data, fin)
             } else if let Frame::Ack(ack) = frame {
-                self.on_ack(now, kind, ack)?;
+                self.on_ack(now, kind, ack)
             } else {
                 self.on_frame(now, kind, &header.destination, *frame)
-                    .map_err(|error| TransportError { frame_type: error.frame_type.or(Some(frame.frame_type())), ..error })?;
+            };
+            if let Err(error) = done {
+                return Err(TransportError {
+                    frame_type: error.frame_type.or(Some(frame.frame_type())),
+                    ..error
+                });
             }
             if self.is_over() {
                 return Ok(ack_eliciting);
@@ -66,7 +75,9 @@ impl Connection {
         match frame {
             Frame::Padding { .. } | Frame::Ping | Frame::Ack(_) | Frame::Stream { .. } => {}
             Frame::Crypto { offset, data } => return self.on_crypto(now, kind, offset, data),
-            Frame::ResetStream { id, code, final_size } => return self.streams.on_reset(id, code, final_size),
+            Frame::ResetStream { id, code, final_size } => {
+                return self.streams.on_reset(id, code, final_size);
+            }
             Frame::StopSending { id, code } => return self.streams.on_stop_sending(id, code),
             Frame::MaxData { maximum } => self.streams.on_max_data(now, maximum),
             Frame::MaxStreamData { id, maximum } => return self.streams.on_max_stream_data(now, id, maximum),
@@ -94,7 +105,10 @@ impl Connection {
             }
             Frame::PathResponse { .. } => {
                 // 19.18: an answer to a challenge that was never sent.
-                return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "PATH_RESPONSE without a challenge"));
+                return Err(TransportError::new(
+                    Code::PROTOCOL_VIOLATION,
+                    "PATH_RESPONSE without a challenge",
+                ));
             }
             Frame::NewToken { .. } => {
                 if self.origin.side == Side::Server {
@@ -103,7 +117,10 @@ impl Connection {
             }
             Frame::HandshakeDone => {
                 if self.origin.side == Side::Server {
-                    return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
+                    return Err(TransportError::new(
+                        Code::PROTOCOL_VIOLATION,
+                        "HANDSHAKE_DONE from a client",
+                    ));
                 }
                 if self.progress == Progress::Complete {
                     self.confirm_handshake(now);
@@ -121,7 +138,13 @@ impl Connection {
         Ok(())
     }
 
-    fn on_crypto(&mut self, now: Time, kind: SpaceKind, offset: u64, data: &[u8]) -> Result<(), TransportError> {
+    fn on_crypto(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), TransportError> {
         let session = &mut self.session;
         let space = match kind {
             SpaceKind::Data => Some(&mut self.data),
@@ -134,7 +157,10 @@ impl Connection {
         let level = self.write_level;
         self.drive_handshake(now)?;
         if self.write_level != level && self.space(level).is_some_and(|space| space.crypto.has_gap()) {
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "handshake data left at a level that is over"));
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "handshake data left at a level that is over",
+            ));
         }
         Ok(())
     }

@@ -42,6 +42,9 @@ use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, V
 /// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
 const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
 
+/// A peer that makes us send more packets than this without acknowledging one is given up.
+const MAX_UNACKNOWLEDGED: usize = 1 << 20;
+
 /// How far the handshake is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
@@ -130,15 +133,13 @@ impl Connection {
             Side::Client => context.client(fork("tls"), version, encoded),
             Side::Server => context.server(fork("tls"), version, encoded),
         };
-        let session = session.map_err(|error| TransportError::new(Code::INTERNAL_ERROR, error.to_string()))?;
+        let session =
+            session.map_err(|error| TransportError::new(Code::INTERNAL_ERROR, error.to_string()))?;
         let mut initial = Box::new(Space::new());
         let id = origin.original_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
-        let controller = congestion::build(
-            config.controller.name,
-            &config.controller.arguments,
-            Recovery::setup(&config),
-        );
+        let controller =
+            congestion::build(config.controller.name, &config.controller.arguments, Recovery::setup(&config));
         let scheduler = crate::schedule::build(config.scheduler.name, &config.scheduler.arguments);
         let (Some(controller), Some(scheduler)) = (controller, scheduler) else {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "no such controller or scheduler"));
@@ -443,7 +444,8 @@ impl Connection {
         if self.data.sent.ack_eliciting() == 0 {
             return None;
         }
-        let timeout = loss::probe_timeout(&self.recovery.rtt, self.peer_max_ack_delay, self.recovery.pto_count);
+        let timeout =
+            loss::probe_timeout(&self.recovery.rtt, self.peer_max_ack_delay, self.recovery.pto_count);
         Some((self.data.last_eliciting_at + timeout, SpaceKind::Data))
     }
 
@@ -483,25 +485,29 @@ impl Connection {
             self.trace_metrics(now);
             return;
         }
+        if self.space(kind).is_some_and(|space| space.sent.kept() > MAX_UNACKNOWLEDGED) {
+            return self.fail(now, TransportError::new(Code::INTERNAL_ERROR, "too much is not acknowledged"));
+        }
         self.recovery.pto_count += 1;
         self.stats.probe_timeouts += 1;
-        // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data in flight.
-        // They carry new data if there is some, else what is oldest underway, else a PING.
+        // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data underway.
         for probed in SpaceKind::ALL {
-            let wanted = probed == kind || self.progress != Progress::Confirmed && self.has_data_in_flight(probed);
+            let wanted =
+                probed == kind || self.progress != Progress::Confirmed && self.has_unfinished(probed);
             if let Some(space) = self.space_mut(probed).filter(|_| wanted) {
                 space.probes = 2;
                 space.ping = true;
-                self.repeat_oldest(now, probed);
             }
         }
         self.trace_metrics(now);
     }
 
-    /// Whether something that elicits an acknowledgement is underway in a space whose packets the peer may open.
-    fn has_data_in_flight(&self, kind: SpaceKind) -> bool {
+    /// Whether something is underway in a space whose packets the peer may open, or waits there for a window that is
+    /// full of what the peer cannot open yet.
+    fn has_unfinished(&self, kind: SpaceKind) -> bool {
         let readable = kind != SpaceKind::Data || self.progress >= Progress::Complete;
-        readable && self.space(kind).is_some_and(|space| space.sent.ack_eliciting() > 0)
+        let space = self.space(kind).filter(|space| readable && space.keys.is_some());
+        space.is_some_and(|space| space.sent.ack_eliciting() > 0 || space.crypto.has_pending())
     }
 
     // ---- spaces and keys ----
@@ -542,8 +548,10 @@ impl Connection {
             if self.peer.is_none()
                 && let Some(encoded) = self.session.peer_parameters()
             {
-                let parameters = TransportParameters::decode(encoded, self.origin.side.peer())
-                    .map_err(|error| TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, error.to_string()))?;
+                let parameters =
+                    TransportParameters::decode(encoded, self.origin.side.peer()).map_err(|error| {
+                        TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, error.to_string())
+                    })?;
                 self.set_peer_parameters(now, parameters)?;
             }
             let wrote = !bytes.is_empty();
@@ -584,8 +592,9 @@ impl Connection {
         self.events.push_back(Event::Connected);
         let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
         let control = &mut self.control;
-        self.local_ids
-            .top_up(limit, |sequence| control.push_back(crate::sent::SentFrame::NewConnectionId { sequence }));
+        self.local_ids.top_up(limit, |sequence| {
+            control.push_back(crate::sent::SentFrame::NewConnectionId { sequence })
+        });
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
             self.control.push_back(crate::sent::SentFrame::HandshakeDone);
@@ -598,7 +607,6 @@ impl Connection {
         if self.progress != Progress::Confirmed {
             self.progress = Progress::Confirmed;
             self.discard_space(now, SpaceKind::Handshake);
-            self.early = Early::default();
             self.trace_state(now, "handshake_confirmed");
         }
     }
@@ -649,7 +657,8 @@ fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> Transpo
         disable_active_migration: true,
         active_connection_id_limit: config.active_connection_id_limit,
         initial_source_connection_id: Some(ids.first()),
-        original_destination_connection_id: (origin.side == Side::Server).then_some(origin.original_destination),
+        original_destination_connection_id: (origin.side == Side::Server)
+            .then_some(origin.original_destination),
         stateless_reset_token: (origin.side == Side::Server).then(|| ids.first_token()),
         ..TransportParameters::default()
     }

@@ -72,16 +72,26 @@ impl Connection {
             Phase::Draining { .. } | Phase::Gone => return,
         }
         self.process(now, datagram);
-        self.after_receipt(now);
+        if self.early.waiting.capacity() > 0 {
+            self.process_early(now);
+        }
     }
 
     /// Takes in the packets that had to wait for keys which are there now.
-    fn after_receipt(&mut self, now: Time) {
+    #[cold]
+    fn process_early(&mut self, now: Time) {
         while self.phase == Phase::Open && !self.early.waiting.is_empty() {
             let ready = self.early.waiting.iter().position(|(kind, ..)| self.can_open(*kind));
             let Some(at) = ready else { break };
             let (_, mut bytes, hole, damage, ecn) = self.early.waiting.remove(at);
-            self.process(now, &mut Datagram { remote: self.path.remote, ecn, bytes: &mut bytes, hole, damage });
+            self.process(
+                now,
+                &mut Datagram { remote: self.path.remote, ecn, bytes: &mut bytes, hole, damage },
+            );
+        }
+        if self.progress == Progress::Confirmed {
+            // No more will come for keys that are not there yet; the memory goes too.
+            self.early = Early::default();
         }
     }
 
@@ -127,7 +137,9 @@ impl Connection {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             }
             start += length;
-            hole = hole.filter(|_| own_hole.is_none()).map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
+            hole = hole
+                .filter(|_| own_hole.is_none())
+                .map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
             rest = behind;
         }
     }
@@ -139,7 +151,8 @@ impl Connection {
             return true;
         }
         // 7.2: the peer's id is that of its first packet.
-        let known = self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
+        let known =
+            self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
         let initial = match self.origin.side {
             // 14.1: clients' Initial packets come in datagrams of full size.
             Side::Server => datagram_length >= usize::from(MIN_PAYLOAD),
@@ -195,7 +208,8 @@ impl Connection {
         largest: Option<u64>,
         damaged: bool,
     ) -> Result<(u64, (usize, usize)), DropReason> {
-        let keys = self.space(kind).and_then(|space| space.keys.as_ref()).ok_or(DropReason::KeyUnavailable)?;
+        let keys =
+            self.space(kind).and_then(|space| space.keys.as_ref()).ok_or(DropReason::KeyUnavailable)?;
         keys.remote.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
         let number = truncated.expand(largest);

@@ -60,8 +60,12 @@ impl Connection {
     pub(super) fn trace_closed(&mut self, now: Time, reason: &CloseReason) {
         if self.log.interest().lifecycle {
             let (application, code) = reason.code();
-            let event =
-                Event::ConnectionClosed { local: reason.is_local(), application, code, reason: reason.to_string() };
+            let event = Event::ConnectionClosed {
+                local: reason.is_local(),
+                application,
+                code,
+                reason: reason.to_string(),
+            };
             self.log.push(now, event);
         }
     }
@@ -116,7 +120,11 @@ impl Connection {
                 length: length as u32,
                 destination: self.remote_ids.current().as_bytes().to_vec(),
                 source: source.as_bytes().to_vec(),
-                frames: frames(payload, hole.map_or(0, |hole| hole.length as usize), self.config.ack_delay_exponent),
+                frames: frames(
+                    payload,
+                    hole.map_or(0, |hole| hole.length as usize),
+                    self.config.ack_delay_exponent,
+                ),
                 datagram: self.stats.datagrams_sent,
             };
             self.log.push(now, Event::PacketSent(Box::new(packet)));
@@ -147,7 +155,13 @@ impl Connection {
         }
     }
 
-    pub(super) fn trace_packet_dropped(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {
+    pub(super) fn trace_packet_dropped(
+        &mut self,
+        now: Time,
+        kind: PacketKind,
+        length: usize,
+        reason: DropReason,
+    ) {
         if self.log.interest().packets {
             self.log.push(now, Event::PacketDropped { kind, length: length as u32, reason });
         }

@@ -138,7 +138,9 @@ impl Connection {
             if wants[kind as usize] == Wants::Nothing || (!buffer.is_empty() && room < LEAST_ROOM) {
                 continue;
             }
-            let last = SpaceKind::ALL.into_iter().all(|later| later <= kind || wants[later as usize] == Wants::Nothing);
+            let last = SpaceKind::ALL
+                .into_iter()
+                .all(|later| later <= kind || wants[later as usize] == Wants::Nothing);
             let expansion = match (padded, last) {
                 (false, _) => Expansion::None,
                 (true, false) => Expansion::IfLast,
@@ -154,7 +156,9 @@ impl Connection {
     }
 
     fn early_wants(&self, now: Time, kind: SpaceKind, limit: usize) -> Wants {
-        let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else { return Wants::Nothing };
+        let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else {
+            return Wants::Nothing;
+        };
         let flight = space.crypto.has_pending() || space.ping;
         if space.probes > 0 || flight && self.recovery.admits(limit as u64) {
             Wants::Flight
@@ -168,7 +172,9 @@ impl Connection {
     /// What the 1-RTT space may send, with window and pacer asked, and noted where they refuse.
     #[inline]
     fn data_wants(&mut self, now: Time, limit: usize) -> Wants {
-        if self.data.keys.is_none() || self.progress == Progress::Handshaking && self.origin.side == Side::Client {
+        if self.data.keys.is_none()
+            || self.progress == Progress::Handshaking && self.origin.side == Side::Client
+        {
             return Wants::Nothing;
         }
         if self.data.probes > 0 {
@@ -209,8 +215,8 @@ impl Connection {
     ) {
         let Some(begun) = self.begin_packet(kind, buffer) else { return };
         let number = self.space(kind).map_or(0, |space| space.sent.next_number());
-        let hollow = kind == SpaceKind::Data
-            && self.data.keys.as_ref().is_some_and(|keys| keys.local.is_null());
+        let hollow =
+            kind == SpaceKind::Data && self.data.keys.as_ref().is_some_and(|keys| keys.local.is_null());
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
@@ -229,7 +235,13 @@ impl Connection {
             self.contents = contents;
             return;
         }
-        self.trace_packet_sent(now, kind, number, &buffer[begun.payload_offset..], (length + TAG - begun.start, hole));
+        self.trace_packet_sent(
+            now,
+            kind,
+            number,
+            &buffer[begun.payload_offset..],
+            (length + TAG - begun.start, hole),
+        );
         let virtual_length = hole.map_or(0, |hole| hole.length as usize);
         let size = (length + TAG - begun.start) as u32;
         self.seal(kind, number, buffer, begun, virtual_length);
@@ -287,6 +299,9 @@ impl Connection {
     /// Fills a payload in the order in which frames matter.
     #[inline]
     fn fill(&mut self, now: Time, kind: SpaceKind, wants: Wants, payload: &mut Payload<'_>) {
+        if wants == Wants::Flight && self.space(kind).is_some_and(|space| space.probes > 0) {
+            self.repeat_oldest(now, kind);
+        }
         let exponent = self.config.ack_delay_exponent;
         let space = match kind {
             SpaceKind::Data => &mut self.data,
@@ -341,7 +356,12 @@ impl Connection {
         match pending {
             SentFrame::NewConnectionId { sequence } => {
                 let known = self.local_ids.get(sequence)?;
-                Some(Frame::NewConnectionId { sequence, retire_prior_to: 0, id: known.id, token: known.token })
+                Some(Frame::NewConnectionId {
+                    sequence,
+                    retire_prior_to: 0,
+                    id: known.id,
+                    token: known.token,
+                })
             }
             SentFrame::RetireConnectionId { sequence } => Some(Frame::RetireConnectionId { sequence }),
             SentFrame::HandshakeDone => Some(Frame::HandshakeDone),
@@ -357,10 +377,16 @@ impl Connection {
             let behind = buffer.len() - begun.payload_offset + virtual_length;
             long.set_length(buffer, behind);
         }
-        let sealer: Option<&Sealer> = self.space(kind).and_then(|space| space.keys.as_ref()).map(|keys| &keys.local);
+        let sealer: Option<&Sealer> =
+            self.space(kind).and_then(|space| space.keys.as_ref()).map(|keys| &keys.local);
         if let Some(sealer) = sealer {
             let packet = &mut buffer[begun.start..];
-            sealer.seal(number, packet, begun.number_offset - begun.start, begun.payload_offset - begun.start);
+            sealer.seal(
+                number,
+                packet,
+                begun.number_offset - begun.start,
+                begun.payload_offset - begun.start,
+            );
         }
     }
 

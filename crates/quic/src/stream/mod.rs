@@ -2,19 +2,20 @@
 
 mod buffer;
 mod flow;
+mod incoming;
+mod outgoing;
 mod recv;
 mod send;
 mod table;
 
+pub use buffer::Data;
 pub use recv::Read;
 pub(crate) use recv::RecvHalf;
-pub use buffer::Data;
 
-use crate::assemble::Payload;
 use crate::config::Config;
-use crate::error::{StreamError, TransportError};
+use crate::error::StreamError;
 use crate::event::Event;
-use crate::schedule::{PathView, Scheduler};
+use crate::schedule::Scheduler;
 use crate::sent::SentFrame;
 use flow::{Credit, Grant};
 
@@ -22,7 +23,7 @@ use send::SendHalf;
 use std::collections::VecDeque;
 use table::Table;
 use units::Time;
-use wire::{Code, Direction, Frame, Side, StreamId, TransportParameters};
+use wire::{Direction, Side, StreamId, TransportParameters};
 
 /// Both halves of one stream; a half that does not exist on this side is `None`.
 #[derive(Debug)]
@@ -84,7 +85,7 @@ pub(crate) struct Streams {
     send_buffer: u64,
     scheduler: Box<dyn Scheduler>,
     /// Streams whose new data waits for credit of the connection.
-    starved: Vec<StreamId>,
+    starved: VecDeque<StreamId>,
     control: VecDeque<SentFrame>,
     events: VecDeque<Event>,
     pub(crate) stats: StreamStats,
@@ -116,7 +117,7 @@ impl Streams {
             ],
             send_buffer: config.send_buffer.as_bytes(),
             scheduler,
-            starved: Vec::new(),
+            starved: VecDeque::new(),
             control: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),
@@ -301,427 +302,5 @@ impl Streams {
             self.close_if_over(id);
         }
         Ok(read)
-    }
-
-    // ---- the scheduler ----
-
-    fn schedule(&mut self, now: Time, id: StreamId) {
-        let connection = self.credit.available();
-        let Some(half) = self.send_half(id) else { return };
-        if half.scheduled {
-            return;
-        }
-        if half.is_ready(connection) {
-            half.scheduled = true;
-            self.scheduler.on_ready(id, now);
-        } else if half.is_blocked() {
-            self.note_stream_blocked(id);
-        } else if half.has_unsent() && !self.starved.contains(&id) {
-            self.starved.push(id);
-            self.note_connection_blocked();
-        }
-    }
-
-    fn note_stream_blocked(&mut self, id: StreamId) {
-        let Some(half) = self.send_half(id) else { return };
-        if half.blocked_at != Some(half.credit) {
-            half.blocked_at = Some(half.credit);
-            self.control.push_back(SentFrame::StreamDataBlocked { id });
-        }
-    }
-    fn note_connection_blocked(&mut self) {
-        if self.credit.note_blocked() {
-            self.control.push_back(SentFrame::DataBlocked);
-        }
-    }
-
-    /// Whether anything waits to be sent.
-    #[inline]
-    pub(crate) fn has_pending(&mut self, view: &PathView) -> bool {
-        !self.control.is_empty() || self.scheduler.next(view).is_some()
-    }
-
-    /// Fills the payload: first control frames, then what the scheduler gives.
-    #[inline]
-    pub(crate) fn fill(&mut self, payload: &mut Payload<'_>, view: &PathView) {
-        if !self.control.is_empty() {
-            self.fill_control(payload);
-        }
-        while payload.room() > 0 {
-            let Some(id) = self.scheduler.next(view) else { break };
-            if !self.fill_stream(id, payload, view) {
-                break;
-            }
-        }
-    }
-
-    /// Puts one STREAM frame in; `false` when no more fits.
-    #[inline]
-    fn fill_stream(&mut self, id: StreamId, payload: &mut Payload<'_>, view: &PathView) -> bool {
-        let connection = self.credit.available();
-        let slot = self.tables[(id.value() & 3) as usize].get(id.index());
-        let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
-        let Some(half) = half else {
-            self.scheduler.on_idle(id);
-            return true;
-        };
-        if !half.is_ready(connection) {
-            half.scheduled = false;
-            self.scheduler.on_idle(id);
-            self.schedule(view.now, id);
-            return true;
-        }
-        let room = payload.stream_room(id, half.next_offset());
-        if room == 0 {
-            return false;
-        }
-        let Some(piece) = half.take(room, connection) else { return true };
-        payload.stream(id, &piece, |range, out| half.copy(range, out));
-        let length = u64::from(piece.length);
-        let ready = half.is_ready(connection - piece.fresh);
-        if !ready {
-            half.scheduled = false;
-        }
-        self.credit.spend(piece.fresh);
-        self.stats.sent_bytes += piece.fresh;
-        self.stats.retransmitted_bytes += length - piece.fresh;
-        self.scheduler.on_sent(id, length);
-        if !ready {
-            self.scheduler.on_idle(id);
-            self.schedule(view.now, id);
-        }
-        true
-    }
-
-    fn fill_control(&mut self, payload: &mut Payload<'_>) {
-        while let Some(&pending) = self.control.front() {
-            if let Some(frame) = self.control_frame(pending) {
-                if frame.encoded_size() > payload.room() {
-                    break;
-                }
-                payload.frame(&frame, pending);
-                self.note_control_sent(pending);
-            }
-            self.control.pop_front();
-        }
-    }
-
-    /// The frame with the values of this moment; `None` if it is not needed any more.
-    fn control_frame(&mut self, pending: SentFrame) -> Option<Frame<'static>> {
-        Some(match pending {
-            SentFrame::MaxData => Frame::MaxData { maximum: self.grant.next_limit() },
-            SentFrame::MaxStreamData { id } => {
-                let half = self.recv_half(id)?;
-                if half.has_all() || half.is_stopped() || half.reset_code().is_some() {
-                    return None;
-                }
-                Frame::MaxStreamData { id, maximum: half.next_limit() }
-            }
-            SentFrame::MaxStreams { bidirectional } => {
-                let direction = if bidirectional { Direction::Bidirectional } else { Direction::Unidirectional };
-                let counts = &self.counts[direction_index(direction)];
-                let maximum = (counts.peer_closed + counts.window).max(counts.peer_may_open);
-                Frame::MaxStreams { direction, maximum: maximum.min(StreamId::MAX_COUNT) }
-            }
-            SentFrame::ResetStream { id } => {
-                let half = self.send_half(id)?;
-                let (code, final_size) = half.pending_reset()?;
-                Frame::ResetStream { id, code, final_size }
-            }
-            SentFrame::StopSending { id } => {
-                let half = self.recv_half(id)?;
-                if half.has_all() || half.reset_code().is_some() {
-                    return None;
-                }
-                Frame::StopSending { id, code: half.stop_code()? }
-            }
-            SentFrame::DataBlocked => Frame::DataBlocked { limit: self.credit.blocked_limit()? },
-            SentFrame::StreamDataBlocked { id } => {
-                let half = self.send_half(id)?;
-                let limit = half.blocked_at.filter(|limit| *limit == half.credit && half.is_blocked())?;
-                Frame::StreamDataBlocked { id, limit }
-            }
-            SentFrame::StreamsBlocked { bidirectional } => {
-                let direction = if bidirectional { Direction::Bidirectional } else { Direction::Unidirectional };
-                let counts = &self.counts[direction_index(direction)];
-                let limit = counts.blocked_at.filter(|limit| *limit == counts.may_open)?;
-                Frame::StreamsBlocked { direction, limit }
-            }
-            _ => return None,
-        })
-    }
-
-    fn note_control_sent(&mut self, sent: SentFrame) {
-        match sent {
-            SentFrame::MaxData => self.grant.raise(),
-            SentFrame::MaxStreamData { id } => {
-                if let Some(half) = self.recv_half(id) {
-                    half.raise_limit();
-                    half.update_pending = false;
-                }
-            }
-            SentFrame::MaxStreams { bidirectional } => {
-                let counts = &mut self.counts[usize::from(!bidirectional)];
-                counts.peer_may_open =
-                    (counts.peer_closed + counts.window).max(counts.peer_may_open).min(StreamId::MAX_COUNT);
-                counts.update_pending = false;
-            }
-            SentFrame::ResetStream { id } => {
-                if let Some(half) = self.send_half(id) {
-                    half.note_reset_sent();
-                }
-            }
-            _ => {}
-        }
-    }
-
-    // ---- what the peer acknowledges and what is lost ----
-
-    #[inline]
-    pub(crate) fn on_acked(&mut self, frame: SentFrame) {
-        match frame {
-            SentFrame::Stream { id, offset, length, fin } => {
-                let limit = self.send_buffer;
-                let slot = self.tables[(id.value() & 3) as usize].get(id.index());
-                let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
-                let Some(half) = half else { return };
-                let acked = half.on_acked(offset..offset + u64::from(length), fin);
-                self.stats.acked_bytes += acked.fresh;
-                if half.wants_write && half.buffered() < limit && half.is_writable() {
-                    half.wants_write = false;
-                    self.events.push_back(Event::Writable(id));
-                }
-                if acked.delivered {
-                    self.events.push_back(Event::Delivered(id));
-                    self.close_if_over(id);
-                }
-            }
-            SentFrame::ResetStream { id } => {
-                if let Some(half) = self.send_half(id) {
-                    half.on_reset_acked();
-                    self.close_if_over(id);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    pub(crate) fn on_lost(&mut self, now: Time, frame: SentFrame) {
-        match frame {
-            SentFrame::Stream { id, offset, length, fin } => {
-                if let Some(half) = self.send_half(id) {
-                    half.on_lost(offset..offset + u64::from(length), fin);
-                    self.schedule(now, id);
-                }
-            }
-            SentFrame::ResetStream { id } => {
-                if self.send_half(id).is_some_and(SendHalf::on_reset_lost) {
-                    self.control.push_back(frame);
-                }
-            }
-            // RFC 9000 section 13.3: the newest value is sent again, if it still matters.
-            SentFrame::MaxStreamData { id } => {
-                if self.recv_half(id).is_some_and(|half| !std::mem::replace(&mut half.update_pending, true)) {
-                    self.control.push_back(frame);
-                }
-            }
-            SentFrame::MaxData => {
-                if self.grant.ask() {
-                    self.control.push_back(frame);
-                }
-            }
-            SentFrame::MaxStreams { bidirectional } => {
-                let counts = &mut self.counts[usize::from(!bidirectional)];
-                if !std::mem::replace(&mut counts.update_pending, true) {
-                    self.control.push_back(frame);
-                }
-            }
-            SentFrame::StopSending { .. }
-            | SentFrame::DataBlocked
-            | SentFrame::StreamDataBlocked { .. }
-            | SentFrame::StreamsBlocked { .. } => self.control.push_back(frame),
-            _ => {}
-        }
-    }
-
-    /// Frees a stream of which both halves are over, and lets the peer open another in its place.
-    fn close_if_over(&mut self, id: StreamId) {
-        let table = &mut self.tables[(id.value() & 3) as usize];
-        let Some(slot) = table.get(id.index()) else { return };
-        let Some(stream) = &self.slots[slot as usize] else { return };
-        let sending = stream.send.as_ref().is_some_and(|half| !half.is_over());
-        let receiving = stream.recv.as_ref().is_some_and(|half| !half.is_over());
-        if sending || receiving {
-            return;
-        }
-        let unread = stream.recv.as_ref().map_or(0, RecvHalf::unread);
-        let sent = stream.send.as_ref().map_or(0, SendHalf::sent_to);
-        let received = stream.recv.as_ref().map_or(0, RecvHalf::highest);
-        if stream.send.as_ref().is_some_and(|half| half.scheduled) {
-            self.scheduler.on_idle(id);
-        }
-        table.remove(id.index());
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
-        self.events.push_back(Event::Closed { stream: id, sent, received });
-        // 4.2: bytes that nobody will read give their credit back.
-        if self.grant.consume(unread) {
-            self.control.push_back(SentFrame::MaxData);
-        }
-        if id.initiator() != self.side {
-            let bidirectional = id.direction() == Direction::Bidirectional;
-            let counts = &mut self.counts[direction_index(id.direction())];
-            counts.peer_closed += 1;
-            let left = counts.peer_may_open - counts.peer_closed.min(counts.peer_may_open);
-            if left <= counts.window / 2 && !counts.update_pending {
-                counts.update_pending = true;
-                self.control.push_back(SentFrame::MaxStreams { bidirectional });
-            }
-        }
-    }
-
-    // ---- frames of the peer ----
-
-    /// The stream of a frame of the peer: opened now if it is the peer's and new (and with it all below it, RFC 9000
-    /// section 2.1); `None` if it is over.
-    #[inline]
-    fn resolve(&mut self, id: StreamId) -> Result<Option<&mut Stream>, TransportError> {
-        match self.tables[(id.value() & 3) as usize].get(id.index()) {
-            Some(slot) => Ok(self.slots[slot as usize].as_mut()),
-            None => {
-                self.open_for_peer(id)?;
-                Ok(self.get(id))
-            }
-        }
-    }
-
-    fn open_for_peer(&mut self, id: StreamId) -> Result<(), TransportError> {
-        let counts = &mut self.counts[direction_index(id.direction())];
-        if id.initiator() == self.side {
-            // 19.8 and others: a stream of ours that we did not open.
-            if id.index() >= counts.opened {
-                return Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a stream that was not opened"));
-            }
-            return Ok(());
-        }
-        // 4.6: the limit is on the index.
-        if id.index() >= counts.peer_may_open {
-            return Err(TransportError::new(Code::STREAM_LIMIT_ERROR, "stream beyond MAX_STREAMS"));
-        }
-        while self.counts[direction_index(id.direction())].peer_opened <= id.index() {
-            let counts = &mut self.counts[direction_index(id.direction())];
-            let opened = StreamId::new(self.side.peer(), id.direction(), counts.peer_opened);
-            counts.peer_opened += 1;
-            self.insert(opened);
-            self.events.push_back(Event::Opened(opened));
-        }
-        Ok(())
-    }
-
-    fn check_receives(&self, id: StreamId) -> Result<(), TransportError> {
-        match id.receives(self.side) {
-            true => Ok(()),
-            false => Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a stream that only we send on")),
-        }
-    }
-    fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
-        match id.sends(self.side) {
-            true => Ok(()),
-            false => Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a stream that only we receive on")),
-        }
-    }
-
-    /// STREAM (19.8).
-    #[inline]
-    pub(crate) fn on_stream(
-        &mut self,
-        id: StreamId,
-        offset: u64,
-        data: wire::Data<'_>,
-        fin: bool,
-    ) -> Result<(), TransportError> {
-        self.check_receives(id)?;
-        let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
-        let fresh = half.on_data(offset, data, fin)?;
-        let tell = !half.told && half.is_readable() && !half.is_stopped();
-        half.told |= tell;
-        let over = half.is_stopped() && half.has_all();
-        self.stats.received_bytes += fresh;
-        self.grant.receive(fresh)?;
-        if tell {
-            self.events.push_back(Event::Readable(id));
-        }
-        if over {
-            self.close_if_over(id);
-        }
-        Ok(())
-    }
-
-    /// RESET_STREAM (19.4).
-    pub(crate) fn on_reset(&mut self, id: StreamId, code: u64, final_size: u64) -> Result<(), TransportError> {
-        self.check_receives(id)?;
-        let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
-        let known = half.reset_code().is_some();
-        let fresh = half.on_reset(code, final_size)?;
-        let stopped = half.is_stopped();
-        let tell = !known && half.reset_code().is_some() && !stopped;
-        self.grant.receive(fresh)?;
-        if tell {
-            self.events.push_back(Event::Reset { stream: id, code });
-        }
-        if stopped {
-            self.close_if_over(id);
-        }
-        Ok(())
-    }
-
-    /// STOP_SENDING (19.5).
-    pub(crate) fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
-        self.check_sends(id)?;
-        let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
-        let was_reset = half.reset_code().is_some();
-        if half.on_stop_sending(code) {
-            if !was_reset {
-                self.control.push_back(SentFrame::ResetStream { id });
-            }
-            self.events.push_back(Event::Stopped { stream: id, code });
-        }
-        Ok(())
-    }
-
-    /// MAX_DATA (19.9).
-    pub(crate) fn on_max_data(&mut self, now: Time, maximum: u64) {
-        if self.credit.raise(maximum) {
-            for id in std::mem::take(&mut self.starved) {
-                self.schedule(now, id);
-            }
-        }
-    }
-
-    /// MAX_STREAM_DATA (19.10).
-    pub(crate) fn on_max_stream_data(&mut self, now: Time, id: StreamId, maximum: u64) -> Result<(), TransportError> {
-        self.check_sends(id)?;
-        if let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut())
-            && maximum > half.credit
-        {
-            half.credit = maximum;
-            self.schedule(now, id);
-        }
-        Ok(())
-    }
-
-    /// MAX_STREAMS (19.11).
-    pub(crate) fn on_max_streams(&mut self, direction: Direction, maximum: u64) {
-        let counts = &mut self.counts[direction_index(direction)];
-        if maximum > counts.may_open {
-            counts.may_open = maximum;
-            self.events.push_back(Event::StreamsAvailable(direction));
-        }
-    }
-
-    /// STREAM_DATA_BLOCKED (19.13): nothing to do but to check that it may come.
-    pub(crate) fn on_stream_data_blocked(&mut self, id: StreamId) -> Result<(), TransportError> {
-        self.check_receives(id)?;
-        self.resolve(id).map(|_| ())
     }
 }

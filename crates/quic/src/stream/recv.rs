@@ -2,7 +2,7 @@
 
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::ops::Range;
 use wire::{Code, Data};
 
@@ -39,7 +39,10 @@ pub struct Read {
 #[derive(Debug)]
 pub(crate) struct RecvHalf {
     received: RangeSet,
-    chunks: BTreeMap<u64, Chunk>,
+    /// By offset, ascending.
+    chunks: VecDeque<(u64, Chunk)>,
+    /// The memory of the chunk that was read last, for the next one.
+    spare: Vec<u8>,
     /// The application only counts: data is not kept.
     counting: bool,
     read: u64,
@@ -62,7 +65,8 @@ impl RecvHalf {
     pub(crate) fn new(window: u64) -> RecvHalf {
         RecvHalf {
             received: RangeSet::new(),
-            chunks: BTreeMap::new(),
+            chunks: VecDeque::new(),
+            spare: Vec::new(),
             counting: false,
             read: 0,
             highest: 0,
@@ -84,7 +88,8 @@ impl RecvHalf {
     /// Whether a read would give something: data, the end, or a reset.
     #[inline]
     pub(crate) fn is_readable(&self) -> bool {
-        !self.end_was_read && (self.contiguous() > self.read || self.final_size == Some(self.read) || self.reset.is_some())
+        !self.end_was_read
+            && (self.contiguous() > self.read || self.final_size == Some(self.read) || self.reset.is_some())
     }
     /// The code with which the peer reset it.
     pub(crate) fn reset_code(&self) -> Option<u64> {
@@ -165,54 +170,74 @@ impl RecvHalf {
 
     fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>) {
         let length = piece.end - piece.start;
-        let before = self.chunks.range_mut(..piece.start).next_back();
-        let touching = before.filter(|(start, chunk)| **start + chunk.len() == piece.start);
-        match data {
-            Data::Virtual { .. } => match touching {
-                Some((_, Chunk::Virtual(known))) => *known += length,
-                _ => drop(self.chunks.insert(piece.start, Chunk::Virtual(length))),
-            },
-            Data::Bytes(bytes) => {
+        let at = match self.chunks.back() {
+            Some((start, _)) if *start > piece.start => {
+                self.chunks.partition_point(|(start, _)| *start < piece.start)
+            }
+            _ => self.chunks.len(),
+        };
+        let before = at.checked_sub(1).and_then(|before| self.chunks.get_mut(before));
+        let touching = before.filter(|(start, chunk)| *start + chunk.len() == piece.start);
+        let chunk = match (data, touching) {
+            (Data::Virtual { .. }, Some((_, Chunk::Virtual(known)))) => {
+                *known += length;
+                return;
+            }
+            (Data::Virtual { .. }, _) => Chunk::Virtual(length),
+            (Data::Bytes(bytes), touching) => {
                 let bytes = &bytes[(piece.start - frame_start) as usize..(piece.end - frame_start) as usize];
                 match touching {
                     Some((_, Chunk::Bytes(kept))) if kept.len() + bytes.len() <= JOIN_BELOW => {
                         kept.extend_from_slice(bytes);
+                        return;
                     }
-                    _ => drop(self.chunks.insert(piece.start, Chunk::Bytes(bytes.to_vec()))),
+                    _ => {
+                        let mut kept = std::mem::take(&mut self.spare);
+                        kept.extend_from_slice(bytes);
+                        Chunk::Bytes(kept)
+                    }
                 }
             }
-        }
+        };
+        self.chunks.insert(at, (piece.start, chunk));
     }
 
     /// Takes a RESET_STREAM. Gives how much the highest offset rises.
     pub(crate) fn on_reset(&mut self, code: u64, final_size: u64) -> Result<u64, TransportError> {
+        // 3.2: once all data is there, the end included, a reset changes nothing.
+        let complete = self.has_all();
         let fresh = self.admit(final_size, true)?;
-        // 3.2: once all data is there, a reset changes nothing.
-        if self.contiguous() < final_size && self.reset.is_none() {
+        if !complete && self.reset.is_none() {
             self.reset = Some(code);
-            self.chunks.clear();
+            self.forget_chunks();
         }
         Ok(fresh)
+    }
+
+    fn forget_chunks(&mut self) {
+        self.chunks = VecDeque::new();
+        self.spare = Vec::new();
     }
 
     /// Copies what can be read into `out`.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Read {
         let mut done = 0;
         while done < out.len() {
-            let Some(mut entry) = self.chunks.first_entry() else { break };
-            let start = *entry.key();
-            if start > self.read {
+            let Some((start, chunk)) = self.chunks.front().filter(|(start, _)| *start <= self.read) else {
                 break;
-            }
+            };
             let skip = (self.read - start) as usize;
-            let count = (entry.get().len() as usize - skip).min(out.len() - done);
+            let count = (chunk.len() - skip as u64).min((out.len() - done) as u64) as usize;
             let into = &mut out[done..done + count];
-            match entry.get_mut() {
+            match chunk {
                 Chunk::Bytes(bytes) => into.copy_from_slice(&bytes[skip..skip + count]),
                 Chunk::Virtual(_) => wire::pattern::fill(self.read, into),
             }
-            if skip + count == entry.get().len() as usize {
-                entry.remove();
+            if (skip + count) as u64 == chunk.len()
+                && let Some((_, Chunk::Bytes(mut bytes))) = self.chunks.pop_front()
+            {
+                bytes.clear();
+                self.spare = bytes;
             }
             done += count;
             self.read += count as u64;
@@ -225,7 +250,7 @@ impl RecvHalf {
     pub(crate) fn discard(&mut self) -> Read {
         if !self.counting {
             self.counting = true;
-            self.chunks.clear();
+            self.forget_chunks();
         }
         let bytes = self.contiguous() - self.read;
         self.read += bytes;
@@ -248,7 +273,7 @@ impl RecvHalf {
     pub(crate) fn stop(&mut self, code: u64) -> bool {
         let tell = self.stopped.is_none() && self.reset.is_none() && !self.has_all();
         self.stopped.get_or_insert(code);
-        self.chunks.clear();
+        self.forget_chunks();
         tell
     }
 
@@ -350,6 +375,14 @@ mod tests {
         assert_eq!(half.on_reset(1, 60).unwrap(), 0);
         assert_eq!(half.reset_code(), None, "all data was there");
         assert_eq!(half.discard(), Read { bytes: 60, finished: true });
+    }
+
+    #[test]
+    fn a_reset_counts_though_all_data_came_but_not_if_the_end_came_too() {
+        let mut half = RecvHalf::new(100);
+        half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap();
+        assert_eq!(half.on_reset(7, 50).unwrap(), 0);
+        assert_eq!(half.reset_code(), Some(7));
     }
 
     #[test]

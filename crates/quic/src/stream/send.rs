@@ -155,7 +155,11 @@ impl SendHalf {
         }
         let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
         let available = end.saturating_sub(self.next).min(u64::from(room));
-        let run = if available > 0 { self.buffer.run(self.next, available) } else { Run { length: 0, hollow: false } };
+        let run = if available > 0 {
+            self.buffer.run(self.next, available)
+        } else {
+            Run { length: 0, hollow: false }
+        };
         let offset = self.next;
         self.next += run.length;
         let fin = self.fin == Progress::Pending && self.next == self.written;

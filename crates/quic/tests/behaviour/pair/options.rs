@@ -6,40 +6,41 @@ use tls::{Context, Options, Protection};
 use units::parameter::{Arguments, Component, Default, Kind, Parameter, Value};
 
 /// A TLS context with these options; making one costs a handshake, so the usual ones are made once.
-pub fn context(options: &Options) -> Context {
+pub(crate) fn context(options: &Options) -> Context {
     Context::new(options, &[b"test"], 7).unwrap()
 }
 /// No cryptography.
-pub fn null() -> Context {
+pub(crate) fn null() -> Context {
     static MADE: OnceLock<Context> = OnceLock::new();
     MADE.get_or_init(|| context(&Options::default())).clone()
 }
 /// Real cryptography.
-pub fn tls() -> Context {
+pub(crate) fn tls() -> Context {
     static MADE: OnceLock<Context> = OnceLock::new();
     MADE.get_or_init(|| context(&Options { protection: Protection::Tls, ..Options::default() })).clone()
 }
 /// Both.
-pub fn contexts() -> [Context; 2] {
+pub(crate) fn contexts() -> [Context; 2] {
     [null(), tls()]
 }
 
-pub fn size(bytes: u64) -> Value {
+pub(crate) fn size(bytes: u64) -> Value {
     Value::Size(units::Size::from_bytes(bytes))
 }
-pub fn span(ms: u64) -> Value {
+pub(crate) fn span(ms: u64) -> Value {
     Value::Duration(units::Duration::from_millis(ms))
 }
-pub fn count(n: u64) -> Value {
+pub(crate) fn count(n: u64) -> Value {
     Value::Integer(n)
 }
 
 /// Options of a connection with their defaults, some of them changed.
-pub fn config(changes: &[(&str, Value)]) -> Config {
+pub(crate) fn config(changes: &[(&str, Value)]) -> Config {
     let arguments = quic::PARAMETERS
         .iter()
         .filter_map(|parameter| {
-            let given = changes.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| value.clone());
+            let given =
+                changes.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| value.clone());
             Some((parameter.name, given.or_else(|| default_of(parameter))?))
         })
         .collect();
@@ -57,8 +58,14 @@ fn default_of(parameter: &Parameter) -> Option<Value> {
         Kind::Flag => Value::Flag(text.parse().unwrap()),
         Kind::Component(room) => {
             let row = match room {
-                "controllers" => congestion::CONTROLLERS.iter().find(|row| row.name == text).map(|r| (r.name, r.parameters)),
-                _ => quic::schedule::SCHEDULERS.iter().find(|row| row.name == text).map(|r| (r.name, r.parameters)),
+                "controllers" => congestion::CONTROLLERS
+                    .iter()
+                    .find(|row| row.name == text)
+                    .map(|r| (r.name, r.parameters)),
+                _ => quic::schedule::SCHEDULERS
+                    .iter()
+                    .find(|row| row.name == text)
+                    .map(|r| (r.name, r.parameters)),
             };
             let (name, parameters) = row.unwrap();
             let arguments = parameters.iter().filter_map(|p| Some((p.name, default_of(p)?))).collect();

@@ -1,8 +1,6 @@
 //! Handshakes and transfers between two endpoints over links of all kinds.
 
-mod pair;
-
-use pair::{Pair, config, contexts, delay, null};
+use crate::pair::{Flying, Link, Pair, config, contexts, delay, null};
 use quic::{Data, Event};
 use random::Stream;
 use units::Duration;
@@ -60,15 +58,18 @@ fn a_clean_download() {
         let time = download(&mut pair, 1_000_000, Duration::from_secs(100));
         assert!(time < Duration::from_millis(300), "{time}");
         let stats = pair.server().stats();
-        assert_eq!((stats.packets_declared_lost, stats.probe_timeouts, stats.streams.retransmitted_bytes), (0, 0, 0));
+        assert_eq!(
+            (stats.packets_declared_lost, stats.probe_timeouts, stats.streams.retransmitted_bytes),
+            (0, 0, 0)
+        );
     }
 }
 
 /// A link that loses, reorders and duplicates.
-fn rough(seed: u64) -> pair::Link {
+fn rough(seed: u64) -> Link {
     let mut random = Stream::new(seed, "link");
     let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
-    Box::new(move |_, _, _: &mut pair::Flying| {
+    Box::new(move |_, _, _: &mut Flying| {
         let mut copies = Vec::new();
         while !random.chance(loss) {
             copies.push(Duration::from_micros(10_000 + random.below(5_000)));

@@ -1,38 +1,37 @@
 //! Two endpoints on a virtual link, for tests of behaviour.
-#![allow(dead_code, unreachable_pub, reason = "every file of tests uses a part of it")]
 
 mod forge;
 mod options;
 mod view;
 
-pub use options::{config, context, contexts, count, null, size, span, tls};
-pub use view::{Packet, Seen};
+pub(crate) use options::{config, context, contexts, count, null, size, span};
+pub(crate) use view::Seen;
 
-use quic::{Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle};
+use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::Interest;
 use units::{Duration, Time};
-use wire::{Damage, Ecn, Hole};
+use wire::{ConnectionId, Damage, Direction, Ecn, Header, Hole, PacketKind, StreamId};
 
 /// A datagram underway.
 #[derive(Debug, Clone)]
-pub struct Flying {
-    pub bytes: Vec<u8>,
-    pub hole: Option<Hole>,
-    pub damage: Option<Damage>,
-    pub ecn: Ecn,
-    pub from: SocketAddr,
+pub(crate) struct Flying {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) hole: Option<Hole>,
+    pub(crate) damage: Option<Damage>,
+    pub(crate) ecn: Ecn,
+    pub(crate) from: SocketAddr,
 }
 
 impl Flying {
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
     /// The whole datagram.
-    pub fn written_out(&self) -> Vec<u8> {
+    pub(crate) fn written_out(&self) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         if let Some(hole) = self.hole {
             hole.write_out(&mut bytes);
@@ -43,57 +42,60 @@ impl Flying {
 
 /// What the link does to a datagram: (to server?, its number in that direction, the datagram) to the delays of its
 /// copies; an empty list loses it.
-pub type Link = Box<dyn FnMut(bool, u64, &mut Flying) -> Vec<Duration>>;
+pub(crate) type Link = Box<dyn FnMut(bool, u64, &mut Flying) -> Vec<Duration>>;
 
 /// A link of this one-way delay that does nothing else.
-pub fn delay(ms: u64) -> Link {
+pub(crate) fn delay(ms: u64) -> Link {
     Box::new(move |_, _, _| vec![Duration::from_millis(ms)])
 }
 
 /// A link of this one-way delay that loses the datagrams that `lost` names: (to server?, number).
-pub fn losing(ms: u64, mut lost: impl FnMut(bool, u64) -> bool + 'static) -> Link {
+pub(crate) fn losing(ms: u64, mut lost: impl FnMut(bool, u64) -> bool + 'static) -> Link {
     Box::new(move |to_server, number, _| match lost(to_server, number) {
         true => Vec::new(),
         false => vec![Duration::from_millis(ms)],
     })
 }
 
-pub const CLIENT: &str = "10.0.0.1:50000";
-pub const SERVER: &str = "10.0.0.2:443";
+pub(crate) const CLIENT: &str = "10.0.0.1:50000";
+pub(crate) const SERVER: &str = "10.0.0.2:443";
 
-pub fn ms(n: u64) -> Duration {
+pub(crate) fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
-pub fn at(n: u64) -> Time {
+pub(crate) fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
-pub struct Pair {
-    pub now: Time,
-    pub client: Endpoint,
-    pub server: Endpoint,
-    pub link: Link,
+pub(crate) struct Pair {
+    pub(crate) now: Time,
+    pub(crate) client: Endpoint,
+    pub(crate) server: Endpoint,
+    pub(crate) link: Link,
     sent: [u64; 2],
     flying: BTreeMap<(Time, u64), (bool, Flying)>,
     order: u64,
-    pub handle: Handle,
+    pub(crate) handle: Handle,
     /// The server's connections, in the order in which they came.
-    pub accepted: Vec<Handle>,
-    pub client_events: Vec<Event>,
-    pub server_events: Vec<Event>,
+    pub(crate) accepted: Vec<Handle>,
+    pub(crate) client_events: Vec<Event>,
+    pub(crate) server_events: Vec<Event>,
     /// Every datagram that was sent.
-    pub wire: Vec<Seen>,
+    pub(crate) wire: Vec<Seen>,
     /// Whether their bytes are kept.
-    pub keeps_bytes: bool,
+    pub(crate) keeps_bytes: bool,
     forged: u64,
+    /// By direction, to the client first: the destination id of the newest packet and the source id of the newest long
+    /// header.
+    ids: [(ConnectionId, ConnectionId); 2],
 }
 
 impl Pair {
-    pub fn new(tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
+    pub(crate) fn new(tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
         Pair::seeded(1, tls, client, server, link)
     }
 
-    pub fn seeded(seed: u64, tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
+    pub(crate) fn seeded(seed: u64, tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
         let options = |local: &str, accept| EndpointOptions {
             local: local.parse().unwrap(),
             accept,
@@ -118,23 +120,24 @@ impl Pair {
             wire: Vec::new(),
             keeps_bytes: true,
             forged: 0,
+            ids: [(ConnectionId::EMPTY, ConnectionId::EMPTY); 2],
         }
     }
 
     /// A pair under null protection with everything as it is by default, over a link of 10 ms each way.
-    pub fn plain() -> Pair {
+    pub(crate) fn plain() -> Pair {
         Pair::new(null(), config(&[]), config(&[]), delay(10))
     }
 
     /// The same with the handshake over and acknowledged, and nothing underway.
-    pub fn established() -> Pair {
+    pub(crate) fn established() -> Pair {
         let mut pair = Pair::plain();
         pair.establish();
         pair
     }
 
     /// Lets the handshake come to its end and the link fall silent.
-    pub fn establish(&mut self) {
+    pub(crate) fn establish(&mut self) {
         self.run_for(ms(500));
         assert!(self.client().is_established() && self.server().is_established());
         assert!(self.flying.is_empty());
@@ -142,21 +145,36 @@ impl Pair {
         self.server_events.clear();
     }
 
-    pub fn client(&mut self) -> &mut Connection {
+    /// The client opens a stream to the server and writes so much.
+    pub(crate) fn upload(&mut self, bytes: u64) -> StreamId {
+        let now = self.now;
+        let stream = self.client().open(Direction::Unidirectional).unwrap();
+        self.client().write(now, stream, Data::Virtual(bytes)).unwrap();
+        self.drain();
+        stream
+    }
+    /// The client writes more.
+    pub(crate) fn upload_more(&mut self, stream: StreamId, bytes: u64) {
+        let now = self.now;
+        self.client().write(now, stream, Data::Virtual(bytes)).unwrap();
+        self.drain();
+    }
+
+    pub(crate) fn client(&mut self) -> &mut Connection {
         self.client.get_mut(self.handle).expect("the client's connection is gone")
     }
-    pub fn server(&mut self) -> &mut Connection {
+    pub(crate) fn server(&mut self) -> &mut Connection {
         self.server.get_mut(self.accepted[0]).expect("the server's connection is gone")
     }
-    pub fn client_is_gone(&self) -> bool {
+    pub(crate) fn client_is_gone(&self) -> bool {
         self.client.get(self.handle).is_none()
     }
-    pub fn server_is_gone(&self) -> bool {
+    pub(crate) fn server_is_gone(&self) -> bool {
         self.server.get(self.accepted[0]).is_none()
     }
 
     /// Lets both ends send what they may send now and collects events.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         for to_server in [true, false] {
             let endpoint = if to_server { &mut self.client } else { &mut self.server };
             loop {
@@ -174,6 +192,13 @@ impl Pair {
                 let from = if to_server { CLIENT } else { SERVER }.parse().unwrap();
                 let mut flying = Flying { bytes, hole: transmit.hole, damage: None, ecn: transmit.ecn, from };
                 assert_eq!(flying.length(), transmit.length);
+                if let Ok(header) = Header::parse_with_hole(&flying.bytes, view::ID_LENGTH, flying.hole) {
+                    let ids = &mut self.ids[usize::from(to_server)];
+                    ids.0 = header.destination;
+                    if header.kind != PacketKind::OneRtt {
+                        ids.1 = header.source;
+                    }
+                }
                 let number = self.sent[usize::from(to_server)];
                 self.wire.push(Seen {
                     at: self.now,
@@ -192,7 +217,7 @@ impl Pair {
     }
 
     /// When the next thing happens.
-    pub fn next_at(&self) -> Option<Time> {
+    pub(crate) fn next_at(&self) -> Option<Time> {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
         let next = [arrival, self.client.wake_at(), self.server.wake_at()].into_iter().flatten().min();
         // A timer may come to lie in the past when the RTT estimate falls: it is due at once.
@@ -200,7 +225,7 @@ impl Pair {
     }
 
     /// Lets the next thing happen; `false` if nothing is left to.
-    pub fn step(&mut self) -> bool {
+    pub(crate) fn step(&mut self) -> bool {
         self.drain();
         let Some(at) = self.next_at() else { return false };
         self.now = at;
@@ -215,7 +240,7 @@ impl Pair {
     }
 
     /// Gives a datagram to an endpoint now.
-    pub fn deliver(&mut self, to_server: bool, mut flying: Flying) {
+    pub(crate) fn deliver(&mut self, to_server: bool, mut flying: Flying) {
         let datagram = Datagram {
             remote: flying.from,
             ecn: flying.ecn,
@@ -228,7 +253,7 @@ impl Pair {
     }
 
     /// Goes on until `done` or the time is over; whether it was done.
-    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Pair) -> bool) -> bool {
+    pub(crate) fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&mut Pair) -> bool) -> bool {
         let end = self.now + limit;
         for _ in 0..5_000_000 {
             if done(self) {
@@ -242,7 +267,7 @@ impl Pair {
     }
 
     /// Goes on for so long, to the instant.
-    pub fn run_for(&mut self, span: Duration) {
+    pub(crate) fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         self.drain();
         for _ in 0..5_000_000 {
@@ -256,13 +281,13 @@ impl Pair {
     }
 
     /// Goes on up to this point in time.
-    pub fn run_to(&mut self, to: Time) {
+    pub(crate) fn run_to(&mut self, to: Time) {
         assert!(to >= self.now, "{to} is over, it is {}", self.now);
         self.run_for(to.since(self.now));
     }
 
     /// From now on nothing arrives.
-    pub fn cut(&mut self) {
+    pub(crate) fn cut(&mut self) {
         self.link = losing(0, |_, _| true);
         self.flying.clear();
     }

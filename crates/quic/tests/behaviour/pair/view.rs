@@ -6,51 +6,51 @@ use units::Time;
 use wire::{Frames, Header};
 
 /// The length of the ids that endpoints choose.
-pub const ID_LENGTH: usize = 8;
+pub(crate) const ID_LENGTH: usize = 8;
 const TAG: usize = 16;
 
 /// A datagram that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    pub at: Time,
-    pub to_server: bool,
+pub(crate) struct Seen {
+    pub(crate) at: Time,
+    pub(crate) to_server: bool,
     /// Its number in its direction.
-    pub number: u64,
-    pub length: usize,
-    pub bytes: Vec<u8>,
+    pub(crate) number: u64,
+    pub(crate) length: usize,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A packet that was sent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Packet {
-    pub at: Time,
-    pub to_server: bool,
+pub(crate) struct Packet {
+    pub(crate) at: Time,
+    pub(crate) to_server: bool,
     /// The number of its datagram in its direction, and that datagram's length.
-    pub datagram: u64,
-    pub datagram_length: usize,
-    pub kind: PacketKind,
-    pub number: u64,
-    pub length: usize,
-    pub frames: Vec<Frame>,
-    pub header: Header,
+    pub(crate) datagram: u64,
+    pub(crate) datagram_length: usize,
+    pub(crate) kind: PacketKind,
+    pub(crate) number: u64,
+    pub(crate) length: usize,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) header: Header,
 }
 
 impl Packet {
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.frames.iter().any(|frame| frame.name() == name)
     }
-    pub fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         self.frames.iter().map(Frame::name).collect()
     }
     /// The ranges of its ACK frame, descending.
-    pub fn acks(&self) -> Option<Vec<(u64, u64)>> {
+    pub(crate) fn acks(&self) -> Option<Vec<(u64, u64)>> {
         self.frames.iter().find_map(|frame| match frame {
             Frame::Ack { ranges, .. } => Some(ranges.iter().map(|r| (*r.start(), *r.end())).collect()),
             _ => None,
         })
     }
     /// Bytes of stream data.
-    pub fn data(&self) -> u64 {
+    pub(crate) fn data(&self) -> u64 {
         let bytes = self.frames.iter().map(|frame| match frame {
             Frame::Stream { length, .. } => *length,
             _ => 0,
@@ -61,7 +61,7 @@ impl Packet {
 
 impl Pair {
     /// The packets of the datagrams from the `from`-th of all on.
-    pub fn packets_from(&self, from: usize) -> Vec<Packet> {
+    pub(crate) fn packets_from(&self, from: usize) -> Vec<Packet> {
         let mut largest = [[None; 8]; 2];
         let mut packets = Vec::new();
         for (index, seen) in self.wire.iter().enumerate() {
@@ -93,24 +93,24 @@ impl Pair {
         packets
     }
     /// All packets.
-    pub fn packets(&self) -> Vec<Packet> {
+    pub(crate) fn packets(&self) -> Vec<Packet> {
         self.packets_from(0)
     }
     /// What was sent since then, in one direction.
-    pub fn sent_from(&self, from: usize, to_server: bool) -> Vec<Packet> {
+    pub(crate) fn sent_from(&self, from: usize, to_server: bool) -> Vec<Packet> {
         let packets = self.packets_from(from);
         packets.into_iter().filter(|packet| packet.to_server == to_server).collect()
     }
     /// The frames that were sent since then, in one direction.
-    pub fn frames_from(&self, from: usize, to_server: bool) -> Vec<Frame> {
+    pub(crate) fn frames_from(&self, from: usize, to_server: bool) -> Vec<Frame> {
         self.sent_from(from, to_server).into_iter().flat_map(|packet| packet.frames).collect()
     }
     /// A mark for the functions above: what is sent from now on.
-    pub fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> usize {
         self.wire.len()
     }
     /// When datagrams were sent since then, in one direction.
-    pub fn times_from(&self, from: usize, to_server: bool) -> Vec<Time> {
+    pub(crate) fn times_from(&self, from: usize, to_server: bool) -> Vec<Time> {
         self.wire[from..].iter().filter(|seen| seen.to_server == to_server).map(|seen| seen.at).collect()
     }
 }

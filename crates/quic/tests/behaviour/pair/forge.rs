@@ -3,26 +3,18 @@
 use super::{CLIENT, Flying, Pair, SERVER};
 use trace::PacketKind;
 use wire::header::{LongHeader, ShortHeader};
-use wire::{ConnectionId, Ecn, Frame, Truncated, Version};
+use wire::{Ecn, Frame, Truncated, Version};
 
 const TAG: usize = 16;
 /// The first number of a forged packet: beyond what a real sender comes to.
-pub const FIRST_FORGED: u64 = 1_000_000;
+pub(crate) const FIRST_FORGED: u64 = 1_000_000;
 
 impl Pair {
-    /// The ids of the packets in one direction: destination and source, as the newest ones have them.
-    pub fn ids(&self, to_server: bool) -> (ConnectionId, ConnectionId) {
-        let packets = self.packets();
-        let destination = packets.iter().rev().find(|packet| packet.to_server == to_server).unwrap().header.destination;
-        let long = packets.iter().find(|packet| packet.to_server == to_server && packet.kind != PacketKind::OneRtt);
-        (destination, long.unwrap().header.source)
-    }
-
     /// A packet with this payload and a number that was not used.
-    pub fn forge(&mut self, to_server: bool, kind: PacketKind, payload: &[u8]) -> Vec<u8> {
+    pub(crate) fn forge(&mut self, to_server: bool, kind: PacketKind, payload: &[u8]) -> Vec<u8> {
         let number = FIRST_FORGED + self.forged;
         self.forged += 1;
-        let (destination, source) = self.ids(to_server);
+        let (destination, source) = self.ids[usize::from(to_server)];
         let number = Truncated::with_length(number, 4);
         let mut bytes = Vec::new();
         if kind == PacketKind::OneRtt {
@@ -40,27 +32,27 @@ impl Pair {
     }
 
     /// Lets a datagram arrive now.
-    pub fn arrive(&mut self, to_server: bool, bytes: Vec<u8>) {
+    pub(crate) fn arrive(&mut self, to_server: bool, bytes: Vec<u8>) {
         let from = if to_server { CLIENT } else { SERVER }.parse().unwrap();
         self.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from });
         self.drain();
     }
 
     /// Lets a forged packet with this payload arrive now.
-    pub fn inject_raw(&mut self, to_server: bool, kind: PacketKind, payload: &[u8]) {
+    pub(crate) fn inject_raw(&mut self, to_server: bool, kind: PacketKind, payload: &[u8]) {
         let bytes = self.forge(to_server, kind, payload);
         self.arrive(to_server, bytes);
     }
 
     /// Lets a forged packet with these frames arrive now.
-    pub fn inject(&mut self, to_server: bool, kind: PacketKind, frames: &[Frame<'_>]) {
+    pub(crate) fn inject(&mut self, to_server: bool, kind: PacketKind, frames: &[Frame<'_>]) {
         let mut payload = Vec::new();
         frames.iter().for_each(|frame| frame.encode(&mut payload));
         self.inject_raw(to_server, kind, &payload);
     }
 
     /// Lets a forged 1-RTT packet with these frames arrive now.
-    pub fn inject_data(&mut self, to_server: bool, frames: &[Frame<'_>]) {
+    pub(crate) fn inject_data(&mut self, to_server: bool, frames: &[Frame<'_>]) {
         self.inject(to_server, PacketKind::OneRtt, frames);
     }
 }

@@ -1,0 +1,173 @@
+//! What the peer's frames do to streams (RFC 9000 section 19).
+
+use super::{Stream, Streams, direction_index};
+use crate::error::TransportError;
+use crate::event::Event;
+use crate::sent::SentFrame;
+use units::Time;
+use wire::{Code, Direction, StreamId};
+
+impl Streams {
+    /// The stream of a frame of the peer: opened now if it is the peer's and new (and with it all below it, RFC 9000
+    /// section 2.1); `None` if it is over.
+    #[inline]
+    fn resolve(&mut self, id: StreamId) -> Result<Option<&mut Stream>, TransportError> {
+        match self.tables[(id.value() & 3) as usize].get(id.index()) {
+            Some(slot) => Ok(self.slots[slot as usize].as_mut()),
+            None => {
+                self.open_for_peer(id)?;
+                Ok(self.get(id))
+            }
+        }
+    }
+
+    fn open_for_peer(&mut self, id: StreamId) -> Result<(), TransportError> {
+        let counts = &mut self.counts[direction_index(id.direction())];
+        if id.initiator() == self.side {
+            // 19.8 and others: a stream of ours that we did not open.
+            if id.index() >= counts.opened {
+                return Err(TransportError::new(
+                    Code::STREAM_STATE_ERROR,
+                    "frame for a stream that was not opened",
+                ));
+            }
+            return Ok(());
+        }
+        // 4.6: the limit is on the index.
+        if id.index() >= counts.peer_may_open {
+            return Err(TransportError::new(Code::STREAM_LIMIT_ERROR, "stream beyond MAX_STREAMS"));
+        }
+        while self.counts[direction_index(id.direction())].peer_opened <= id.index() {
+            let counts = &mut self.counts[direction_index(id.direction())];
+            let opened = StreamId::new(self.side.peer(), id.direction(), counts.peer_opened);
+            counts.peer_opened += 1;
+            self.insert(opened);
+            self.events.push_back(Event::Opened(opened));
+        }
+        Ok(())
+    }
+
+    fn check_receives(&self, id: StreamId) -> Result<(), TransportError> {
+        match id.receives(self.side) {
+            true => Ok(()),
+            false => {
+                Err(TransportError::new(Code::STREAM_STATE_ERROR, "frame for a stream that only we send on"))
+            }
+        }
+    }
+    fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
+        match id.sends(self.side) {
+            true => Ok(()),
+            false => Err(TransportError::new(
+                Code::STREAM_STATE_ERROR,
+                "frame for a stream that only we receive on",
+            )),
+        }
+    }
+
+    /// STREAM (19.8).
+    #[inline]
+    pub(crate) fn on_stream(
+        &mut self,
+        id: StreamId,
+        offset: u64,
+        data: wire::Data<'_>,
+        fin: bool,
+    ) -> Result<(), TransportError> {
+        self.check_receives(id)?;
+        let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
+        let fresh = half.on_data(offset, data, fin)?;
+        let tell = !half.told && half.is_readable() && !half.is_stopped();
+        half.told |= tell;
+        let over = half.is_stopped() && half.has_all();
+        self.stats.received_bytes += fresh;
+        self.grant.receive(fresh)?;
+        if tell {
+            self.events.push_back(Event::Readable(id));
+        }
+        if over {
+            self.close_if_over(id);
+        }
+        Ok(())
+    }
+
+    /// RESET_STREAM (19.4).
+    pub(crate) fn on_reset(
+        &mut self,
+        id: StreamId,
+        code: u64,
+        final_size: u64,
+    ) -> Result<(), TransportError> {
+        self.check_receives(id)?;
+        let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
+        let known = half.reset_code().is_some();
+        let fresh = half.on_reset(code, final_size)?;
+        let stopped = half.is_stopped();
+        let tell = !known && half.reset_code().is_some() && !stopped;
+        self.grant.receive(fresh)?;
+        if tell {
+            self.events.push_back(Event::Reset { stream: id, code });
+        }
+        if stopped {
+            self.close_if_over(id);
+        }
+        Ok(())
+    }
+
+    /// STOP_SENDING (19.5).
+    pub(crate) fn on_stop_sending(&mut self, id: StreamId, code: u64) -> Result<(), TransportError> {
+        self.check_sends(id)?;
+        let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
+        let was_reset = half.reset_code().is_some();
+        if half.on_stop_sending(code) {
+            if !was_reset {
+                self.control.push_back(SentFrame::ResetStream { id });
+            }
+            self.events.push_back(Event::Stopped { stream: id, code });
+        }
+        Ok(())
+    }
+
+    /// MAX_DATA (19.9).
+    pub(crate) fn on_max_data(&mut self, now: Time, maximum: u64) {
+        if self.credit.raise(maximum) {
+            // Each once: those for whom the credit does not reach come back to the end of the queue.
+            for _ in 0..self.starved.len() {
+                let Some(id) = self.starved.pop_front() else { break };
+                self.schedule(now, id);
+            }
+        }
+    }
+
+    /// MAX_STREAM_DATA (19.10).
+    pub(crate) fn on_max_stream_data(
+        &mut self,
+        now: Time,
+        id: StreamId,
+        maximum: u64,
+    ) -> Result<(), TransportError> {
+        self.check_sends(id)?;
+        if let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut())
+            && maximum > half.credit
+        {
+            half.credit = maximum;
+            self.schedule(now, id);
+        }
+        Ok(())
+    }
+
+    /// MAX_STREAMS (19.11).
+    pub(crate) fn on_max_streams(&mut self, direction: Direction, maximum: u64) {
+        let counts = &mut self.counts[direction_index(direction)];
+        if maximum > counts.may_open {
+            counts.may_open = maximum;
+            self.events.push_back(Event::StreamsAvailable(direction));
+        }
+    }
+
+    /// STREAM_DATA_BLOCKED (19.13): nothing to do but to check that it may come.
+    pub(crate) fn on_stream_data_blocked(&mut self, id: StreamId) -> Result<(), TransportError> {
+        self.check_receives(id)?;
+        self.resolve(id).map(|_| ())
+    }
+}

@@ -1,0 +1,241 @@
+//! What connections cost in memory: nothing is allocated per packet once warm, and a pair at rest is small.
+
+#[path = "behaviour/pair/options.rs"]
+#[allow(dead_code, reason = "other tests use all of it")]
+mod options;
+
+use options::{config, contexts, null, size};
+use quic::{Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
+use random::Stream;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use trace::Interest;
+use units::{Duration, Time};
+use wire::{Direction, Ecn, Hole};
+
+/// Counts for each thread what it asks of the system's allocator.
+struct Counting;
+
+thread_local! {
+    /// Calls that gave memory, and bytes that are in use.
+    static COUNTS: Cell<(u64, i64)> = const { Cell::new((0, 0)) };
+}
+
+fn note(calls: u64, bytes: i64) {
+    // After a thread's end there is nothing to count.
+    let _ = COUNTS.try_with(|counts| counts.set((counts.get().0 + calls, counts.get().1 + bytes)));
+}
+fn allocations() -> u64 {
+    COUNTS.with(|counts| counts.get().0)
+}
+fn bytes_in_use() -> i64 {
+    COUNTS.with(|counts| counts.get().1)
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+#[allow(unsafe_code, reason = "an allocator can only be written so")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size() as i64);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        note(0, -(layout.size() as i64));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        note(1, new_size as i64 - layout.size() as i64);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const CLIENT: &str = "10.0.0.1:50000";
+const SERVER: &str = "10.0.0.2:443";
+const DELAY: Duration = Duration::from_millis(10);
+
+/// Two endpoints and a link that uses its buffers again.
+struct Wire {
+    now: Time,
+    /// The client, then the server.
+    ends: [Endpoint; 2],
+    underway: [VecDeque<(Time, Vec<u8>, Option<Hole>)>; 2],
+    pool: Vec<Vec<u8>>,
+    handle: Handle,
+    accepted: Option<Handle>,
+    packets: u64,
+}
+
+impl Wire {
+    fn new(tls: tls::Context, window: u64) -> Wire {
+        let windows: Vec<_> = [
+            "initial_max_data",
+            "initial_max_stream_data_bidi_local",
+            "initial_max_stream_data_bidi_remote",
+            "initial_max_stream_data_uni",
+        ]
+        .map(|name| (name, size(window)))
+        .to_vec();
+        let config = Arc::new(config(&windows));
+        let end = |local: &str, accept| {
+            let options = EndpointOptions {
+                local: local.parse().unwrap(),
+                accept,
+                tls: tls.clone(),
+                max_connections: 10,
+                interest: Interest::NONE,
+            };
+            Endpoint::new(options, Stream::new(1, local))
+        };
+        let mut ends = [end(CLIENT, None), end(SERVER, Some(config.clone()))];
+        let handle = ends[0].connect(Time::ZERO, SERVER.parse().unwrap(), config).unwrap();
+        Wire {
+            now: Time::ZERO,
+            ends,
+            underway: [VecDeque::with_capacity(1000), VecDeque::with_capacity(1000)],
+            pool: (0..2000).map(|_| Vec::with_capacity(2000)).collect(),
+            handle,
+            accepted: None,
+            packets: 0,
+        }
+    }
+
+    /// Lets the next thing happen; `false` if nothing is left to.
+    fn step(&mut self, on_event: &mut dyn FnMut(Time, usize, &mut quic::Connection, Event)) -> bool {
+        let arrivals = self.underway.iter().filter_map(|queue| queue.front().map(|(at, ..)| *at));
+        let wakes = self.ends.iter().filter_map(Endpoint::wake_at);
+        if self.now > Time::ZERO {
+            let Some(next) = arrivals.chain(wakes).min() else { return false };
+            self.now = self.now.max(next);
+        } else {
+            self.now += Duration::from_nanos(1);
+        }
+        for side in [0, 1] {
+            self.ends[side].wake(self.now);
+            while self.underway[side].front().is_some_and(|(at, ..)| *at <= self.now) {
+                let (_, mut bytes, hole) = self.underway[side].pop_front().unwrap();
+                let remote = if side == 0 { SERVER } else { CLIENT }.parse().unwrap();
+                let datagram = Datagram { remote, ecn: Ecn::NotEct, bytes: &mut bytes, hole, damage: None };
+                self.ends[side].receive(self.now, datagram);
+                bytes.clear();
+                self.pool.push(bytes);
+            }
+            self.drain(side, on_event);
+        }
+        true
+    }
+
+    fn drain(&mut self, side: usize, on_event: &mut dyn FnMut(Time, usize, &mut quic::Connection, Event)) {
+        loop {
+            if let Some(handle) = self.ends[side].next_active() {
+                if side == 1 {
+                    self.accepted = Some(handle);
+                }
+                if let Some(connection) = self.ends[side].get_mut(handle) {
+                    while let Some(event) = connection.poll_event() {
+                        on_event(self.now, side, connection, event);
+                    }
+                }
+            }
+            let mut bytes = self.pool.pop().unwrap_or_default();
+            let Some(transmit) = self.ends[side].transmit(self.now, &mut bytes) else {
+                self.pool.push(bytes);
+                return;
+            };
+            self.packets += 1;
+            self.underway[1 - side].push_back((self.now + DELAY, bytes, transmit.hole));
+        }
+    }
+}
+
+/// How the client takes what it downloads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Taking {
+    Discarding,
+    Reading,
+}
+
+/// A download; gives the packets and the allocations after its first quarter.
+fn download(tls: tls::Context, bytes: u64, taking: Taking) -> (u64, u64) {
+    let mut wire = Wire::new(tls, 300_000);
+    let mut buffer = vec![0; 65_536];
+    let (mut read, mut finished) = (0, false);
+    let mut warm = None;
+    while !finished {
+        let stepped = wire.step(&mut |now, side, connection, event| match event {
+            Event::Connected if side == 0 => {
+                let stream = connection.open(Direction::Bidirectional).unwrap();
+                connection.finish(now, stream).unwrap();
+            }
+            Event::Opened(stream) if side == 1 => {
+                connection.write(now, stream, Data::Virtual(bytes)).unwrap();
+                connection.finish(now, stream).unwrap();
+            }
+            Event::Readable(stream) if side == 0 => loop {
+                let got = match taking {
+                    Taking::Discarding => connection.discard(stream).unwrap(),
+                    Taking::Reading => connection.read(stream, &mut buffer).unwrap(),
+                };
+                read += got.bytes;
+                finished |= got.finished;
+                if got.bytes == 0 || got.finished {
+                    break;
+                }
+            },
+            _ => {}
+        });
+        assert!(stepped, "{read} bytes read");
+        if read > bytes / 4 && warm.is_none() {
+            warm = Some((wire.packets, allocations()));
+        }
+    }
+    let (packets, before) = warm.unwrap();
+    (wire.packets - packets, allocations() - before)
+}
+
+#[test]
+fn nothing_is_allocated_per_packet_once_warm() {
+    for context in contexts() {
+        for taking in [Taking::Discarding, Taking::Reading] {
+            let (packets, allocations) = download(context.clone(), 20_000_000, taking);
+            println!("{:?}, {taking:?}: {packets} packets, {allocations} allocations", context.protection());
+            assert!(packets > 10_000);
+            // The end of the stream and of its slots may cost a few.
+            assert!(allocations < 10, "{:?}, {taking:?}: {allocations} allocations", context.protection());
+        }
+    }
+}
+
+#[test]
+fn a_pair_at_rest_is_small() {
+    let mut wire = Wire::new(null(), 1_000_000);
+    let mut connected = 0;
+    // Until the handshake is confirmed and acknowledged: the next thing to happen is far away.
+    let far = Duration::from_secs(1);
+    while connected < 2 || wire.ends.iter().filter_map(Endpoint::wake_at).min() < Some(wire.now + far) {
+        assert!(wire.step(&mut |_, _, _, event| connected += u32::from(event == Event::Connected)));
+    }
+    assert!(wire.underway.iter().all(VecDeque::is_empty));
+    let handles = [wire.handle, wire.accepted.unwrap()];
+    assert!(
+        (0..2).all(|side| wire.ends[side].get(handles[side]).is_some_and(quic::Connection::is_established))
+    );
+    // What is left are two endpoints with a connection each.
+    wire.pool = Vec::new();
+    wire.underway = [VecDeque::new(), VecDeque::new()];
+    let with_both = bytes_in_use();
+    drop(wire);
+    let pair = with_both - bytes_in_use();
+    println!(
+        "Connection itself: {} bytes; a pair at rest with its endpoints: {pair} bytes",
+        size_of::<quic::Connection>()
+    );
+    assert!(pair < 32 * 1024, "{pair} bytes");
+}

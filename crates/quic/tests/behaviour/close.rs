@@ -1,0 +1,183 @@
+//! How connections end (RFC 9000 section 10.2).
+
+use crate::pair::{Pair, at, config, contexts, delay, losing, ms, null};
+use quic::{CloseReason, Event, StreamError};
+use trace::{Frame, PacketKind};
+use units::Duration;
+use wire::{Code, Direction};
+
+/// Three times the probe timeout of a side (RFC 9000 section 10.2).
+fn lingering(connection: &quic::Connection) -> Duration {
+    let rtt = connection.rtt();
+    (rtt.smoothed() + (rtt.variance() * 4).max(ms(1)) + ms(25)) * 3
+}
+
+#[test]
+fn the_applications_code_and_reason_arrive() {
+    for context in contexts() {
+        let mut pair = Pair::new(context, config(&[]), config(&[]), delay(10));
+        pair.establish();
+        let now = pair.now;
+        pair.client().close(now, 1234, "enough");
+        pair.run_for(ms(15));
+        let reason = CloseReason::PeerApplication { code: 1234, reason: "enough".to_owned() };
+        assert_eq!(pair.server().close_reason(), Some(&reason));
+        assert_eq!(
+            pair.client().close_reason(),
+            Some(&CloseReason::Local { code: 1234, reason: "enough".to_owned() })
+        );
+        assert_eq!(pair.server_events, [Event::Ended]);
+        assert_eq!(pair.client_events, [Event::Ended]);
+        assert_eq!(pair.client().open(Direction::Bidirectional), Err(StreamError::Closed));
+        assert_eq!(pair.server().open(Direction::Bidirectional), Err(StreamError::Closed));
+    }
+}
+
+#[test]
+fn both_ends_are_forgotten_after_three_probe_timeouts() {
+    let mut pair = Pair::established();
+    let start = pair.now;
+    let (closing, draining) = (lingering(pair.client()), lingering(pair.server()));
+    pair.client().close(start, 0, "");
+    pair.run_to(start + closing - ms(1));
+    assert!(!pair.client_is_gone());
+    pair.run_to(start + closing);
+    assert!(pair.client_is_gone());
+    let end = start + ms(10) + draining;
+    if pair.now < end - ms(1) {
+        pair.run_to(end - ms(1));
+        assert!(!pair.server_is_gone());
+    }
+    pair.run_to(end.max(pair.now));
+    assert!(pair.server_is_gone());
+    assert!(pair.client.is_empty() && pair.server.is_empty());
+}
+
+#[test]
+fn closing_answers_the_first_the_second_the_fourth_and_so_on() {
+    let mut pair = Pair::established();
+    // The peer never hears of it and goes on.
+    pair.link = losing(10, |to_server, _| to_server);
+    let now = pair.now;
+    pair.client().close(now, 7, "over");
+    pair.drain();
+    let mark = pair.mark();
+    let mut answers = Vec::new();
+    for n in 1..=40 {
+        let before = pair.mark();
+        pair.inject_data(false, &[wire::Frame::Ping]);
+        if pair.mark() > before {
+            answers.push(n);
+        }
+    }
+    assert_eq!(answers, [1, 2, 4, 8, 16, 32]);
+    let close =
+        Frame::ConnectionClose { application: true, code: 7, frame_type: None, reason: "over".to_owned() };
+    assert!(pair.frames_from(mark, true).iter().all(|frame| *frame == close));
+}
+
+#[test]
+fn draining_is_silent() {
+    let mut pair = Pair::established();
+    let now = pair.now;
+    pair.client().close(now, 0, "");
+    pair.run_for(ms(11));
+    let mark = pair.mark();
+    for _ in 0..20 {
+        pair.inject_data(true, &[wire::Frame::Ping]);
+    }
+    assert_eq!(pair.mark(), mark);
+}
+
+#[test]
+fn a_lost_close_is_repeated_when_the_peer_goes_on() {
+    let mut pair = Pair::established();
+    let next = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
+    pair.link = losing(10, move |to_server, number| to_server && number == next);
+    let now = pair.now;
+    pair.client().close(now, 3, "");
+    let stream = pair.server().open(Direction::Unidirectional).unwrap();
+    pair.server().write(now, stream, quic::Data::Virtual(100)).unwrap();
+    pair.run_for(ms(25));
+    assert!(matches!(pair.server().close_reason(), Some(CloseReason::PeerApplication { code: 3, .. })));
+}
+
+#[test]
+fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
+    let mut pair = Pair::plain();
+    pair.run_to(at(5));
+    let now = pair.now;
+    pair.client().close(now, 42, "secret");
+    let mark = pair.mark();
+    pair.run_for(ms(100));
+    let sent = pair.sent_from(mark, true);
+    assert!(!sent.is_empty() && sent.iter().all(|packet| packet.kind == PacketKind::Initial));
+    assert_eq!(sent[0].datagram_length, 1200);
+    let hidden = |frame: &Frame| matches!(frame, Frame::ConnectionClose { application: false, code: 12, reason, .. } if reason.is_empty());
+    assert!(hidden(&sent[0].frames[0]), "{:?}", sent[0].frames);
+    let reason = pair.server.get(pair.accepted[0]).map(|server| server.close_reason().cloned());
+    let expected = CloseReason::PeerTransport { code: Code::APPLICATION_ERROR, reason: String::new() };
+    assert!(reason.is_none_or(|reason| reason == Some(expected)));
+}
+
+#[test]
+fn a_server_closes_in_every_space_that_the_client_may_read() {
+    let short = tls::Options { certificate_chain: units::Size::from_bytes(1500), ..tls::Options::default() };
+    let mut pair = Pair::new(crate::pair::context(&short), config(&[]), config(&[]), delay(10));
+    pair.run_to(at(10));
+    let now = pair.now;
+    let mark = pair.mark();
+    pair.server().close(now, 42, "shutting down");
+    pair.run_for(ms(5));
+    let kinds: Vec<PacketKind> = pair.sent_from(mark, false).iter().map(|packet| packet.kind).collect();
+    assert_eq!(kinds, [PacketKind::Initial, PacketKind::Handshake, PacketKind::OneRtt]);
+    pair.run_for(ms(100));
+    let reason = pair.client().close_reason().cloned();
+    assert_eq!(
+        reason,
+        Some(CloseReason::PeerTransport { code: Code::APPLICATION_ERROR, reason: String::new() })
+    );
+}
+
+#[test]
+fn a_server_closes_within_its_credit() {
+    // The whole credit of three times 1200 bytes and more is spent on a long chain when the server gives up.
+    let options =
+        tls::Options { certificate_chain: units::Size::from_bytes(20_000), ..tls::Options::default() };
+    let payload = [("max_udp_payload", crate::pair::count(1200))];
+    let link = losing(10, |to_server, _| !to_server);
+    let mut pair = Pair::new(crate::pair::context(&options), config(&payload), config(&payload), link);
+    pair.run_to(at(10));
+    let now = pair.now;
+    pair.server().close(now, 1, &"long ".repeat(200));
+    pair.run_for(ms(200));
+    let sent: usize = pair.wire.iter().filter(|seen| !seen.to_server).map(|seen| seen.length).sum();
+    assert!(sent <= 3600, "{sent}");
+}
+
+#[test]
+fn reasons_of_any_length_fit() {
+    for length in [0, 10, 255, 256, 257, 5000] {
+        let mut pair = Pair::new(null(), config(&[]), config(&[]), delay(10));
+        pair.establish();
+        let now = pair.now;
+        pair.client().close(now, u64::MAX, &"é".repeat(length));
+        pair.run_for(ms(12));
+        let Some(CloseReason::PeerApplication { code, reason }) = pair.server().close_reason() else {
+            panic!()
+        };
+        assert_eq!(*code, wire::varint::MAX);
+        assert_eq!(*reason, "é".repeat(length.min(128)));
+    }
+}
+
+#[test]
+fn both_may_close_at_once() {
+    let mut pair = Pair::established();
+    let now = pair.now;
+    pair.client().close(now, 1, "");
+    pair.server().close(now, 2, "");
+    pair.run_for(ms(5000));
+    assert!(pair.client.is_empty() && pair.server.is_empty());
+    assert!(pair.client_events == [Event::Ended] && pair.server_events == [Event::Ended]);
+}

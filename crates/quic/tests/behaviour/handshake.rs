@@ -1,0 +1,250 @@
+//! The handshake: flights lost, late and repeated, large messages, padding, amplification (RFC 9000 sections 7, 8, 14).
+
+use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null};
+use quic::Event;
+use random::Stream;
+use tls::{KeyShare, Options, Protection};
+use trace::PacketKind;
+use units::{Duration, Size, Time};
+
+/// Runs a handshake to its end and checks what must hold whatever the link does.
+fn complete(mut pair: Pair) -> Pair {
+    let done = pair.run_until(ms(60_000), |pair| {
+        pair.client().is_established() && !pair.accepted.is_empty() && pair.server().is_established()
+    });
+    let client = pair.client();
+    assert!(done, "not complete: {:?}, {:?}", client.close_reason(), client.stats());
+    pair.run_for(ms(5000));
+    assert!(!pair.client().is_over() && !pair.server().is_over());
+    assert_eq!(pair.client_events.iter().filter(|event| **event == Event::Connected).count(), 1);
+    pair
+}
+
+/// RFC 9000 section 14.1.
+fn check_padding(pair: &Pair) {
+    for packet in pair.packets().iter().filter(|packet| packet.kind == PacketKind::Initial) {
+        let eliciting =
+            packet.names().iter().any(|name| !["ACK", "PADDING", "CONNECTION_CLOSE"].contains(name));
+        if packet.to_server || eliciting {
+            assert!(packet.datagram_length >= 1200, "{packet:?}");
+        }
+    }
+}
+
+/// RFC 9000 section 8.1, over a link of 10 ms without loss towards the server: until a Handshake packet of the client has
+/// arrived, the server sends three times what arrived at most. Gives the highest share of that which was used.
+fn check_amplification(pair: &Pair) -> f64 {
+    let proof =
+        pair.packets().into_iter().find(|packet| packet.to_server && packet.kind == PacketKind::Handshake);
+    let proven = proof.map_or(Time::NEVER, |packet| packet.at + ms(10));
+    let mut highest: f64 = 0.0;
+    for (index, seen) in pair.wire.iter().enumerate().filter(|(_, seen)| !seen.to_server && seen.at < proven)
+    {
+        let sent: usize =
+            pair.wire[..=index].iter().filter(|other| !other.to_server).map(|other| other.length).sum();
+        let received = pair.wire.iter().filter(|other| other.to_server && other.at + ms(10) <= seen.at);
+        let credit = 3 * received.map(|other| other.length).sum::<usize>();
+        assert!(sent <= credit, "{sent} bytes sent on a credit of {credit} at {}", seen.at);
+        highest = highest.max(sent as f64 / credit as f64);
+    }
+    highest
+}
+
+fn large(protection: Protection) -> tls::Context {
+    context(&Options {
+        protection,
+        key_share: KeyShare::X25519MlKem768,
+        certificate_chain: Size::from_bytes(20_000),
+        ..Options::default()
+    })
+}
+
+#[test]
+fn one_round_trip_for_the_client_and_a_half_more_for_the_server() {
+    let mut pair = Pair::plain();
+    pair.run_to(at(19));
+    assert!(!pair.client().is_established());
+    pair.run_to(at(20));
+    assert!(pair.client().is_established() && !pair.server().is_established());
+    pair.run_to(at(30));
+    assert!(pair.server().is_established());
+    pair.run_to(at(1000));
+    check_padding(&pair);
+    check_amplification(&pair);
+    let packets = pair.packets();
+    let of_first = |to_server: bool| -> Vec<PacketKind> {
+        packets.iter().filter(|p| p.to_server == to_server && p.datagram == 0).map(|p| p.kind).collect()
+    };
+    assert_eq!(of_first(true), [PacketKind::Initial]);
+    assert_eq!(of_first(false), [PacketKind::Initial, PacketKind::Handshake], "coalesced");
+    assert_eq!(pair.client().stats().packets_dropped + pair.server().stats().packets_dropped, 0);
+    assert_eq!(pair.client().stats().probe_timeouts + pair.server().stats().probe_timeouts, 0);
+}
+
+#[test]
+fn any_two_datagrams_may_be_lost() {
+    for first in 0..8 {
+        for second in 0..8 {
+            for directions in 0..4 {
+                let lost = [(directions & 1 == 1, first), (directions & 2 == 2, second)];
+                let link = losing(10, move |to_server, number| lost.contains(&(to_server, number)));
+                let pair = complete(Pair::new(null(), config(&[]), config(&[]), link));
+                check_padding(&pair);
+            }
+        }
+    }
+}
+
+#[test]
+fn any_two_datagrams_of_a_long_handshake_may_be_lost() {
+    let context = large(Protection::Null);
+    for first in 0..6 {
+        for second in 0..20 {
+            let lost = [(true, first), (false, second)];
+            let link = losing(10, move |to_server, number| lost.contains(&(to_server, number)));
+            let payload = [("max_udp_payload", count(1200 + first * 50))];
+            let pair = complete(Pair::new(context.clone(), config(&payload), config(&payload), link));
+            check_padding(&pair);
+        }
+    }
+}
+
+#[test]
+fn datagrams_may_come_in_any_order_and_twice() {
+    for seed in 0..100 {
+        let mut random = Stream::new(seed, "order");
+        let link: Link = Box::new(move |_, _, _| {
+            let mut late = || Duration::from_millis(5 + random.below(200));
+            let first = late();
+            if seed % 2 == 0 { vec![first] } else { vec![first, late(), late()] }
+        });
+        check_padding(&complete(Pair::new(null(), config(&[]), config(&[]), link)));
+    }
+}
+
+#[test]
+fn null_and_tls_hands_shake_alike_in_all_sizes_and_losses() {
+    for (seed, kilobytes) in [(1u64, 2u64), (2, 5), (3, 20), (4, 60)] {
+        for key_share in [KeyShare::X25519, KeyShare::X25519MlKem768] {
+            let [null, tls] = [Protection::Null, Protection::Tls].map(|protection| {
+                let certificate_chain = Size::from_bytes(kilobytes * 1000);
+                let context =
+                    context(&Options { protection, key_share, certificate_chain, ..Options::default() });
+                let mut random = Stream::new(seed, "loss");
+                let link = losing(10, move |_, _| random.chance(0.2));
+                let mut pair = Pair::new(context, config(&[]), config(&[]), link);
+                pair.keeps_bytes = false;
+                complete(pair).wire
+            });
+            assert_eq!(null, tls);
+        }
+    }
+}
+
+#[test]
+fn a_client_hello_over_two_datagrams() {
+    for protection in [Protection::Null, Protection::Tls] {
+        for lost in 0..3 {
+            let link = losing(10, move |to_server, number| to_server && number == lost);
+            let mut pair = Pair::new(large(protection), config(&[]), config(&[]), link);
+            pair.run_to(Time::ZERO);
+            assert!(
+                pair.wire.len() == 2 && pair.wire.iter().all(|seen| seen.length >= 1200),
+                "{:?}",
+                pair.wire.len()
+            );
+            complete(pair);
+        }
+    }
+}
+
+#[test]
+fn a_long_certificate_chain_waits_for_the_address_to_be_proven() {
+    let pair = complete(Pair::new(large(Protection::Null), config(&[]), config(&[]), delay(10)));
+    assert!(check_amplification(&pair) > 0.95, "the credit is used up");
+    let small = context(&Options { certificate_chain: Size::from_bytes(20_000), ..Options::default() });
+    let pair = complete(Pair::new(small, config(&[]), config(&[]), delay(10)));
+    assert!(check_amplification(&pair) > 0.95);
+    assert_eq!(pair.server.get(pair.accepted[0]).unwrap().stats().packets_declared_lost, 0);
+}
+
+#[test]
+fn a_server_whose_flight_is_lost_stays_within_its_credit() {
+    // Nothing of the server arrives for two seconds.
+    let link = Box::new(|to_server, number, _: &mut _| match to_server || number > 12 {
+        true => vec![ms(10)],
+        false => Vec::new(),
+    });
+    let pair = complete(Pair::new(large(Protection::Null), config(&[]), config(&[]), link));
+    check_amplification(&pair);
+    check_padding(&pair);
+}
+
+#[test]
+fn a_client_with_nothing_underway_keeps_the_server_going() {
+    // The first datagram of the server acknowledges the ClientHello and brings half of a ServerHello; then nothing comes.
+    let payload = [("max_udp_payload", count(1200))];
+    let link = losing(10, |to_server, number| !to_server && number > 0);
+    let mut pair = Pair::new(large(Protection::Null), config(&payload), config(&payload), link);
+    pair.run_to(at(500));
+    assert_eq!(pair.sent_from(0, false)[0].names()[0], "ACK");
+    // RFC 9002 section A.8: one probe timeout after the acknowledgement, smoothed 20 ms and variance 10 ms; then twice.
+    let pings: Vec<Time> =
+        pair.sent_from(0, true).iter().filter(|packet| packet.has("PING")).map(|packet| packet.at).collect();
+    assert_eq!(pings[..4], [at(80), at(80), at(200), at(200)]);
+    check_padding(&pair);
+}
+
+#[test]
+fn data_that_comes_before_the_finished_waits_for_it() {
+    for context in contexts() {
+        // The datagram with the client's Finished takes a detour.
+        let link: Link =
+            Box::new(|to_server, number, _| vec![ms(if to_server && number == 1 { 50 } else { 10 })]);
+        let mut pair = Pair::new(context, config(&[]), config(&[]), link);
+        pair.run_to(at(20));
+        let sent = pair.wire.iter().filter(|seen| seen.to_server).count();
+        assert!(sent >= 2, "{sent}");
+        pair.upload(5000);
+        pair.run_to(at(69));
+        assert!(!pair.server().is_established());
+        pair.run_to(at(71));
+        assert!(pair.server().is_established());
+        assert_eq!(pair.server().stats().streams.received_bytes, 5000);
+        pair.run_for(ms(1000));
+        assert_eq!(pair.server().stats().packets_dropped, 0);
+    }
+}
+
+#[test]
+fn keys_of_the_handshake_are_discarded() {
+    let mut pair = Pair::established();
+    for kind in [PacketKind::Initial, PacketKind::Handshake] {
+        for to_server in [true, false] {
+            let mark = pair.mark();
+            let mut bytes = pair.forge(to_server, kind, &[1, 0, 0, 0]);
+            bytes.resize(1300, 0);
+            pair.arrive(to_server, bytes);
+            pair.run_for(ms(100));
+            assert_eq!(pair.mark(), mark, "no answer to {kind:?}");
+        }
+    }
+    assert!(!pair.client().is_over() && !pair.server().is_over());
+}
+
+#[test]
+fn a_first_packet_that_was_altered_leaves_no_connection_behind() {
+    let link: Link = Box::new(|to_server, number, flying| {
+        if to_server && number == 0 {
+            // One byte of the client's id.
+            flying.bytes[16] ^= 0x55;
+            flying.damage = Some(wire::Damage { first: 16, last: 16 });
+        }
+        vec![ms(10)]
+    });
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.run_to(at(100));
+    assert!(pair.server.is_empty() && pair.server.dropped() == 1);
+    let pair = complete(pair);
+    assert_eq!(pair.server.len(), 1);
+}
