@@ -110,7 +110,7 @@ class Scenario:
 
         :param seed: instead of the scenario's own. Equal seeds give equal results, byte for byte.
         :param qlog: write one .sqlog file for each end of each connection.
-        :param pcap: write a capture with the TLS secrets in it (needs the protection ``tls``).
+        :param pcap: write a capture with the TLS secrets in it (packets are then protected by real cryptography).
         :param out: the run folder; it must not exist. True: runs/NAME-seedN, with -2, -3 ... if that is taken.
             None: no folder; results stay in memory, traces in a temporary folder, until `Run.save`.
         :param tables: keep the tables. Without them memory does not grow with the length of the run.

@@ -229,7 +229,12 @@ mod tests {
     }
 
     fn lose(sender: &mut NewReno, now: u64, sent: u64) {
-        sender.on_signal(&Signal::Lost { now: at(now), bytes: 1000, newest_sent_at: at(sent), bytes_in_flight: 0 });
+        sender.on_signal(&Signal::Lost {
+            now: at(now),
+            bytes: 1000,
+            newest_sent_at: at(sent),
+            bytes_in_flight: 0,
+        });
     }
 
     #[test]

@@ -42,7 +42,8 @@ impl RttEstimate {
         // 5.2: the minimum ignores the peer's delay, which might be wrong.
         self.min = self.min.min(latest);
         let adjusted = if latest >= self.min + ack_delay { latest - ack_delay } else { latest };
-        let deviation = if self.smoothed > adjusted { self.smoothed - adjusted } else { adjusted - self.smoothed };
+        let deviation =
+            if self.smoothed > adjusted { self.smoothed - adjusted } else { adjusted - self.smoothed };
         self.variance = (self.variance * 3 + deviation) / 4;
         self.smoothed = (self.smoothed * 7 + adjusted) / 8;
     }
@@ -84,7 +85,10 @@ mod tests {
     #[test]
     fn the_first_sample_replaces_the_initial_value() {
         let mut rtt = RttEstimate::new(ms(333));
-        assert_eq!((rtt.smoothed(), rtt.variance(), rtt.pto()), (ms(333), Duration::from_micros(166_500), ms(999)));
+        assert_eq!(
+            (rtt.smoothed(), rtt.variance(), rtt.pto()),
+            (ms(333), Duration::from_micros(166_500), ms(999))
+        );
         rtt.update(ms(100), ms(10));
         assert_eq!((rtt.smoothed(), rtt.variance(), rtt.min()), (ms(100), ms(50), ms(100)));
     }
@@ -95,7 +99,10 @@ mod tests {
         rtt.update(ms(100), ms(0));
         rtt.update(ms(140), ms(20));
         // adjusted 120: variance 3/4 50 + 1/4 20 = 42.5, smoothed 7/8 100 + 1/8 120 = 102.5
-        assert_eq!((rtt.variance(), rtt.smoothed()), (Duration::from_micros(42_500), Duration::from_micros(102_500)));
+        assert_eq!(
+            (rtt.variance(), rtt.smoothed()),
+            (Duration::from_micros(42_500), Duration::from_micros(102_500))
+        );
         assert_eq!((rtt.latest(), rtt.min()), (ms(140), ms(100)));
     }
 

@@ -177,10 +177,29 @@ impl Endpoint {
             return self.deliver(now, slot, &mut datagram);
         }
         if short {
-            self.dropped += 1;
-            return;
+            return self.receive_unknown(now, &datagram);
         }
         self.receive_long(now, &mut datagram);
+    }
+
+    /// A datagram that no connection knows by its id may be a stateless reset (RFC 9000 section 10.3.1).
+    #[cold]
+    fn receive_unknown(&mut self, now: Time, datagram: &Datagram<'_>) {
+        let token = wire::header::reset_token(datagram.bytes);
+        let slot = token.and_then(|token| {
+            let is_reset = |slot: &Slot| {
+                slot.connection.as_deref().is_some_and(|known| known.is_reset_by(datagram.remote, token))
+            };
+            self.slots.iter().position(is_reset)
+        });
+        let Some(slot) = slot else {
+            self.dropped += 1;
+            return;
+        };
+        if let Some(connection) = self.slots[slot].connection.as_deref_mut() {
+            connection.on_stateless_reset(now);
+        }
+        self.touch(slot as u32);
     }
 
     /// The connection that gave this id out.

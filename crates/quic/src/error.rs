@@ -79,14 +79,9 @@ impl CloseReason {
             }
         }
     }
-    /// Whether nobody complained: an application closed it with code 0, or it was idle.
+    /// Whether an application closed it, with code 0.
     pub fn is_clean(&self) -> bool {
-        matches!(
-            self,
-            CloseReason::Local { code: 0, .. }
-                | CloseReason::PeerApplication { code: 0, .. }
-                | CloseReason::IdleTimeout
-        )
+        matches!(self, CloseReason::Local { code: 0, .. } | CloseReason::PeerApplication { code: 0, .. })
     }
 }
 

@@ -156,6 +156,19 @@ impl RemoteIds {
         self.active = vec![NumberedId { sequence: 0, id, token: [0; 16] }];
     }
 
+    /// The stateless reset token of the peer's first id, from its transport parameters.
+    pub(crate) fn set_first_token(&mut self, token: [u8; 16]) {
+        if let Some(first) = self.active.iter_mut().find(|known| known.sequence == 0) {
+            first.token = token;
+        }
+    }
+    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1). All zeros
+    /// stand for no token. Compared as integers: the time that takes tells nothing.
+    pub(crate) fn has_token(&self, token: [u8; 16]) -> bool {
+        let wanted = u128::from_ne_bytes(token);
+        wanted != 0 && self.active.iter().any(|known| u128::from_ne_bytes(known.token) == wanted)
+    }
+
     /// NEW_CONNECTION_ID (19.15). Each number that is to be retired goes to `retire`.
     pub(crate) fn on_new(
         &mut self,

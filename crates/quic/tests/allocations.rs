@@ -61,12 +61,15 @@ const CLIENT: &str = "10.0.0.1:50000";
 const SERVER: &str = "10.0.0.2:443";
 const DELAY: Duration = Duration::from_millis(10);
 
+/// A datagram on the link: when it arrives, its bytes, its hole.
+type Underway = (Time, Vec<u8>, Option<Hole>);
+
 /// Two endpoints and a link that uses its buffers again.
 struct Wire {
     now: Time,
     /// The client, then the server.
     ends: [Endpoint; 2],
-    underway: [VecDeque<(Time, Vec<u8>, Option<Hole>)>; 2],
+    underway: [VecDeque<Underway>; 2],
     pool: Vec<Vec<u8>>,
     handle: Handle,
     accepted: Option<Handle>,

@@ -173,7 +173,9 @@ fn parse(line: &[u8]) -> Option<u64> {
     let path = std::str::from_utf8(line).ok()?.strip_prefix("GET /")?.strip_suffix("\r\n")?;
     match path {
         "*" => Some(ENDLESS),
-        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().ok().filter(|n| *n < ENDLESS),
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            digits.parse().ok().filter(|n| *n < ENDLESS)
+        }
         _ => None,
     }
 }
@@ -204,7 +206,15 @@ mod tests {
     fn requests_are_read_strictly() {
         assert_eq!(parse(b"GET /1000\r\n"), Some(1000));
         assert_eq!(parse(b"GET /*\r\n"), Some(ENDLESS));
-        for bad in [&b"GET 1000\r\n"[..], b"GET /-1\r\n", b"GET /+1\r\n", b"GET /1", b"", b"\xff", b"GET /99999999999999999999\r\n"] {
+        for bad in [
+            &b"GET 1000\r\n"[..],
+            b"GET /-1\r\n",
+            b"GET /+1\r\n",
+            b"GET /1",
+            b"",
+            b"\xff",
+            b"GET /99999999999999999999\r\n",
+        ] {
             assert_eq!(parse(bad), None, "{bad:?}");
         }
     }

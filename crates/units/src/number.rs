@@ -50,7 +50,8 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
     }
     let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| fail("not a number"))? };
     let tens = 10u128.pow(fraction.len() as u32);
-    let parts: u128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| fail("not a number"))? };
+    let parts: u128 =
+        if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| fail("not a number"))? };
     let scaled = parts * u128::from(scale);
     if !scaled.is_multiple_of(tens) {
         return Err(fail("finer than the smallest unit"));
@@ -65,7 +66,9 @@ pub(crate) fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> f
     let smallest = units[units.len() - 1];
     let (name, scale) = *units
         .iter()
-        .find(|(_, scale)| value >= *scale && (u128::from(value) * DECIMALS).is_multiple_of(u128::from(*scale)))
+        .find(|(_, scale)| {
+            value >= *scale && (u128::from(value) * DECIMALS).is_multiple_of(u128::from(*scale))
+        })
         .unwrap_or(&smallest);
     let (whole, rest) = (value / scale, value % scale);
     let fraction = u128::from(rest) * DECIMALS / u128::from(scale);

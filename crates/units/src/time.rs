@@ -180,9 +180,13 @@ mod tests {
 
     #[test]
     fn reads_what_people_write() {
-        for (text, ns) in
-            [("20 ms", 20_000_000), ("1.5s", 1_500_000_000), ("0 s", 0), ("250us", 250_000), ("2 min", 120_000_000_000)]
-        {
+        for (text, ns) in [
+            ("20 ms", 20_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0 s", 0),
+            ("250us", 250_000),
+            ("2 min", 120_000_000_000),
+        ] {
             assert_eq!(text.parse::<Duration>().unwrap().as_nanos(), ns, "{text}");
         }
     }
@@ -204,7 +208,9 @@ mod tests {
 
     #[test]
     fn printing_and_reading_gives_the_same_value() {
-        for ns in [0, 1, 999, 1_000, 1_001, 12_345, 1_500_000, 20_000_000, 1_234_567_891, 61_000_000_000, u64::MAX] {
+        for ns in
+            [0, 1, 999, 1_000, 1_001, 12_345, 1_500_000, 20_000_000, 1_234_567_891, 61_000_000_000, u64::MAX]
+        {
             let span = Duration::from_nanos(ns);
             assert_eq!(span.to_string().parse::<Duration>().unwrap(), span, "{span}");
         }

@@ -35,10 +35,20 @@ impl Datagram<'_> {
     }
 }
 
-/// Datagrams that wait for keys.
+/// Packets that wait for keys.
 #[derive(Debug, Default)]
 pub(super) struct Early {
-    waiting: Vec<(SpaceKind, Vec<u8>, Option<Hole>, Option<Damage>, Ecn)>,
+    waiting: Vec<Waiting>,
+}
+
+/// A packet as it came, each in a datagram of its own.
+#[derive(Debug)]
+struct Waiting {
+    kind: SpaceKind,
+    bytes: Vec<u8>,
+    hole: Option<Hole>,
+    damage: Option<Damage>,
+    ecn: Ecn,
 }
 
 /// One packet inside of a datagram, before it is opened.
@@ -77,17 +87,24 @@ impl Connection {
         }
     }
 
+    /// Whether a datagram from this address that ends in this token is a stateless reset (RFC 9000 section 10.3.1).
+    pub(crate) fn is_reset_by(&self, remote: SocketAddr, token: [u8; 16]) -> bool {
+        self.path.remote == remote && self.phase == Phase::Open && self.remote_ids.has_token(token)
+    }
+    /// The peer has lost all state: nothing is sent any more.
+    pub(crate) fn on_stateless_reset(&mut self, now: Time) {
+        self.begin_draining(now, crate::CloseReason::StatelessReset);
+    }
+
     /// Takes in the packets that had to wait for keys which are there now.
     #[cold]
     fn process_early(&mut self, now: Time) {
         while self.phase == Phase::Open && !self.early.waiting.is_empty() {
-            let ready = self.early.waiting.iter().position(|(kind, ..)| self.can_open(*kind));
+            let ready = self.early.waiting.iter().position(|packet| self.can_open(packet.kind));
             let Some(at) = ready else { break };
-            let (_, mut bytes, hole, damage, ecn) = self.early.waiting.remove(at);
-            self.process(
-                now,
-                &mut Datagram { remote: self.path.remote, ecn, bytes: &mut bytes, hole, damage },
-            );
+            let Waiting { mut bytes, hole, damage, ecn, .. } = self.early.waiting.remove(at);
+            let bytes = &mut bytes[..];
+            self.process(now, &mut Datagram { remote: self.path.remote, ecn, bytes, hole, damage });
         }
         if self.progress == Progress::Confirmed {
             // No more will come for keys that are not there yet; the memory goes too.
@@ -265,7 +282,7 @@ impl Connection {
             return self.drop_packet(now, kind.packet_kind(), length, DropReason::KeyUnavailable);
         }
         let damage = damaged.then_some(Damage { first: 0, last: u32::MAX });
-        self.early.waiting.push((kind, bytes.to_vec(), hole, damage, ecn));
+        self.early.waiting.push(Waiting { kind, bytes: bytes.to_vec(), hole, damage, ecn });
     }
 
     pub(super) fn drop_packet(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {

@@ -62,7 +62,7 @@ fn reordering_by_two_packets_is_no_loss() {
     let mut pair = Pair::established();
     let first = sent(&pair);
     pair.link = Box::new(move |to_server, number, _| {
-        let late = to_server && (number - first) % 3 == 0;
+        let late = to_server && (number - first).is_multiple_of(3);
         vec![Duration::from_micros(if late { 10_100 } else { 10_000 })]
     });
     for _ in 0..20 {

@@ -1,0 +1,141 @@
+//! How a connection comes to be: what TLS says, keys, transport parameters (RFC 9000 section 7, RFC 9001 section 4).
+
+use super::{Connection, Origin, Progress};
+use crate::config::Config;
+use crate::error::TransportError;
+use crate::event::Event;
+use crate::ids::LocalIds;
+use crate::sent::SentFrame;
+use crate::space::SpaceKind;
+use tls::KeyChange;
+use units::{Duration, Size, Time};
+use wire::{Code, Side, TransportParameters};
+
+/// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
+const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
+
+impl Connection {
+    /// Takes out of TLS what it has to say, and installs the keys that it gives.
+    pub(super) fn drive_handshake(&mut self, now: Time) -> Result<(), TransportError> {
+        loop {
+            let mut bytes = Vec::new();
+            let change = self.session.write(&mut bytes);
+            if self.peer.is_none()
+                && let Some(encoded) = self.session.peer_parameters()
+            {
+                let parameters =
+                    TransportParameters::decode(encoded, self.origin.side.peer()).map_err(|error| {
+                        TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, error.to_string())
+                    })?;
+                self.set_peer_parameters(now, parameters)?;
+            }
+            let wrote = !bytes.is_empty();
+            let level = self.write_level;
+            if let Some(space) = self.space_mut(level).filter(|_| wrote) {
+                space.crypto.write(&bytes);
+            }
+            match change {
+                Some(KeyChange::Handshake(keys)) => {
+                    self.write_level = SpaceKind::Handshake;
+                    if let Some(space) = self.space_mut(SpaceKind::Handshake) {
+                        space.keys = Some(keys);
+                    }
+                    self.trace_keys(now, SpaceKind::Handshake);
+                }
+                Some(KeyChange::OneRtt(keys, ..)) => {
+                    self.write_level = SpaceKind::Data;
+                    self.data.keys = Some(keys);
+                    self.trace_keys(now, SpaceKind::Data);
+                }
+                None if !wrote => break,
+                None => {}
+            }
+        }
+        if self.progress == Progress::Handshaking && self.session.is_complete() && self.data.keys.is_some() {
+            self.complete_handshake(now)?;
+        }
+        Ok(())
+    }
+
+    fn complete_handshake(&mut self, now: Time) -> Result<(), TransportError> {
+        if self.peer.is_none() {
+            // RFC 9001 section 8.2.
+            return Err(TransportError::new(Code::crypto(109), "no transport parameters"));
+        }
+        self.progress = Progress::Complete;
+        self.trace_state(now, "handshake_complete");
+        self.events.push_back(Event::Connected);
+        let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
+        let control = &mut self.control;
+        self.local_ids.top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
+        if self.origin.side == Side::Server {
+            // RFC 9001 section 4.1.2: to a server, complete is confirmed.
+            self.control.push_back(SentFrame::HandshakeDone);
+            self.confirm_handshake(now);
+        }
+        Ok(())
+    }
+
+    pub(super) fn confirm_handshake(&mut self, now: Time) {
+        if self.progress != Progress::Confirmed {
+            self.progress = Progress::Confirmed;
+            self.discard_space(now, SpaceKind::Handshake);
+            self.trace_state(now, "handshake_confirmed");
+        }
+    }
+
+    fn set_peer_parameters(&mut self, now: Time, peer: TransportParameters) -> Result<(), TransportError> {
+        let mismatch = |what| Err(TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, what));
+        // RFC 9000 section 7.3: the ids in the parameters authenticate those of the headers.
+        if peer.initial_source_connection_id != Some(self.remote_ids.current()) {
+            return mismatch("initial_source_connection_id does not match");
+        }
+        if self.origin.side == Side::Client {
+            if peer.original_destination_connection_id != Some(self.origin.original_destination) {
+                return mismatch("original_destination_connection_id does not match");
+            }
+            if peer.retry_source_connection_id.is_some() {
+                return mismatch("retry_source_connection_id without a Retry");
+            }
+        }
+        self.peer_max_ack_delay = Duration::from_millis(peer.max_ack_delay_ms);
+        if peer.max_idle_timeout_ms > 0 {
+            let theirs = Duration::from_millis(peer.max_idle_timeout_ms);
+            self.idle_timeout = Some(self.idle_timeout.map_or(theirs, |ours| ours.min(theirs)));
+        }
+        self.path.limit_payload(peer.max_udp_payload_size);
+        if let Some(token) = peer.stateless_reset_token {
+            self.remote_ids.set_first_token(token);
+        }
+        self.streams.set_peer_parameters(&peer);
+        self.trace_parameters(now, &peer);
+        self.peer = Some(peer);
+        Ok(())
+    }
+}
+
+/// What this end tells the other (RFC 9000 section 18.2).
+pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
+    // Rounded up: a timeout of less than a millisecond must not become none.
+    let whole_ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
+    let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
+    TransportParameters {
+        max_idle_timeout_ms: whole_ms(config.max_idle_timeout).min(wire::varint::MAX),
+        initial_max_data: window(config.initial_max_data),
+        initial_max_stream_data_bidi_local: window(config.initial_max_stream_data_bidi_local),
+        initial_max_stream_data_bidi_remote: window(config.initial_max_stream_data_bidi_remote),
+        initial_max_stream_data_uni: window(config.initial_max_stream_data_uni),
+        initial_max_streams_bidi: config.initial_max_streams_bidi,
+        initial_max_streams_uni: config.initial_max_streams_uni,
+        ack_delay_exponent: u64::from(config.ack_delay_exponent),
+        max_ack_delay_ms: whole_ms(config.ack.max_delay).min(MAX_ACK_DELAY_MS),
+        // Packets from other addresses are dropped (RFC 9000 section 18.2).
+        disable_active_migration: true,
+        active_connection_id_limit: config.active_connection_id_limit,
+        initial_source_connection_id: Some(ids.first()),
+        original_destination_connection_id: (origin.side == Side::Server)
+            .then_some(origin.original_destination),
+        stateless_reset_token: (origin.side == Side::Server).then(|| ids.first_token()),
+        ..TransportParameters::default()
+    }
+}
