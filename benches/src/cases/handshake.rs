@@ -36,7 +36,7 @@ impl Case for Handshake {
         match self.protection {
             Protection::Null => "quiclab, a whole run of handshake and 1 kB, no cryptography",
             Protection::Tls => {
-                "quiclab, a whole run of handshake and 1 kB, a full TLS handshake (X25519, P-256)"
+                "quiclab, a whole run of handshake and 1 kB, a full TLS handshake (X25519, Ed25519)"
             }
         }
     }

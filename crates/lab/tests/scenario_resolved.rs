@@ -305,3 +305,14 @@ fn the_examples_are_scenarios() {
     }
     assert!(count >= 4);
 }
+
+#[test]
+fn a_path_in_a_change_is_that_of_who_types_it() {
+    // Tests run in the folder of their crate.
+    let set = |file: &str| format!("link.cell.forward.rate={{ type = \"trace\", file = \"{file}\" }}");
+    let read = |file: &str| Scenario::from_file("../../examples/cellular.toml", &[set(file)]);
+    assert!(read("../../examples/traces/lte-like.down").is_ok(), "from the working folder");
+    assert!(read("traces/lte-like.down").is_ok(), "else beside the scenario");
+    let error = read("nowhere.down").unwrap_err().to_string();
+    assert!(error.ends_with("relative to the working folder or to that of the scenario"), "{error}");
+}

@@ -22,7 +22,8 @@ pub enum Event {
         /// The peer's code.
         code: u64,
     },
-    /// The peer reset the stream.
+    /// The peer reset the stream. A read, which then fails with the same code, or [`crate::Connection::stop`] lets go of
+    /// it and gives its credit back.
     Reset {
         /// The stream.
         stream: StreamId,

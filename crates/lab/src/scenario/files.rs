@@ -11,6 +11,10 @@ use units::parameter::File;
 /// The most bytes in all files of a scenario together.
 pub(super) const MAX_FILES: u64 = 256 << 20;
 
+/// What [`Files::read_here`] wants.
+pub(super) const EXPECTED_HERE: &str =
+    "the path of a file, relative to the working folder or to that of the scenario";
+
 /// The files of a scenario. Two places that name one file share its text.
 #[derive(Debug)]
 pub(super) struct Files {
@@ -46,6 +50,15 @@ impl Files {
             }
         };
         Ok(File { path: name, text })
+    }
+
+    /// The same for a path that was given with `--set`: who types it means the folder in which it is typed; what is not
+    /// there is looked for beside the document.
+    pub(super) fn read_here(&mut self, given: &str) -> Result<File, String> {
+        match std::path::absolute(given) {
+            Ok(here) if here.is_file() => self.read(here.to_str().ok_or("the path is not UTF-8")?),
+            _ => self.read(given),
+        }
     }
 
     fn load(&self, path: &Path) -> Result<String, String> {

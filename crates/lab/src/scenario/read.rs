@@ -1,7 +1,7 @@
 //! Reads tables of options and their values as the rows of parameters say.
 
 use super::error::ScenarioError;
-use super::files::Files;
+use super::files::{EXPECTED_HERE, Files};
 use super::kind::{expected, shorthand};
 use super::nearest::nearest;
 use super::source::{Place, Source, one_of, quoted, suggestion};
@@ -191,9 +191,11 @@ impl<'a> Reader<'a> {
                 items.iter().enumerate().map(&mut pair).collect::<Result<_, _>>().map(Value::List)
             }
             (Kind::File, Node::Text(given)) => {
-                let file = self.files.read(given);
-                file.map(Value::File)
-                    .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms)))
+                let (file, expected) = match item.place {
+                    Place::Set(_) => (self.files.read_here(given), EXPECTED_HERE.to_owned()),
+                    _ => (self.files.read(given), expected(kind, self.rooms)),
+                };
+                file.map(Value::File).map_err(|problem| self.wrong(item, path, &problem, &expected))
             }
             _ => scalar(kind, &item.node)
                 .map_err(|problem| self.wrong(item, path, &problem, &expected(kind, self.rooms))),

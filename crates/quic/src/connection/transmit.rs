@@ -155,7 +155,10 @@ impl Connection {
         }
     }
 
-    fn early_wants(&self, now: Time, kind: SpaceKind, limit: usize) -> Wants {
+    fn early_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> Wants {
+        if self.space(kind).is_some_and(|space| space.probes > 0) {
+            self.repeat_oldest(now, kind);
+        }
         let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else {
             return Wants::Nothing;
         };
@@ -178,6 +181,7 @@ impl Connection {
             return Wants::Nothing;
         }
         if self.data.probes > 0 {
+            self.repeat_oldest(now, SpaceKind::Data);
             return Wants::Flight;
         }
         let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
@@ -299,9 +303,6 @@ impl Connection {
     /// Fills a payload in the order in which frames matter.
     #[inline]
     fn fill(&mut self, now: Time, kind: SpaceKind, wants: Wants, payload: &mut Payload<'_>) {
-        if wants == Wants::Flight && self.space(kind).is_some_and(|space| space.probes > 0) {
-            self.repeat_oldest(now, kind);
-        }
         let exponent = self.config.ack_delay_exponent;
         let space = match kind {
             SpaceKind::Data => &mut self.data,
