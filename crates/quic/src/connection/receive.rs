@@ -120,7 +120,6 @@ impl Connection {
 
     /// Splits a datagram into its coalesced packets (RFC 9000 section 12.2).
     fn process(&mut self, now: Time, datagram: &mut Datagram<'_>) {
-        let datagram_length = datagram.length();
         let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
@@ -143,7 +142,8 @@ impl Connection {
             let own_hole = hole.filter(|hole| hole.at as usize <= header.end);
             let length = header.end + own_hole.map_or(0, |hole| hole.length as usize);
             let damaged = damage.is_some_and(|damage| damage.touches(start, start + length));
-            if !self.is_acceptable(header, packet, datagram_length) {
+            let whole = || start + packet.len() + behind.len() + hole.map_or(0, |hole| hole.length as usize);
+            if header.kind != PacketKind::OneRtt && !self.is_acceptable(header, packet, whole()) {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             } else if let Some(kind) = space_of(header.kind) {
                 let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
@@ -161,12 +161,9 @@ impl Connection {
         }
     }
 
-    /// Whether a packet may be processed as far as its header tells.
-    #[inline]
+    /// Whether a packet with a long header may be processed as far as that tells.
+    #[cold]
     fn is_acceptable(&self, header: &Header, packet: &[u8], datagram_length: usize) -> bool {
-        if header.kind == PacketKind::OneRtt {
-            return true;
-        }
         // 7.2: the peer's id is that of its first packet.
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
@@ -285,6 +282,7 @@ impl Connection {
         self.early.waiting.push(Waiting { kind, bytes: bytes.to_vec(), hole, damage, ecn });
     }
 
+    #[cold]
     pub(super) fn drop_packet(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {
         self.stats.packets_dropped += 1;
         self.trace_packet_dropped(now, kind, length, reason);

@@ -94,7 +94,7 @@ fn a_probe_of_the_handshake_brings_the_other_space_along() {
     let probe = pair
         .packets()
         .into_iter()
-        .find(|packet| !packet.to_server && packet.at > Time::ZERO + ms(100))
+        .find(|packet| !packet.to_server && packet.at > Time::ZERO + ms(100) && packet.has("CRYPTO"))
         .unwrap();
     let datagram: Vec<_> = pair
         .packets()
