@@ -19,8 +19,6 @@ use wire::Side;
 pub(crate) const SERVER_PORT: u16 = 4433;
 /// The port of the first flow's client.
 pub(crate) const CLIENT_PORT: u16 = 34_433;
-/// The most flows of a scenario: what the ports hold.
-pub const MAX_FLOWS: usize = 30_000;
 
 /// A capture into a file.
 pub(crate) type Captured = Capture<Box<dyn std::io::Write>>;

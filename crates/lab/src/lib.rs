@@ -10,6 +10,5 @@ mod summary;
 mod world;
 
 pub use error::RunError;
-pub use host::MAX_FLOWS;
 pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
-pub use scenario::{Scenario, ScenarioError, describe, rooms, rooms_json};
+pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};

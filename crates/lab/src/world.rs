@@ -1,8 +1,8 @@
 //! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
 
 use crate::error::RunError;
-use crate::host::{CLIENT_PORT, End, Host, MAX_FLOWS, SERVER_PORT, Shared};
-use crate::scenario::{Flow, IpVersion, Scenario};
+use crate::host::{CLIENT_PORT, End, Host, SERVER_PORT, Shared};
+use crate::scenario::{Flow, IpVersion, MAX_FLOWS, Scenario};
 use network::{Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
 use random::Stream;

@@ -14,7 +14,7 @@ use units::parameter::{Arguments, Value};
 /// The tables and arrays of tables of a document.
 const TABLES: [&str; 6] = ["record", "tls", TRANSPORT, "node", "link", "flow"];
 /// The most flows: as many as `lab` has ports for.
-const MAX_FLOWS: usize = 30_000;
+pub const MAX_FLOWS: usize = 30_000;
 
 /// Reads a scenario out of a document.
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {

@@ -57,6 +57,7 @@ mod tree;
 mod write;
 
 pub use describe::describe;
+pub use document::MAX_FLOWS;
 pub use error::ScenarioError;
 pub use model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
 pub use rooms::{rooms, rooms_json};
