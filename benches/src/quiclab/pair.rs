@@ -59,8 +59,9 @@ impl Pair {
             Endpoint::new(options, Stream::new(1, "pair"))
         };
         let (mut client, server) = (endpoint(CLIENT, None), endpoint(SERVER, Some(contexts.config.clone())));
-        let handle =
-            client.connect(Time::ZERO, SERVER.into(), contexts.config.clone()).expect("there is room");
+        let handle = client
+            .connect(Time::ZERO, quic::Opening::new(SERVER.into(), contexts.config.clone()))
+            .expect("there is room");
         let mut pair = Pair { now: Time::ZERO, client, server, handle, received: 0 };
         pair.settle();
         pair.send();

@@ -4,7 +4,7 @@ use crate::capture::Capture;
 use crate::error::RunError;
 use crate::recorder::Recorder;
 use network::{Element, Exits, Packet};
-use quic::{Config, Connection, Datagram, Endpoint, Handle, Stats};
+use quic::{Config, Connection, Datagram, Endpoint, Handle, Opening, Stats};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -277,7 +277,7 @@ impl Element for Host<'_> {
             if end.opening.as_ref().is_some_and(|(_, at, _)| *at <= now)
                 && let Some((remote, _, config)) = end.opening.take()
             {
-                match end.endpoint.connect(now, remote, config) {
+                match end.endpoint.connect(now, Opening::new(remote, config)) {
                     Ok(handle) => end.handle = Some(handle),
                     Err(error) => {
                         let (place, problem) = (format!("flow {}", end.flow), error.to_string());

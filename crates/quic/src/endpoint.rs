@@ -5,10 +5,12 @@
 //! [`Endpoint::wake_at`].
 
 use crate::config::Config;
-use crate::connection::{Connection, Datagram, Origin, Transmit};
+use crate::connection::{Connection, Datagram, Origin, Parts, Transmit};
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH};
+use crate::opening::Opening;
 use crate::path::MIN_PAYLOAD;
+use crate::resume::{Memory, Remembering};
 use random::Stream;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -57,6 +59,7 @@ pub struct Endpoint {
     options: EndpointOptions,
     random: Stream,
     secret: u64,
+    memory: Memory,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Clients' first packets go to an id that the client made up.
@@ -78,6 +81,7 @@ impl Endpoint {
             options,
             random,
             secret,
+            memory: Memory::default(),
             slots: Vec::new(),
             free: Vec::new(),
             initial_ids: BTreeMap::new(),
@@ -88,16 +92,21 @@ impl Endpoint {
         }
     }
 
-    /// Opens a connection to `remote`.
+    /// What this endpoint's clients remember between connections.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+    /// From now on connections that are opened here remember there: for endpoints that share what they know.
+    pub fn set_memory(&mut self, memory: Memory) {
+        self.memory = memory;
+    }
+
+    /// Opens a connection.
     ///
     /// # Errors
-    /// If TLS cannot be set up, or the endpoint has all the connections that it may have.
-    pub fn connect(
-        &mut self,
-        now: Time,
-        remote: SocketAddr,
-        config: Arc<Config>,
-    ) -> Result<Handle, TransportError> {
+    /// If TLS cannot be set up (the server's name is none, perhaps), or the endpoint has all the connections that it may
+    /// have.
+    pub fn connect(&mut self, now: Time, opening: Opening) -> Result<Handle, TransportError> {
         if self.len() >= self.options.max_connections {
             return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
         }
@@ -107,18 +116,30 @@ impl Endpoint {
         let origin = Origin {
             side: Side::Client,
             local: self.options.local,
-            remote,
+            remote: opening.remote,
             original_destination,
             peer_id: None,
         };
-        let slot = self.insert(now, origin, config)?;
+        let slot = self.insert(now, origin, opening.config.clone(), Some(&opening))?;
         Ok(Handle { slot, generation: self.slots[slot as usize].generation })
     }
 
-    fn insert(&mut self, now: Time, origin: Origin, config: Arc<Config>) -> Result<u32, TransportError> {
+    fn insert(
+        &mut self,
+        now: Time,
+        origin: Origin,
+        config: Arc<Config>,
+        opening: Option<&Opening>,
+    ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
-        let maker = IdMaker { secret: self.secret, slot };
-        let parts = (maker, &mut self.random, self.options.interest);
+        let remembering = opening.map(|opening| self.remembering(opening));
+        let parts = Parts {
+            maker: IdMaker { secret: self.secret, slot },
+            random: &mut self.random,
+            interest: self.options.interest,
+            opening,
+            remembering,
+        };
         let connection = Some(Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?));
         match self.free.pop() {
             Some(_) => self.slots[slot as usize].connection = connection,
@@ -126,6 +147,13 @@ impl Endpoint {
         }
         self.touch(slot);
         Ok(slot)
+    }
+
+    /// The memory, and what the server goes by in it.
+    fn remembering(&self, opening: &Opening) -> Remembering {
+        let name = opening.server_name.as_deref().unwrap_or(self.options.tls.server_name());
+        let server = format!("{name}:{}", opening.remote.port()).into();
+        Remembering { memory: self.memory.clone(), server }
     }
 
     /// The number of connections.
@@ -253,7 +281,7 @@ impl Endpoint {
             original_destination: header.destination,
             peer_id: Some(header.source),
         };
-        match self.insert(now, origin, config) {
+        match self.insert(now, origin, config, None) {
             Ok(slot) => {
                 self.initial_ids.insert((datagram.remote, header.destination), slot);
                 self.deliver(now, slot, datagram);

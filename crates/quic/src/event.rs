@@ -5,6 +5,18 @@ use wire::{Direction, StreamId};
 /// Something that the application may want to act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// At a client, before [`Event::Connected`]: streams can be opened and written to, and what is sent goes in 0-RTT
+    /// packets, under the limits that are remembered (RFC 9001 section 4.6). An attacker can replay it (section 9.2).
+    EarlyDataReady,
+    /// The server takes what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before [`Event::Connected`].
+    EarlyDataAccepted,
+    /// The server does not take what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before
+    /// [`Event::Connected`].
+    EarlyDataRejected {
+        /// Whether all that was written goes out again, on the same streams: it does if the application protocol is
+        /// still the same. If not, no stream exists any more (RFC 8446 section 4.2.10).
+        resent: bool,
+    },
     /// The handshake is complete: the peer is who it should be, and 1-RTT data flows.
     Connected,
     /// The peer opened a stream.

@@ -5,6 +5,7 @@ use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::RecvHalf;
 use tls::Session;
+use units::Time;
 use wire::{Code, Data};
 
 /// How much may lie unread in one CRYPTO stream. RFC 9000 section 7.5 asks for 4096 at least; long certificate
@@ -86,7 +87,12 @@ impl CryptoStream {
     }
 
     /// Gives TLS what came in order.
-    pub(crate) fn feed(&mut self, level: tls::Level, session: &mut Session) -> Result<(), TransportError> {
+    pub(crate) fn feed(
+        &mut self,
+        now: Time,
+        level: tls::Level,
+        session: &mut Session,
+    ) -> Result<(), TransportError> {
         let mut buffer = [0; 2048];
         loop {
             let read = self.recv.read(&mut buffer);
@@ -94,7 +100,7 @@ impl CryptoStream {
                 return Ok(());
             }
             self.recv.raise_limit();
-            session.read(level, &buffer[..read.bytes as usize]).map_err(|alert| TransportError {
+            session.read(now, level, &buffer[..read.bytes as usize]).map_err(|alert| TransportError {
                 frame_type: Some(0x06),
                 ..TransportError::new(Code::crypto(alert.code), alert.reason)
             })?;

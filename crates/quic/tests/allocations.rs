@@ -98,7 +98,8 @@ impl Wire {
             Endpoint::new(options, Stream::new(1, local))
         };
         let mut ends = [end(CLIENT, None), end(SERVER, Some(config.clone()))];
-        let handle = ends[0].connect(Time::ZERO, SERVER.parse().unwrap(), config).unwrap();
+        let handle =
+            ends[0].connect(Time::ZERO, quic::Opening::new(SERVER.parse().unwrap(), config)).unwrap();
         Wire {
             now: Time::ZERO,
             ends,

@@ -6,9 +6,10 @@ use crate::keys::{KeyChange, known_version};
 use crate::model::{Model, Sizes, Terms, Transcript};
 use crate::options::{Options, Protection};
 use crate::outbox::Outbox;
-use crate::provider::{FixedTime, SessionKeyLog, provider};
-use crate::real::{Real, Start};
+use crate::provider::{SessionKeyLog, SessionTime, provider};
+use crate::real::{Opening, Real};
 use crate::session::{Engine, Level, Session};
+use crate::start::{Request, Start};
 use random::Stream;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
@@ -16,6 +17,8 @@ use rustls::server::NoServerSessionStorage;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+use units::Time;
 
 /// The longest transport parameters in bytes: a ClientHello has to hold them.
 pub const LARGEST_PARAMETERS: usize = 16_384;
@@ -25,10 +28,16 @@ const LARGEST_PROTOCOLS: usize = 16_384;
 /// their extension has length fields of one size (RFC 8446 section 4.2).
 const TRIED_PARAMETERS: usize = 64;
 
+/// What the date is at time zero unless it is told otherwise: noon of 2030-01-01 UTC, in seconds since 1970. The
+/// certificates are valid from 2020 to 2049.
+const EPOCH: Duration = Duration::from_secs(1_893_499_200);
+
 /// The TLS side of a scenario: made once, cheap to clone, shared between runs and threads.
 #[derive(Clone)]
 pub struct Context {
     kind: Kind,
+    server_name: Arc<str>,
+    epoch: Duration,
 }
 
 #[derive(Clone)]
@@ -41,7 +50,6 @@ enum Kind {
 struct Library {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
-    server_name: ServerName<'static>,
 }
 
 impl Context {
@@ -55,14 +63,16 @@ impl Context {
     pub fn new(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Context, Error> {
         let list = protocols(alpn)?;
         let library = Arc::new(Library::new(options, alpn, seed)?);
-        let tls = Context { kind: Kind::Tls(library) };
+        let server_name: Arc<str> = options.server_name.as_str().into();
+        let context = |kind| Context { kind, server_name: server_name.clone(), epoch: EPOCH };
+        let tls = context(Kind::Tls(library));
         let transcript = tls.try_handshake(alpn.first().map_or(0, |name| name.len()), seed)?;
         if options.protection == Protection::Tls {
             return Ok(tls);
         }
         let sizes = Sizes::learn(&transcript)
             .ok_or_else(|| Error::Library("the handshake has other messages than expected".to_owned()))?;
-        Ok(Context { kind: Kind::Null(Arc::new(Terms { sizes, protocols: list })) })
+        Ok(context(Kind::Null(Arc::new(Terms { sizes, protocols: list }))))
     }
 
     /// How packets are protected.
@@ -73,17 +83,31 @@ impl Context {
         }
     }
 
-    /// The client's end of a new connection. `random`: what it draws from, for itself alone; `version`: the QUIC
-    /// version, 1 or 2; `parameters`: its encoded transport parameters.
+    /// The same with this date at time zero, as time since 1970 in UTC: for connections to the world outside, whose
+    /// certificates and tickets have true dates. By default it is noon of 2030-01-01, so that a scenario does not
+    /// depend on the day of its run.
+    #[must_use]
+    pub fn with_epoch(self, epoch: Duration) -> Context {
+        Context { epoch, ..self }
+    }
+
+    /// The host that clients ask for if they ask for no other.
+    pub fn server_name(&self) -> &str {
+        &self.server_name
+    }
+
+    /// The client's end of a new connection.
     ///
     /// # Errors
-    /// [`Error::Version`], [`Error::ParametersTooLong`], or the library's own.
-    pub fn client(&self, random: Stream, version: u32, parameters: Vec<u8>) -> Result<Session, Error> {
-        let start = start(random, version, parameters)?;
+    /// [`Error::Version`], [`Error::ParametersTooLong`], [`Error::ServerName`], or the library's own.
+    pub fn client(&self, start: Start, request: Request<'_>) -> Result<Session, Error> {
+        let start = self.opening(start)?;
+        let name = request.server_name.unwrap_or(&self.server_name);
+        let name = ServerName::try_from(name).map_err(|_| Error::ServerName(name.to_owned()))?;
         let mut outbox = Outbox::default();
         let engine = match &self.kind {
             Kind::Tls(library) => {
-                let real = Real::client(&library.client, &library.server_name, start, &mut outbox)?;
+                let real = Real::client(&library.client, name.to_owned(), start, &mut outbox)?;
                 Engine::Real(Box::new(real))
             }
             Kind::Null(terms) => Engine::Model(Box::new(Model::client(terms, start.parameters, &mut outbox))),
@@ -95,8 +119,8 @@ impl Context {
     ///
     /// # Errors
     /// As [`client`](Context::client).
-    pub fn server(&self, random: Stream, version: u32, parameters: Vec<u8>) -> Result<Session, Error> {
-        let start = start(random, version, parameters)?;
+    pub fn server(&self, start: Start) -> Result<Session, Error> {
+        let start = self.opening(start)?;
         let engine = match &self.kind {
             Kind::Tls(library) => Engine::Real(Box::new(Real::server(&library.server, start)?)),
             Kind::Null(terms) => Engine::Model(Box::new(Model::server(terms, start.parameters))),
@@ -107,11 +131,21 @@ impl Context {
     /// One handshake in memory: it shows that the configuration works, and how long its messages are.
     fn try_handshake(&self, protocol: usize, seed: u64) -> Result<Transcript, Error> {
         let parameters = vec![0; TRIED_PARAMETERS];
-        let mut client = self.client(Stream::new(seed, "tls trial client"), 1, parameters.clone())?;
-        let mut server = self.server(Stream::new(seed, "tls trial server"), 1, parameters)?;
+        let start = |name| Start::new(Stream::new(seed, name), 1, parameters.clone());
+        let mut client = self.client(start("tls trial client"), Request::default())?;
+        let mut server = self.server(start("tls trial server"))?;
         let mut said = Transcript { parameters: TRIED_PARAMETERS, protocol, ..Transcript::default() };
         exchange(&mut client, &mut server, &mut said).map_err(Error::Handshake)?;
         Ok(said)
+    }
+
+    fn opening(&self, start: Start) -> Result<Opening, Error> {
+        let Start { random, now, version, parameters } = start;
+        let version = known_version(version).ok_or(Error::Version(version))?;
+        if parameters.len() > LARGEST_PARAMETERS {
+            return Err(Error::ParametersTooLong { length: parameters.len(), largest: LARGEST_PARAMETERS });
+        }
+        Ok(Opening { random, now, epoch: self.epoch, version, parameters })
     }
 }
 
@@ -119,22 +153,22 @@ impl Context {
 fn exchange(client: &mut Session, server: &mut Session, said: &mut Transcript) -> Result<(), Alert> {
     let missing = || Alert::new(code::INTERNAL_ERROR, "the handshake stops in the middle");
     client.write(&mut said.client_hello);
-    server.read(Level::Initial, &said.client_hello)?;
+    server.read(Time::ZERO, Level::Initial, &said.client_hello)?;
     let Some(KeyChange::Handshake(_)) = server.write(&mut said.server_hello) else { return Err(missing()) };
     let Some(KeyChange::OneRtt(_)) = server.write(&mut said.server_flight) else { return Err(missing()) };
-    client.read(Level::Initial, &said.server_hello)?;
+    client.read(Time::ZERO, Level::Initial, &said.server_hello)?;
     let Some(KeyChange::Handshake(_)) = client.write(&mut said.client_finished) else {
         return Err(missing());
     };
-    client.read(Level::Handshake, &said.server_flight)?;
+    client.read(Time::ZERO, Level::Handshake, &said.server_flight)?;
     let Some(KeyChange::OneRtt(_)) = client.write(&mut said.client_finished) else { return Err(missing()) };
-    server.read(Level::Handshake, &said.client_finished)?;
+    server.read(Time::ZERO, Level::Handshake, &said.client_finished)?;
     if client.is_complete() && server.is_complete() { Ok(()) } else { Err(missing()) }
 }
 
 impl Library {
     fn new(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Library, Error> {
-        let server_name = ServerName::try_from(options.server_name.clone())
+        ServerName::try_from(options.server_name.as_str())
             .map_err(|_| Error::ServerName(options.server_name.clone()))?;
         let chain = Chain::new(&options.server_name, options.certificate_chain.as_bytes(), seed)?;
         let provider = Arc::new(provider(options.cipher, options.key_share));
@@ -142,7 +176,7 @@ impl Library {
 
         let mut trusted = RootCertStore::empty();
         trusted.add(chain.authority())?;
-        let mut client = ClientConfig::builder_with_details(provider.clone(), Arc::new(FixedTime))
+        let mut client = ClientConfig::builder_with_details(provider.clone(), Arc::new(SessionTime))
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_root_certificates(trusted)
             .with_no_client_auth();
@@ -151,7 +185,7 @@ impl Library {
         // What is remembered between connections would make one depend on those before it.
         client.resumption = Resumption::disabled();
 
-        let mut server = ServerConfig::builder_with_details(provider, Arc::new(FixedTime))
+        let mut server = ServerConfig::builder_with_details(provider, Arc::new(SessionTime))
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_no_client_auth()
             .with_single_cert(chain.certificates, chain.key)?;
@@ -159,7 +193,7 @@ impl Library {
         server.key_log = Arc::new(SessionKeyLog);
         server.session_storage = Arc::new(NoServerSessionStorage {});
         server.send_tls13_tickets = 0;
-        Ok(Library { client: Arc::new(client), server: Arc::new(server), server_name })
+        Ok(Library { client: Arc::new(client), server: Arc::new(server) })
     }
 }
 
@@ -172,14 +206,6 @@ fn protocols(alpn: &[&[u8]]) -> Result<Vec<u8>, Error> {
         list.extend_from_slice(name);
     }
     if list.len() <= LARGEST_PROTOCOLS { Ok(list) } else { Err(Error::Protocols) }
-}
-
-fn start(random: Stream, version: u32, parameters: Vec<u8>) -> Result<Start, Error> {
-    let version = known_version(version).ok_or(Error::Version(version))?;
-    if parameters.len() > LARGEST_PARAMETERS {
-        return Err(Error::ParametersTooLong { length: parameters.len(), largest: LARGEST_PARAMETERS });
-    }
-    Ok(Start { random, version, parameters })
 }
 
 impl fmt::Debug for Context {

@@ -1,4 +1,5 @@
-//! What a session lends to its thread while it is inside of the TLS library: its random stream and its key log.
+//! What a session lends to its thread while it is inside of the TLS library: its random stream, its key log and
+//! the date.
 //!
 //! rustls takes random bytes and key shares from `&'static` objects, and its key log from the configuration that all
 //! sessions of a context share. But here every draw belongs to one connection's own stream, or else one connection
@@ -8,11 +9,14 @@
 use crate::key_log::Secret;
 use random::Stream;
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// What is lent.
 #[derive(Debug)]
 pub(crate) struct Lent {
     pub(crate) random: Stream,
+    /// The date, as time since 1970.
+    pub(crate) date: Duration,
     /// Secrets that came up and nobody has taken yet.
     pub(crate) secrets: Vec<Secret>,
 }
@@ -42,6 +46,11 @@ pub(crate) fn draw(bytes: &mut [u8]) -> bool {
     SLOT.with_borrow_mut(|slot| slot.as_mut().map(|lent| lent.random.fill(bytes)).is_some())
 }
 
+/// The date of the session at work; `None` if there is none.
+pub(crate) fn date() -> Option<Duration> {
+    SLOT.with_borrow(|slot| slot.as_ref().map(|lent| lent.date))
+}
+
 /// Notes a secret of the session at work.
 pub(crate) fn note(secret: Secret) {
     SLOT.with_borrow_mut(|slot| {
@@ -56,7 +65,7 @@ mod tests {
     use super::*;
 
     fn own(seed: u64) -> Option<Lent> {
-        Some(Lent { random: Stream::new(seed, "test"), secrets: Vec::new() })
+        Some(Lent { random: Stream::new(seed, "test"), date: Duration::from_secs(seed), secrets: Vec::new() })
     }
     fn drawn() -> [u8; 8] {
         let mut bytes = [0; 8];
@@ -81,7 +90,15 @@ mod tests {
         let mut lent = own(1);
         lend(&mut lent, drawn);
         assert!(lent.is_some());
-        assert!(!draw(&mut [0; 8]));
+        assert!(!draw(&mut [0; 8]) && date().is_none());
+    }
+
+    #[test]
+    fn the_date_is_that_of_the_session_at_work() {
+        assert_eq!(
+            [1, 2].map(|seed| lend(&mut own(seed), date)),
+            [1, 2].map(|s| Some(Duration::from_secs(s)))
+        );
     }
 
     #[test]

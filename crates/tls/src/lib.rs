@@ -1,8 +1,8 @@
 //! The TLS 1.3 exchange of QUIC (RFC 9001) and packet protection, in two kinds.
 //!
 //! * [`Protection::Tls`]: rustls with real cryptography. All randomness comes from the stream that a session is given,
-//!   certificates and their keys come from the seed of the [`Context`], and the time is fixed, so that equal seeds
-//!   give equal bytes.
+//!   certificates and their keys come from the seed of the [`Context`], and the time is that of its caller behind a
+//!   fixed date, so that equal seeds give equal bytes.
 //! * [`Protection::Null`]: the same messages in size, level and order, without cryptography. The sizes are learned from
 //!   one real handshake when the [`Context`] is made, so that a connection under `null` has the packets of one
 //!   under `tls`. Only transport parameters and ALPN are carried; the rest is filler.
@@ -25,6 +25,7 @@ mod provider;
 mod real;
 mod retry;
 mod session;
+mod start;
 
 #[cfg(test)]
 mod rfc9001;
@@ -40,4 +41,5 @@ pub use keys::{
 pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
 pub use retry::retry_integrity_tag;
 pub use session::{Level, Session};
+pub use start::{Request, Start};
 pub use wire::Side;

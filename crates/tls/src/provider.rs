@@ -9,7 +9,6 @@ use rustls::crypto::{CryptoProvider, GetRandomFailed, SecureRandom, SupportedKxG
 use rustls::pki_types::UnixTime;
 use rustls::time_provider::TimeProvider;
 use rustls::{KeyLog, SupportedCipherSuite};
-use std::time::Duration;
 
 /// ring's cipher suites and signatures (Ed25519 draws nothing, RFC 8032 section 5.1.6), and our own random numbers and
 /// key exchanges: those of ring draw from the operating system.
@@ -62,12 +61,12 @@ impl KeyLog for SessionKeyLog {
     }
 }
 
-/// Noon of 2030-01-01 UTC, for ever; the certificates are valid from 2020 to 2049.
+/// The date of the session at work.
 #[derive(Debug)]
-pub(crate) struct FixedTime;
+pub(crate) struct SessionTime;
 
-impl TimeProvider for FixedTime {
+impl TimeProvider for SessionTime {
     fn current_time(&self) -> Option<UnixTime> {
-        Some(UnixTime::since_unix_epoch(Duration::from_secs(1_893_499_200)))
+        lent::date().map(UnixTime::since_unix_epoch)
     }
 }

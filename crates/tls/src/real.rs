@@ -12,18 +12,25 @@ use rustls::quic::{self, ClientConnection, Connection, ServerConnection, Version
 use rustls::{AlertDescription, ClientConfig, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+use units::Time;
 
 /// One end.
 pub(crate) struct Real {
     connection: Connection,
     /// Always there between calls.
     lent: Option<Lent>,
+    /// The date at time zero.
+    epoch: Duration,
     next: Option<quic::Secrets>,
 }
 
 /// What an end begins with.
-pub(crate) struct Start {
+pub(crate) struct Opening {
     pub(crate) random: Stream,
+    pub(crate) now: Time,
+    /// The date at time zero.
+    pub(crate) epoch: Duration,
     pub(crate) version: Version,
     pub(crate) parameters: Vec<u8>,
 }
@@ -31,28 +38,31 @@ pub(crate) struct Start {
 impl Real {
     pub(crate) fn client(
         config: &Arc<ClientConfig>,
-        name: &ServerName<'static>,
-        start: Start,
+        name: ServerName<'static>,
+        opening: Opening,
         outbox: &mut Outbox,
     ) -> Result<Real, Error> {
-        let Start { random, version, parameters } = start;
-        let mut lent = Some(Lent { random, secrets: Vec::new() });
-        let make = || ClientConnection::new(config.clone(), version, name.clone(), parameters);
+        let Opening { random, now, epoch, version, parameters } = opening;
+        let mut lent = Some(Lent { random, date: date(epoch, now), secrets: Vec::new() });
+        let make = || ClientConnection::new(config.clone(), version, name, parameters);
         let connection = lend(&mut lent, make)?.into();
-        let mut real = Real { connection, lent, next: None };
+        let mut real = Real { connection, lent, epoch, next: None };
         real.drain(outbox);
         Ok(real)
     }
 
-    pub(crate) fn server(config: &Arc<ServerConfig>, start: Start) -> Result<Real, Error> {
-        let Start { random, version, parameters } = start;
-        let mut lent = Some(Lent { random, secrets: Vec::new() });
+    pub(crate) fn server(config: &Arc<ServerConfig>, opening: Opening) -> Result<Real, Error> {
+        let Opening { random, now, epoch, version, parameters } = opening;
+        let mut lent = Some(Lent { random, date: date(epoch, now), secrets: Vec::new() });
         let make = || ServerConnection::new(config.clone(), version, parameters);
         let connection = lend(&mut lent, make)?.into();
-        Ok(Real { connection, lent, next: None })
+        Ok(Real { connection, lent, epoch, next: None })
     }
 
-    pub(crate) fn read(&mut self, part: &Part<'_>, outbox: &mut Outbox) -> Result<(), Alert> {
+    pub(crate) fn read(&mut self, now: Time, part: &Part<'_>, outbox: &mut Outbox) -> Result<(), Alert> {
+        if let Some(lent) = &mut self.lent {
+            lent.date = date(self.epoch, now);
+        }
         let connection = &mut self.connection;
         if let Err(error) = lend(&mut self.lent, || connection.read_hs(part.raw)) {
             return Err(alert(connection.alert(), &error));
@@ -96,6 +106,10 @@ impl Real {
     pub(crate) fn next_keys(&mut self) -> Option<PacketKeys> {
         self.next.as_mut().map(|secrets| secrets.next_packet_keys().into())
     }
+}
+
+fn date(epoch: Duration, now: Time) -> Duration {
+    epoch.saturating_add(Duration::from_nanos(now.as_nanos()))
 }
 
 /// The alert that the library wants to send, or the one that its error means where it leaves the choice to us.

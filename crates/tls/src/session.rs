@@ -7,6 +7,7 @@ use crate::keys::{KeyChange, PacketKeys};
 use crate::model::Model;
 use crate::outbox::Outbox;
 use crate::real::Real;
+use units::Time;
 
 /// The encryption levels that carry handshake messages (RFC 9001 section 4); 0-RTT carries none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,23 +44,24 @@ impl Session {
         Session { engine, framing: Framing::default(), outbox, read_level: Level::Initial, failed: None }
     }
 
-    /// Reads handshake bytes that came in CRYPTO frames of this level, in order and each once.
+    /// Reads handshake bytes that came in CRYPTO frames of this level, in order and each once. From `now` tickets age
+    /// and certificates are judged: see [`Context::with_epoch`](crate::Context::with_epoch).
     ///
     /// # Errors
     /// The alert to close the connection with; every later call gives the same. Bytes of a level whose messages are
     /// over, or that is not yet reached, are `unexpected_message` (RFC 9001 section 4.1.3).
-    pub fn read(&mut self, level: Level, bytes: &[u8]) -> Result<(), Alert> {
+    pub fn read(&mut self, now: Time, level: Level, bytes: &[u8]) -> Result<(), Alert> {
         if let Some(alert) = &self.failed {
             return Err(Alert::clone(alert));
         }
-        let result = self.read_messages(level, bytes);
+        let result = self.read_messages(now, level, bytes);
         if let Err(alert) = &result {
             self.failed = Some(Box::new(alert.clone()));
         }
         result
     }
 
-    fn read_messages(&mut self, level: Level, mut bytes: &[u8]) -> Result<(), Alert> {
+    fn read_messages(&mut self, now: Time, level: Level, mut bytes: &[u8]) -> Result<(), Alert> {
         while !bytes.is_empty() {
             if level != self.read_level {
                 let reason = format!("handshake data of level {level:?} in place of {:?}", self.read_level);
@@ -67,7 +69,7 @@ impl Session {
             }
             let part = self.framing.next(&mut bytes)?;
             match &mut self.engine {
-                Engine::Real(real) => real.read(&part, &mut self.outbox)?,
+                Engine::Real(real) => real.read(now, &part, &mut self.outbox)?,
                 Engine::Model(model) => model.read(&part, &mut self.outbox)?,
             }
             // Only a whole message changes keys, so that none reaches over such a change (RFC 8446 section 5.1).

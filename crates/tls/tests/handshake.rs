@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 use random::Stream;
-use tls::{Cipher, Context, Error, KeyChange, KeyShare, Keys, Level, Options, Protection, Secret, Session};
-use units::Size;
+use tls::{
+    Cipher, Context, Error, KeyChange, KeyShare, Keys, Level, Options, Protection, Request, Secret, Session,
+    Start,
+};
+use units::{Size, Time};
 
 const H3: &[&[u8]] = &[b"h3"];
 const KEY_SHARES: [KeyShare; 2] = [KeyShare::X25519, KeyShare::X25519MlKem768];
@@ -78,7 +81,7 @@ impl End {
 
     fn hear(&mut self, level: Level, bytes: &[u8], piece: usize) {
         for bytes in bytes.chunks(piece) {
-            self.session.read(level, bytes).unwrap();
+            self.session.read(Time::ZERO, level, bytes).unwrap();
             self.read += bytes.len();
             self.drain();
         }
@@ -88,8 +91,9 @@ impl End {
 /// A handshake whose bytes arrive in pieces of this size.
 fn handshake(context: &Context, seed: u64, parameters: (usize, usize), piece: usize) -> (End, End) {
     let (client, server) = (vec![0xc1; parameters.0], vec![0x51; parameters.1]);
-    let client = context.client(Stream::new(seed, "client"), 1, client).unwrap();
-    let server = context.server(Stream::new(seed, "server"), 1, server).unwrap();
+    let client =
+        context.client(Start::new(Stream::new(seed, "client"), 1, client), Request::default()).unwrap();
+    let server = context.server(Start::new(Stream::new(seed, "server"), 1, server)).unwrap();
     let mut ends = [End::new(client), End::new(server)];
     let mut heard = [0, 0];
     loop {
@@ -159,8 +163,10 @@ fn connections_of_one_thread_do_not_disturb_one_another() {
     let context = context(&options(Protection::Tls, KeyShare::X25519), H3, 1);
     let alone = handshake(&context, 1, (60, 80), 1000);
     let make = |seed| {
-        let client = context.client(Stream::new(seed, "client"), 1, vec![0xc1; 60]).unwrap();
-        let server = context.server(Stream::new(seed, "server"), 1, vec![0x51; 80]).unwrap();
+        let client = context
+            .client(Start::new(Stream::new(seed, "client"), 1, vec![0xc1; 60]), Request::default())
+            .unwrap();
+        let server = context.server(Start::new(Stream::new(seed, "server"), 1, vec![0x51; 80])).unwrap();
         (End::new(client), End::new(server))
     };
     let ((mut client, mut server), (_, mut other)) = (make(1), make(2));
@@ -229,7 +235,9 @@ fn the_longest_chain_and_parameters_work() {
     assert_same_shape(&tls, &null, (tls::LARGEST_PARAMETERS, tls::LARGEST_PARAMETERS), 1_200);
     let long = vec![0; tls::LARGEST_PARAMETERS + 1];
     for context in [&tls, &null] {
-        let error = context.client(Stream::new(1, "client"), 1, long.clone()).unwrap_err();
+        let error = context
+            .client(Start::new(Stream::new(1, "client"), 1, long.clone()), Request::default())
+            .unwrap_err();
         assert!(matches!(error, Error::ParametersTooLong { .. }));
     }
 }
@@ -252,8 +260,10 @@ fn keys_of_all_levels_fit_together_and_update() {
             [(1, Protection::Tls), (0x6b33_43cf, Protection::Tls), (1, Protection::Null)]
         {
             let context = context(&Options { cipher, protection, ..Options::default() }, H3, 1);
-            let client = context.client(Stream::new(1, "client"), version, vec![1; 60]).unwrap();
-            let server = context.server(Stream::new(1, "server"), version, vec![2; 60]).unwrap();
+            let client = context
+                .client(Start::new(Stream::new(1, "client"), version, vec![1; 60]), Request::default())
+                .unwrap();
+            let server = context.server(Start::new(Stream::new(1, "server"), version, vec![2; 60])).unwrap();
             let (mut client, mut server) = (End::new(client), End::new(server));
             assert!(client.session.next_keys().is_none() && server.session.next_keys().is_none());
             server.hear(Level::Initial, &client.said[0].1, 10_000);
@@ -340,18 +350,22 @@ fn ends_without_a_common_protocol_part_with_alert_120() {
     for protection in [Protection::Tls, Protection::Null] {
         let options = options(protection, KeyShare::X25519);
         let (ours, theirs) = (context(&options, H3, 1), context(&options, &[b"hq-interop"], 1));
-        let mut client = End::new(ours.client(Stream::new(1, "client"), 1, vec![1; 60]).unwrap());
-        let mut server = theirs.server(Stream::new(1, "server"), 1, vec![2; 60]).unwrap();
-        let alert = server.read(Level::Initial, &client.said[0].1).unwrap_err();
+        let mut client = End::new(
+            ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
+        );
+        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap();
+        let alert = server.read(Time::ZERO, Level::Initial, &client.said[0].1).unwrap_err();
         assert_eq!(alert.code, 120, "{alert}");
-        assert_eq!(server.read(Level::Initial, b"more").unwrap_err(), alert);
+        assert_eq!(server.read(Time::ZERO, Level::Initial, b"more").unwrap_err(), alert);
         assert!(!server.is_complete());
 
         // A server that has no list does not answer with one either.
         let none = context(&options, &[], 1);
-        client = End::new(none.client(Stream::new(1, "client"), 1, vec![1; 60]).unwrap());
-        let mut server = theirs.server(Stream::new(1, "server"), 1, vec![2; 60]).unwrap();
-        assert_eq!(server.read(Level::Initial, &client.said[0].1).unwrap_err().code, 120);
+        client = End::new(
+            none.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
+        );
+        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap();
+        assert_eq!(server.read(Time::ZERO, Level::Initial, &client.said[0].1).unwrap_err().code, 120);
     }
 }
 
@@ -359,11 +373,13 @@ fn ends_without_a_common_protocol_part_with_alert_120() {
 fn a_certificate_of_a_strange_authority_is_refused() {
     let options = options(Protection::Tls, KeyShare::X25519);
     let (ours, theirs) = (context(&options, H3, 1), context(&options, H3, 2));
-    let mut client = End::new(ours.client(Stream::new(1, "client"), 1, vec![1; 60]).unwrap());
-    let mut server = End::new(theirs.server(Stream::new(1, "server"), 1, vec![2; 60]).unwrap());
+    let mut client = End::new(
+        ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
+    );
+    let mut server = End::new(theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap());
     server.hear(Level::Initial, &client.said[0].1, 10_000);
     client.hear(Level::Initial, &server.said[0].1, 10_000);
-    let alert = client.session.read(Level::Handshake, &server.said[1].1).unwrap_err();
+    let alert = client.session.read(Time::ZERO, Level::Handshake, &server.said[1].1).unwrap_err();
     assert_eq!(alert.code, 48, "{alert}");
     assert!(!client.session.is_complete());
 }
@@ -374,11 +390,16 @@ fn a_certificate_for_another_name_is_refused() {
         let server_name = name.to_owned();
         context(&Options { server_name, ..options(Protection::Tls, KeyShare::X25519) }, H3, 1)
     };
-    let mut client = End::new(of("a.example").client(Stream::new(1, "client"), 1, vec![1; 60]).unwrap());
-    let mut server = End::new(of("b.example").server(Stream::new(1, "server"), 1, vec![2; 60]).unwrap());
+    let mut client = End::new(
+        of("a.example")
+            .client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default())
+            .unwrap(),
+    );
+    let mut server =
+        End::new(of("b.example").server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap());
     server.hear(Level::Initial, &client.said[0].1, 10_000);
     client.hear(Level::Initial, &server.said[0].1, 10_000);
-    let alert = client.session.read(Level::Handshake, &server.said[1].1).unwrap_err();
+    let alert = client.session.read(Time::ZERO, Level::Handshake, &server.said[1].1).unwrap_err();
     assert_eq!(alert.code, 42, "{alert}");
 }
 
@@ -388,12 +409,16 @@ fn changed_handshake_bytes_are_refused_under_tls() {
     let (_, server) = handshake(&context, 1, (60, 80), 10_000);
     let flight = &server.said[1].1;
     for at in (0..flight.len()).step_by(97).chain([flight.len() - 1]) {
-        let mut client = End::new(context.client(Stream::new(1, "client"), 1, vec![0xc1; 60]).unwrap());
+        let mut client = End::new(
+            context
+                .client(Start::new(Stream::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
+                .unwrap(),
+        );
         client.hear(Level::Initial, &server.said[0].1, 10_000);
         let mut flight = flight.clone();
         flight[at] ^= 1;
         // A length that grew leaves the message open; all else is an alert.
-        let refused = client.session.read(Level::Handshake, &flight).is_err();
+        let refused = client.session.read(Time::ZERO, Level::Handshake, &flight).is_err();
         assert!(refused || !client.session.is_complete(), "{at}");
     }
 }
@@ -405,23 +430,33 @@ fn data_of_a_level_that_is_over_or_not_reached_is_unexpected() {
         let context = context(&options(protection, KeyShare::X25519), H3, 1);
         let (_, server) = handshake(&context, 1, (60, 80), 10_000);
         let (hello, flight) = (&server.said[0].1, &server.said[1].1);
-        let client = || context.client(Stream::new(1, "client"), 1, vec![0xc1; 60]).unwrap();
+        let client = || {
+            context
+                .client(Start::new(Stream::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
+                .unwrap()
+        };
 
         let mut early = client();
-        assert_eq!(early.read(Level::Handshake, flight).unwrap_err().code, 10);
+        assert_eq!(early.read(Time::ZERO, Level::Handshake, flight).unwrap_err().code, 10);
         let mut late = client();
-        late.read(Level::Initial, hello).unwrap();
-        late.read(Level::Initial, &[]).unwrap();
-        assert_eq!(late.read(Level::Initial, &flight[..1]).unwrap_err().code, 10);
+        late.read(Time::ZERO, Level::Initial, hello).unwrap();
+        late.read(Time::ZERO, Level::Initial, &[]).unwrap();
+        assert_eq!(late.read(Time::ZERO, Level::Initial, &flight[..1]).unwrap_err().code, 10);
         let mut joined = client();
-        assert_eq!(joined.read(Level::Initial, &[&hello[..], &flight[..1]].concat()).unwrap_err().code, 10);
+        assert_eq!(
+            joined.read(Time::ZERO, Level::Initial, &[&hello[..], &flight[..1]].concat()).unwrap_err().code,
+            10
+        );
         let mut whole = client();
-        assert_eq!(whole.read(Level::Initial, &[&hello[..], flight].concat()).unwrap_err().code, 10);
+        assert_eq!(
+            whole.read(Time::ZERO, Level::Initial, &[&hello[..], flight].concat()).unwrap_err().code,
+            10
+        );
         let mut complete = client();
-        complete.read(Level::Initial, hello).unwrap();
-        complete.read(Level::Handshake, flight).unwrap();
+        complete.read(Time::ZERO, Level::Initial, hello).unwrap();
+        complete.read(Time::ZERO, Level::Handshake, flight).unwrap();
         // KeyUpdate must not be (RFC 9001 section 6).
-        assert_eq!(complete.read(Level::OneRtt, &[24, 0, 0, 1, 0]).unwrap_err().code, 10);
+        assert_eq!(complete.read(Time::ZERO, Level::OneRtt, &[24, 0, 0, 1, 0]).unwrap_err().code, 10);
     }
 }
 
@@ -434,9 +469,9 @@ proptest! {
         let protection = if null { Protection::Null } else { Protection::Tls };
         let context = context(&options(protection, KeyShare::X25519), H3, 1);
         let random = Stream::new(1, "end");
-        let mut end = if server { context.server(random, 1, vec![1; 60]) } else { context.client(random, 1, vec![1; 60]) }.unwrap();
+        let mut end = if server { context.server(Start::new(random, 1, vec![1; 60])) } else { context.client(Start::new(random, 1, vec![1; 60]), Request::default()) }.unwrap();
         for piece in bytes.chunks(piece) {
-            let _ = end.read(Level::Initial, piece);
+            let _ = end.read(Time::ZERO, Level::Initial, piece);
         }
         prop_assert!(!end.is_complete());
     }
@@ -462,7 +497,10 @@ fn a_context_says_what_it_cannot_be() {
         assert_eq!(Context::new(&Options::default(), &[name], 1).unwrap_err(), Error::Protocols);
     }
     let context = context(&Options::default(), H3, 1);
-    assert_eq!(context.server(Stream::new(1, "server"), 7, Vec::new()).unwrap_err(), Error::Version(7));
+    assert_eq!(
+        context.server(Start::new(Stream::new(1, "server"), 7, Vec::new())).unwrap_err(),
+        Error::Version(7)
+    );
 }
 
 #[test]

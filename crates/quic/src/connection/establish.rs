@@ -9,7 +9,7 @@ use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use tls::KeyChange;
 use units::{Duration, Size, Time};
-use wire::{Code, Side, TransportParameters};
+use wire::{Code, Side, TransportParameters, Version};
 
 /// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
 const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
@@ -68,6 +68,9 @@ impl Connection {
         let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
         let control = &mut self.control;
         self.local_ids.top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
+        if let Some(remembering) = &self.remembering {
+            remembering.memory.remember_version(&remembering.server, Version::V1);
+        }
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
             self.control.push_back(SentFrame::HandshakeDone);

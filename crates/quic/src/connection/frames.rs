@@ -110,9 +110,12 @@ impl Connection {
                     "PATH_RESPONSE without a challenge",
                 ));
             }
-            Frame::NewToken { .. } => {
+            Frame::NewToken { token } => {
                 if self.origin.side == Side::Server {
                     return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
+                }
+                if let Some(remembering) = &self.remembering {
+                    remembering.memory.remember_token(&remembering.server, token);
                 }
             }
             Frame::HandshakeDone => {
@@ -152,7 +155,7 @@ impl Connection {
         };
         let Some(space) = space else { return Ok(()) };
         space.crypto.receive(offset, data)?;
-        space.crypto.feed(kind.level(), session)?;
+        space.crypto.feed(now, kind.level(), session)?;
         // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.
         let level = self.write_level;
         self.drive_handshake(now)?;

@@ -22,8 +22,10 @@ use crate::config::Config;
 use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
+use crate::opening::Opening;
 use crate::path::Path;
 use crate::recovery::{Loss, Recovery};
+use crate::resume::Remembering;
 use crate::schedule::PathView;
 use crate::sent::Contents;
 use crate::space::{Space, SpaceKind};
@@ -61,6 +63,17 @@ pub(crate) struct Origin {
     pub original_destination: ConnectionId,
     /// The id that the peer chose, where it is known: at a server from the start.
     pub peer_id: Option<ConnectionId>,
+}
+
+/// What an endpoint gives to a connection.
+pub(crate) struct Parts<'a> {
+    pub maker: IdMaker,
+    pub random: &'a mut Stream,
+    pub interest: Interest,
+    /// At a client: what the application asked for.
+    pub opening: Option<&'a Opening>,
+    /// At a client: where it remembers.
+    pub remembering: Option<Remembering>,
 }
 
 /// A QUIC connection.
@@ -101,6 +114,8 @@ pub struct Connection {
     contents: Contents,
     losses: Vec<Loss>,
     close_reason: Option<CloseReason>,
+    /// At a client.
+    remembering: Option<Remembering>,
     log: Log,
     /// The time of the last call that told it.
     now: Time,
@@ -116,17 +131,22 @@ impl Connection {
         origin: Origin,
         config: Arc<Config>,
         context: &tls::Context,
-        (maker, random, interest): (IdMaker, &mut Stream, Interest),
+        parts: Parts<'_>,
     ) -> Result<Connection, TransportError> {
+        let Parts { maker, random, interest, opening, remembering } = parts;
         let mut fork = |name| Stream::new(random.bits(), name);
         let local_ids = LocalIds::new(maker, fork("ids"));
         let parameters = establish::local_parameters(&config, &origin, &local_ids);
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
         let version = Version::V1.0;
+        let start = tls::Start { random: fork("tls"), now, version, parameters: encoded };
         let session = match origin.side {
-            Side::Client => context.client(fork("tls"), version, encoded),
-            Side::Server => context.server(fork("tls"), version, encoded),
+            Side::Client => {
+                let server_name = opening.and_then(|opening| opening.server_name.as_deref());
+                context.client(start, tls::Request { server_name })
+            }
+            Side::Server => context.server(start),
         };
         let session =
             session.map_err(|error| TransportError::new(Code::INTERNAL_ERROR, error.to_string()))?;
@@ -167,6 +187,7 @@ impl Connection {
             contents: Contents::default(),
             losses: Vec::new(),
             close_reason: None,
+            remembering,
             log: Log::new(interest),
             now,
             traced_state: "",

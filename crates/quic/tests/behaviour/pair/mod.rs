@@ -7,7 +7,7 @@ mod view;
 pub(crate) use options::{config, context, contexts, count, null, size, span};
 pub(crate) use view::Seen;
 
-use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
+use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -104,7 +104,8 @@ impl Pair {
             interest: Interest::NONE,
         };
         let mut endpoint = Endpoint::new(options(CLIENT, None), Stream::new(seed, "client"));
-        let handle = endpoint.connect(Time::ZERO, SERVER.parse().unwrap(), Arc::new(client)).unwrap();
+        let handle =
+            endpoint.connect(Time::ZERO, Opening::new(SERVER.parse().unwrap(), Arc::new(client))).unwrap();
         Pair {
             now: Time::ZERO,
             client: endpoint,

@@ -1,0 +1,172 @@
+//! What a client knows of servers from earlier connections: address tokens, and the version that was agreed on.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wire::Version;
+
+/// How many servers a [`Memory`] keeps unless it is told otherwise.
+const DEFAULT_SERVERS: usize = 64;
+/// How many tokens are kept for a server, the newest (RFC 9000 section 8.1.3).
+const MAX_TOKENS: usize = 4;
+/// The longest token that is kept, in bytes: it goes into every Initial packet, beside the ClientHello.
+const MAX_TOKEN: usize = 512;
+
+/// What a client remembers between connections, by server. Bounded: the server that was heard of longest ago is
+/// forgotten first.
+///
+/// A server goes by its authority, `example.org:443`: host name and port, because tokens and tickets must not go to a
+/// server that they are not of (RFC 9000 section 8.1.3).
+///
+/// This is a handle: clones share one memory. An endpoint has one of its own
+/// ([`Endpoint::memory`](crate::Endpoint::memory)), which another endpoint can be given
+/// ([`Endpoint::set_memory`](crate::Endpoint::set_memory)). It lives as long as one of its handles and is not written
+/// to disk.
+#[derive(Debug, Clone)]
+pub struct Memory(Arc<Mutex<Servers>>);
+
+/// The servers, the one that was heard of last at the end.
+#[derive(Debug)]
+struct Servers {
+    known: VecDeque<Server>,
+    limit: usize,
+}
+
+/// What is known of one server.
+#[derive(Debug)]
+struct Server {
+    authority: Box<str>,
+    tokens: VecDeque<Vec<u8>>,
+    version: Option<Version>,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::with_limit(DEFAULT_SERVERS)
+    }
+}
+
+impl Memory {
+    /// An empty memory for so many servers.
+    pub fn with_limit(servers: usize) -> Memory {
+        Memory(Arc::new(Mutex::new(Servers { known: VecDeque::new(), limit: servers })))
+    }
+
+    /// Keeps a token of a NEW_TOKEN frame for a later connection (RFC 9000 section 8.1.3). One that is longer than 512
+    /// bytes is not kept, and of more than four the oldest is dropped.
+    pub fn remember_token(&self, server: &str, token: &[u8]) {
+        if token.is_empty() || token.len() > MAX_TOKEN {
+            return;
+        }
+        self.update(server, |known| {
+            if !known.tokens.iter().any(|kept| kept == token) {
+                known.tokens.push_back(token.to_vec());
+            }
+            if known.tokens.len() > MAX_TOKENS {
+                known.tokens.pop_front();
+            }
+        });
+    }
+
+    /// Takes the newest token for this server out. RFC 9000 section 8.1.3: a token is used in one connection only, so
+    /// that nobody can link two of them by it.
+    pub fn take_token(&self, server: &str) -> Option<Vec<u8>> {
+        self.lock().find(server)?.tokens.pop_back()
+    }
+
+    /// Notes the version that was agreed on with this server (RFC 9368 section 4).
+    pub fn remember_version(&self, server: &str, version: Version) {
+        self.update(server, |known| known.version = Some(version));
+    }
+
+    /// The version that was agreed on last with this server.
+    pub fn version(&self, server: &str) -> Option<Version> {
+        self.lock().find(server)?.version
+    }
+
+    /// Forgets all of this server.
+    pub fn forget(&self, server: &str) {
+        self.lock().known.retain(|known| &*known.authority != server);
+    }
+
+    /// Of how many servers something is known.
+    pub fn len(&self) -> usize {
+        self.lock().known.len()
+    }
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Servers> {
+        // Nothing in here can be left half done: what a thread that panicked has left is good.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what is known of a server; it becomes the one heard of last.
+    fn update(&self, server: &str, change: impl FnOnce(&mut Server)) {
+        let mut servers = self.lock();
+        let at = servers.known.iter().position(|known| &*known.authority == server);
+        let known = at.and_then(|at| servers.known.remove(at));
+        let mut known = known.unwrap_or_else(|| Server {
+            authority: server.into(),
+            tokens: VecDeque::new(),
+            version: None,
+        });
+        change(&mut known);
+        servers.known.push_back(known);
+        if servers.known.len() > servers.limit {
+            servers.known.pop_front();
+        }
+    }
+}
+
+impl Servers {
+    fn find(&mut self, server: &str) -> Option<&mut Server> {
+        self.known.iter_mut().find(|known| &*known.authority == server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_taken_once_the_newest_first() {
+        let memory = Memory::default();
+        assert_eq!(memory.take_token("a.example:443"), None);
+        for token in 0..6u8 {
+            memory.remember_token("a.example:443", &[token]);
+        }
+        memory.remember_token("a.example:443", &[5]);
+        memory.remember_token("a.example:443", &[]);
+        memory.remember_token("a.example:443", &[7; MAX_TOKEN + 1]);
+        memory.remember_token("a.example:444", &[9]);
+        let taken: Vec<_> = std::iter::from_fn(|| memory.take_token("a.example:443")).collect();
+        assert_eq!(taken, [[5], [4], [3], [2]]);
+        assert_eq!(memory.take_token("a.example:444"), Some(vec![9]));
+    }
+
+    #[test]
+    fn the_server_heard_of_longest_ago_is_forgotten_first() {
+        let memory = Memory::with_limit(2);
+        memory.remember_version("a:1", Version::V1);
+        memory.remember_version("b:1", Version::V1);
+        memory.remember_token("a:1", b"token");
+        memory.remember_version("c:1", Version::V2);
+        assert_eq!(memory.len(), 2);
+        assert_eq!((memory.version("a:1"), memory.version("b:1")), (Some(Version::V1), None));
+        memory.forget("a:1");
+        assert_eq!((memory.version("a:1"), memory.version("c:1")), (None, Some(Version::V2)));
+        assert!(!memory.is_empty() && Memory::with_limit(0).is_empty());
+        let none = Memory::with_limit(0);
+        none.remember_token("a:1", b"token");
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn clones_share_one_memory() {
+        let memory = Memory::default();
+        memory.clone().remember_token("a:1", b"token");
+        assert_eq!(memory.take_token("a:1"), Some(b"token".to_vec()));
+    }
+}

@@ -1,0 +1,31 @@
+//! What a session begins with.
+
+use random::Stream;
+use units::Time;
+
+/// What each end begins with.
+#[derive(Debug)]
+pub struct Start {
+    /// What it draws from, for itself alone.
+    pub random: Stream,
+    /// The time, from which tickets age: see [`Context::with_epoch`](crate::Context::with_epoch).
+    pub now: Time,
+    /// The QUIC version, 1 or 2 (RFC 9369 section 3.1).
+    pub version: u32,
+    /// Its encoded transport parameters (RFC 9001 section 8.2).
+    pub parameters: Vec<u8>,
+}
+
+impl Start {
+    /// A start at time zero.
+    pub fn new(random: Stream, version: u32, parameters: Vec<u8>) -> Start {
+        Start { random, now: Time::ZERO, version, parameters }
+    }
+}
+
+/// What a client asks of the server.
+#[derive(Debug, Default)]
+pub struct Request<'a> {
+    /// The name of the host; `None`: the one in the options of the context.
+    pub server_name: Option<&'a str>,
+}
