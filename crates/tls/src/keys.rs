@@ -41,13 +41,27 @@ pub struct PacketKeys {
     pub remote: PacketKey,
 }
 
-/// The AEAD key of one direction.
-pub struct PacketKey(Option<Box<dyn quic::PacketKey>>);
+/// The packet key of one direction: that of the AEAD, or null's.
+pub struct PacketKey(Key);
+
+enum Key {
+    Null(NullKey),
+    Tls(Box<dyn quic::PacketKey>),
+}
+
+/// What stands for a key under null: a number that both ends derive from what they told each other.
+///
+/// It goes into the tag of each packet beside the packet number, so that a packet opens where it would open under TLS:
+/// with the keys of its own connection, level, direction and key phase, and under its own number. Nothing is secret,
+/// and the payload is not covered: see [`wire::Damage`]. A tag of zeros fits every key: so tests and scripts write
+/// packets by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NullKey(u64);
 
 /// Protects the packets of one level and direction.
 pub enum Sealer {
     /// No cryptography.
-    Null,
+    Null(NullKey),
     /// AEAD and header protection.
     Tls(DirectionalKeys),
 }
@@ -55,7 +69,7 @@ pub enum Sealer {
 /// Opens the packets of one level and direction.
 pub enum Opener {
     /// No cryptography.
-    Null,
+    Null(NullKey),
     /// AEAD and header protection.
     Tls(DirectionalKeys),
 }
@@ -84,10 +98,11 @@ impl Sealer {
     /// Whether nothing is protected.
     #[inline]
     pub fn is_null(&self) -> bool {
-        matches!(self, Sealer::Null)
+        matches!(self, Sealer::Null(_))
     }
 
-    /// Encrypts a packet in place and then protects its header (RFC 9001 sections 5.3 and 5.4). Null leaves it as it is.
+    /// Encrypts a packet in place and then protects its header (RFC 9001 sections 5.3 and 5.4). Null writes its tag and
+    /// leaves the rest as it is.
     ///
     /// `packet` begins with the first byte of the header and ends with [`TAG_LENGTH`] bytes of room; the packet number
     /// `number` stands at `number_offset` and the frames at `payload_offset`.
@@ -98,7 +113,7 @@ impl Sealer {
     #[inline]
     pub fn seal(&self, number: u64, packet: &mut [u8], number_offset: usize, payload_offset: usize) {
         match self {
-            Sealer::Null => {}
+            Sealer::Null(key) => key.seal(number, packet),
             Sealer::Tls(keys) => keys.seal(number, packet, number_offset, payload_offset),
         }
     }
@@ -106,7 +121,7 @@ impl Sealer {
     /// How many packets may be sealed before the keys must be updated (RFC 9001 section 6.6).
     pub fn confidentiality_limit(&self) -> u64 {
         match self {
-            Sealer::Null => u64::MAX,
+            Sealer::Null(_) => u64::MAX,
             Sealer::Tls(keys) => keys.packet.confidentiality_limit(),
         }
     }
@@ -115,7 +130,7 @@ impl Sealer {
     /// of protection changes nothing and is given back.
     pub fn update(&mut self, key: PacketKey) -> PacketKey {
         match self {
-            Sealer::Null => key,
+            Sealer::Null(present) => present.update(key),
             Sealer::Tls(keys) => keys.update(key),
         }
     }
@@ -125,7 +140,7 @@ impl Opener {
     /// Whether nothing is protected.
     #[inline]
     pub fn is_null(&self) -> bool {
-        matches!(self, Opener::Null)
+        matches!(self, Opener::Null(_))
     }
 
     /// Removes header protection in place (RFC 9001 section 5.4): first byte and packet number are plain afterwards.
@@ -136,20 +151,20 @@ impl Opener {
     #[inline]
     pub fn unprotect(&self, packet: &mut [u8], number_offset: usize) -> Result<(), TooShort> {
         match self {
-            Opener::Null => Ok(()),
+            Opener::Null(_) => Ok(()),
             Opener::Tls(keys) => keys.unprotect(packet, number_offset),
         }
     }
 
     /// Decrypts in place a packet whose header is plain, and gives the length of its payload without the tag. Null
-    /// only takes the tag off.
+    /// only looks at the tag.
     ///
     /// # Errors
     /// [`OpenError`]; the payload is then unspecified, and the packet is to be dropped.
     #[inline]
     pub fn open(&self, number: u64, packet: &mut [u8], payload_offset: usize) -> Result<usize, OpenError> {
         match self {
-            Opener::Null => without_tag(packet, payload_offset),
+            Opener::Null(key) => key.open(number, packet, payload_offset),
             Opener::Tls(keys) => open(&*keys.packet, number, packet, payload_offset),
         }
     }
@@ -157,7 +172,7 @@ impl Opener {
     /// How many packets may fail to open before the connection must end (RFC 9001 section 6.6).
     pub fn integrity_limit(&self) -> u64 {
         match self {
-            Opener::Null => u64::MAX,
+            Opener::Null(_) => u64::MAX,
             Opener::Tls(keys) => keys.packet.integrity_limit(),
         }
     }
@@ -165,7 +180,7 @@ impl Opener {
     /// As [`Sealer::update`].
     pub fn update(&mut self, key: PacketKey) -> PacketKey {
         match self {
-            Opener::Null => key,
+            Opener::Null(present) => present.update(key),
             Opener::Tls(keys) => keys.update(key),
         }
     }
@@ -179,8 +194,8 @@ impl PacketKey {
     #[inline]
     pub fn open(&self, number: u64, packet: &mut [u8], payload_offset: usize) -> Result<usize, OpenError> {
         match &self.0 {
-            None => without_tag(packet, payload_offset),
-            Some(key) => open(&**key, number, packet, payload_offset),
+            Key::Null(key) => key.open(number, packet, payload_offset),
+            Key::Tls(key) => open(&**key, number, packet, payload_offset),
         }
     }
 }
@@ -212,8 +227,8 @@ impl DirectionalKeys {
 
     fn update(&mut self, key: PacketKey) -> PacketKey {
         match key.0 {
-            None => PacketKey(None),
-            Some(key) => PacketKey(Some(std::mem::replace(&mut self.packet, key))),
+            Key::Null(key) => PacketKey(Key::Null(key)),
+            Key::Tls(key) => PacketKey(Key::Tls(std::mem::replace(&mut self.packet, key))),
         }
     }
 }
@@ -236,9 +251,57 @@ fn open(
     key.decrypt_in_place(number, header, payload).map(<[u8]>::len).map_err(|_| OpenError)
 }
 
-#[inline]
-fn without_tag(packet: &[u8], payload_offset: usize) -> Result<usize, OpenError> {
-    packet.len().checked_sub(payload_offset + TAG_LENGTH).ok_or(OpenError)
+impl NullKey {
+    /// A key from the texts that both ends know. FNV-1a: it need not resist anybody, only differ.
+    pub(crate) fn derive(texts: &[&[u8]]) -> NullKey {
+        const PRIME: u64 = 0x0000_0100_0000_01b3;
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for text in texts {
+            for byte in text.iter().copied().chain([text.len() as u8]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+            }
+        }
+        NullKey(hash)
+    }
+
+    /// As bytes, which again may be derived from.
+    pub(crate) fn to_bytes(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
+
+    /// The keys of this side and of the other.
+    fn both(side: Side, texts: &[&[u8]]) -> (NullKey, NullKey) {
+        let NullKey(all) = NullKey::derive(texts);
+        let of = |side: Side| NullKey::derive(&[&all.to_be_bytes(), &[u8::from(side.is_client())]]);
+        (of(side), of(side.peer()))
+    }
+
+    /// The tag of a packet: its number and the key.
+    #[inline]
+    fn tag(self, number: u64) -> [u8; TAG_LENGTH] {
+        (u128::from(number) << 64 | u128::from(self.0)).to_be_bytes()
+    }
+
+    #[inline]
+    fn seal(self, number: u64, packet: &mut [u8]) {
+        if let Some(room) = packet.last_chunk_mut() {
+            *room = self.tag(number);
+        }
+    }
+
+    #[inline]
+    fn open(self, number: u64, packet: &[u8], payload_offset: usize) -> Result<usize, OpenError> {
+        let length = packet.len().checked_sub(payload_offset + TAG_LENGTH).ok_or(OpenError)?;
+        let fits = packet.last_chunk().is_some_and(|tag| *tag == self.tag(number) || *tag == [0; TAG_LENGTH]);
+        if fits { Ok(length) } else { Err(OpenError) }
+    }
+
+    fn update(&mut self, key: PacketKey) -> PacketKey {
+        match key.0 {
+            Key::Null(key) => PacketKey(Key::Null(std::mem::replace(self, key))),
+            Key::Tls(key) => PacketKey(Key::Tls(key)),
+        }
+    }
 }
 
 /// The version of which rustls knows the labels and the salt.
@@ -262,7 +325,9 @@ pub fn initial_keys(protection: Protection, version: u32, client_destination: &[
             cipher_suite::TLS13_AES_128_GCM_SHA256.tls13().and_then(|suite| suite.quic_suite())
         }
     };
-    let Some(suite) = suite else { return Keys::NULL };
+    let Some(suite) = suite else {
+        return Keys::null(side, &[b"initial", &version.to_be_bytes(), client_destination]);
+    };
     let side = match side {
         Side::Client => rustls::Side::Client,
         Side::Server => rustls::Side::Server,
@@ -271,12 +336,18 @@ pub fn initial_keys(protection: Protection, version: u32, client_destination: &[
 }
 
 impl Keys {
-    /// No cryptography in either direction.
-    pub(crate) const NULL: Keys = Keys { local: Sealer::Null, remote: Opener::Null };
+    /// No cryptography: keys of a level from what both ends know.
+    pub(crate) fn null(side: Side, texts: &[&[u8]]) -> Keys {
+        let (local, remote) = NullKey::both(side, texts);
+        Keys { local: Sealer::Null(local), remote: Opener::Null(remote) }
+    }
 }
 impl PacketKeys {
-    /// No cryptography in either direction.
-    pub(crate) const NULL: PacketKeys = PacketKeys { local: PacketKey(None), remote: PacketKey(None) };
+    /// As [`Keys::null`], for one key phase.
+    pub(crate) fn null(side: Side, texts: &[&[u8]]) -> PacketKeys {
+        let (local, remote) = NullKey::both(side, texts);
+        PacketKeys { local: PacketKey(Key::Null(local)), remote: PacketKey(Key::Null(remote)) }
+    }
 }
 
 impl From<quic::DirectionalKeys> for DirectionalKeys {
@@ -291,7 +362,7 @@ impl From<quic::Keys> for Keys {
 }
 impl From<quic::PacketKeySet> for PacketKeys {
     fn from(keys: quic::PacketKeySet) -> PacketKeys {
-        PacketKeys { local: PacketKey(Some(keys.local)), remote: PacketKey(Some(keys.remote)) }
+        PacketKeys { local: PacketKey(Key::Tls(keys.local)), remote: PacketKey(Key::Tls(keys.remote)) }
     }
 }
 
@@ -307,7 +378,7 @@ impl fmt::Debug for Opener {
 }
 impl fmt::Debug for PacketKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_none() { "PacketKey::Null" } else { "PacketKey::Tls" })
+        f.write_str(if matches!(self.0, Key::Null(_)) { "PacketKey::Null" } else { "PacketKey::Tls" })
     }
 }
 impl fmt::Debug for DirectionalKeys {
@@ -353,7 +424,7 @@ mod tests {
                 let plain = packet();
                 let mut bytes = plain.clone();
                 sealer.seal(9, &mut bytes, 18, 20);
-                assert_eq!(bytes == plain, sealer.is_null());
+                assert_eq!(bytes[..60] == plain[..60], sealer.is_null());
                 opener.unprotect(&mut bytes, 18).unwrap();
                 assert_eq!(bytes[..20], plain[..20]);
                 assert_eq!(opener.open(9, &mut bytes, 20), Ok(40));
@@ -385,7 +456,9 @@ mod tests {
             let mut bytes = vec![0x40; length];
             assert_eq!(server.remote.unprotect(&mut bytes, 1).is_ok(), length >= 21);
             assert!(server.remote.open(0, &mut bytes, 25).is_err());
-            assert_eq!(Opener::Null.open(0, &mut bytes, 20).ok(), length.checked_sub(36));
+            let mut zeros = vec![0; length];
+            let null = keys(Protection::Null).1.remote;
+            assert_eq!(null.open(0, &mut zeros, 20).ok(), length.checked_sub(36), "zeros fit every key");
         }
     }
 
@@ -409,10 +482,43 @@ mod tests {
         assert_eq!(client.remote.integrity_limit(), 1 << 52);
     }
 
+    /// Under null a packet opens where it would open under TLS.
     #[test]
-    fn null_is_one_word() {
-        assert_eq!(Sealer::Null.tag_length(), 16);
-        let mut sealer = Sealer::Null;
-        assert!(sealer.update(PacketKey(None)).0.is_none() && sealer.is_null());
+    fn null_keys_differ_where_real_ones_do() {
+        let sealed = |keys: &Keys, number| {
+            let mut bytes = packet();
+            keys.local.seal(number, &mut bytes, 18, 20);
+            bytes
+        };
+        for protection in [Protection::Tls, Protection::Null] {
+            let (client, server) = keys(protection);
+            let bytes = || {
+                let mut bytes = sealed(&client, 9);
+                server.remote.unprotect(&mut bytes, 18).unwrap();
+                bytes
+            };
+            assert_eq!(server.remote.open(9, &mut bytes(), 20), Ok(40));
+            assert_eq!(server.remote.open(265, &mut bytes(), 20), Err(OpenError), "another number");
+            assert_eq!(client.remote.open(9, &mut bytes(), 20), Err(OpenError), "another direction");
+            for (version, id) in [(0x6b33_43cf, ID), (1, &ID[1..])] {
+                let other = initial_keys(protection, version, id, Side::Server);
+                assert_eq!(other.remote.open(9, &mut bytes(), 20), Err(OpenError), "another connection");
+            }
+        }
+    }
+
+    #[test]
+    fn a_null_key_is_exchanged_for_the_next() {
+        let key = |phase: u8| PacketKeys::null(Side::Client, &[&[phase]]);
+        let (mut client, server) = keys(Protection::Null);
+        let old = client.local.update(key(1).local);
+        let mut bytes = packet();
+        client.local.seal(9, &mut bytes, 18, 20);
+        assert_eq!(server.remote.open(9, &mut bytes, 20), Err(OpenError));
+        assert_eq!(PacketKeys::null(Side::Server, &[&[1]]).remote.open(9, &mut bytes, 20), Ok(40));
+        client.local.update(old);
+        client.local.seal(9, &mut bytes, 18, 20);
+        assert_eq!(server.remote.open(9, &mut bytes, 20), Ok(40));
+        assert_eq!(client.local.tag_length(), 16);
     }
 }

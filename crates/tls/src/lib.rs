@@ -35,7 +35,7 @@ pub use context::{Context, LARGEST_PARAMETERS};
 pub use error::{Alert, Error};
 pub use key_log::Secret;
 pub use keys::{
-    DirectionalKeys, KeyChange, Keys, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH, Sealer,
+    DirectionalKeys, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH, Sealer,
     TAG_LENGTH, TooShort, initial_keys,
 };
 pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};

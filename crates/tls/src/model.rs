@@ -2,11 +2,13 @@
 //!
 //! Each message has its TLS header (RFC 8446 section 4) and its length. Of the contents only transport parameters and
 //! ALPN are true; they stand at the front, each behind its length in 16 bits, and the rest is filled with zeros. What
-//! a real handshake has around them is longer than that, so they always fit.
+//! a real handshake has around them is longer than that, so they always fit. The server's hello carries a digest of its
+//! parameters in the place of its random bytes: what stands for keys is derived from that and the client's parameters,
+//! so that it differs from connection to connection.
 
 use crate::error::{Alert, code};
 use crate::framing::Part;
-use crate::keys::{KeyChange, Keys, PacketKeys};
+use crate::keys::{KeyChange, Keys, NullKey, PacketKeys};
 use crate::outbox::Outbox;
 use std::sync::Arc;
 use wire::Side;
@@ -105,6 +107,10 @@ pub(crate) struct Model {
     body: Vec<u8>,
     peer_parameters: Option<Vec<u8>>,
     protocol: Option<Vec<u8>>,
+    /// What keys are derived from: digests of the client's and the server's parameters.
+    digests: [[u8; 8]; 2],
+    /// The key phase that was given last.
+    phase: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,11 +126,13 @@ impl Model {
         let mut hello = Vec::with_capacity(size);
         message(&mut hello, kind::CLIENT_HELLO, size, &[&parameters, &terms.protocols]);
         outbox.push(hello, None);
-        Model::new(Side::Client, terms, Vec::new(), kind::SERVER_HELLO)
+        let digest = NullKey::derive(&[&parameters]).to_bytes();
+        Model { digests: [digest, [0; 8]], ..Model::new(Side::Client, terms, Vec::new(), kind::SERVER_HELLO) }
     }
 
     pub(crate) fn server(terms: &Arc<Terms>, parameters: Vec<u8>) -> Model {
-        Model::new(Side::Server, terms, parameters, kind::CLIENT_HELLO)
+        let digest = NullKey::derive(&[&parameters]).to_bytes();
+        Model { digests: [[0; 8], digest], ..Model::new(Side::Server, terms, parameters, kind::CLIENT_HELLO) }
     }
 
     fn new(side: Side, terms: &Arc<Terms>, parameters: Vec<u8>, expected: u8) -> Model {
@@ -136,11 +144,13 @@ impl Model {
             body: Vec::new(),
             peer_parameters: None,
             protocol: None,
+            digests: [[0; 8]; 2],
+            phase: 0,
         }
     }
 
     pub(crate) fn read(&mut self, part: &Part<'_>, outbox: &mut Outbox) -> Result<(), Alert> {
-        if matches!(part.kind, kind::CLIENT_HELLO | kind::ENCRYPTED_EXTENSIONS) {
+        if matches!(part.kind, kind::CLIENT_HELLO | kind::SERVER_HELLO | kind::ENCRYPTED_EXTENSIONS) {
             self.body.extend_from_slice(part.body);
         }
         if !part.complete {
@@ -166,7 +176,9 @@ impl Model {
                 Expected::Message(kind::FINISHED)
             }
             (kind::SERVER_HELLO, _) => {
-                outbox.push(Vec::new(), Some(KeyChange::Handshake(Keys::NULL)));
+                let (digest, _) = field(body)?;
+                self.digests[1] = digest.try_into().map_err(|_| malformed())?;
+                outbox.push(Vec::new(), Some(KeyChange::Handshake(self.keys(b"handshake"))));
                 Expected::Message(kind::ENCRYPTED_EXTENSIONS)
             }
             (kind::ENCRYPTED_EXTENSIONS, _) => {
@@ -179,7 +191,7 @@ impl Model {
             (_, Side::Client) => {
                 let mut finished = Vec::with_capacity(self.terms.sizes.client_finished);
                 message(&mut finished, kind::FINISHED, self.terms.sizes.client_finished, &[]);
-                outbox.push(finished, Some(KeyChange::OneRtt(Keys::NULL)));
+                outbox.push(finished, Some(KeyChange::OneRtt(self.keys(b"1-rtt"))));
                 Expected::Nothing
             }
         };
@@ -199,7 +211,13 @@ impl Model {
         }
         self.protocol = chosen.map(<[u8]>::to_vec);
         self.peer_parameters = Some(parameters.to_vec());
+        self.digests[0] = NullKey::derive(&[parameters]).to_bytes();
         Ok(())
+    }
+
+    /// What stands for the keys of a level.
+    fn keys(&self, level: &[u8]) -> Keys {
+        Keys::null(self.side, &[level, &self.digests[0], &self.digests[1]])
     }
 
     /// ServerHello under Initial keys, then the rest under Handshake keys.
@@ -207,8 +225,8 @@ impl Model {
         let Sizes { server_hello, encrypted_extensions, certificate, .. } = self.terms.sizes;
         let Sizes { certificate_verify, server_finished, .. } = self.terms.sizes;
         let mut hello = Vec::with_capacity(server_hello);
-        message(&mut hello, kind::SERVER_HELLO, server_hello, &[]);
-        outbox.push(hello, Some(KeyChange::Handshake(Keys::NULL)));
+        message(&mut hello, kind::SERVER_HELLO, server_hello, &[&self.digests[1]]);
+        outbox.push(hello, Some(KeyChange::Handshake(self.keys(b"handshake"))));
 
         let parameters = std::mem::take(&mut self.parameters);
         let protocol = self.protocol.as_deref().unwrap_or_default();
@@ -218,7 +236,7 @@ impl Model {
         message(&mut flight, kind::CERTIFICATE, certificate, &[]);
         message(&mut flight, kind::CERTIFICATE_VERIFY, certificate_verify, &[]);
         message(&mut flight, kind::FINISHED, server_finished, &[]);
-        outbox.push(flight, Some(KeyChange::OneRtt(Keys::NULL)));
+        outbox.push(flight, Some(KeyChange::OneRtt(self.keys(b"1-rtt"))));
     }
 
     fn on_encrypted_extensions(&mut self, body: &[u8]) -> Result<(), Alert> {
@@ -251,9 +269,14 @@ impl Model {
         self.protocol.as_deref()
     }
     /// There are 1-RTT keys at the server once it has answered, at the client at the end.
-    pub(crate) fn next_keys(&self) -> Option<PacketKeys> {
+    pub(crate) fn next_keys(&mut self) -> Option<PacketKeys> {
         let answered = self.side == Side::Server && self.peer_parameters.is_some();
-        (answered || self.is_complete()).then_some(PacketKeys::NULL)
+        if !answered && !self.is_complete() {
+            return None;
+        }
+        self.phase += 1;
+        let phase = self.phase.to_be_bytes();
+        Some(PacketKeys::null(self.side, &[b"1-rtt", &self.digests[0], &self.digests[1], &phase]))
     }
 }
 
