@@ -35,8 +35,8 @@ pub use context::{Context, LARGEST_PARAMETERS};
 pub use error::{Alert, Error};
 pub use key_log::Secret;
 pub use keys::{
-    DirectionalKeys, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH, Sealer,
-    TAG_LENGTH, TooShort, initial_keys,
+    DirectionalKeys, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH,
+    Sealer, TAG_LENGTH, TooShort, initial_keys,
 };
 pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
 pub use retry::retry_integrity_tag;
