@@ -94,17 +94,23 @@ impl Pair {
     /// One datagram from each end to the other; whether there was any.
     fn hand_over(&mut self) -> bool {
         let Pair { now, client, server, received, .. } = self;
-        let there = pass(*now, client, CLIENT.into(), server, received);
-        pass(*now, server, SERVER.into(), client, received) || there
+        let there = pass(*now, client, server, received);
+        pass(*now, server, client, received) || there
     }
 }
 
-fn pass(now: Time, from: &mut Endpoint, address: SocketAddr, to: &mut Endpoint, received: &mut u64) -> bool {
+fn pass(now: Time, from: &mut Endpoint, to: &mut Endpoint, received: &mut u64) -> bool {
     drain(from, received);
     let mut bytes = Vec::new();
     let Some(transmit) = from.transmit(now, &mut bytes) else { return false };
-    let datagram =
-        Datagram { remote: address, ecn: transmit.ecn, bytes: &mut bytes, hole: transmit.hole, damage: None };
+    let datagram = Datagram {
+        local: transmit.remote,
+        remote: transmit.local,
+        ecn: transmit.ecn,
+        bytes: &mut bytes,
+        hole: transmit.hole,
+        damage: None,
+    };
     to.receive(now, datagram);
     true
 }

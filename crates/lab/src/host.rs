@@ -135,7 +135,7 @@ impl End {
                 exits.recycle(bytes);
                 return;
             };
-            let packet = exits.send_new(self.local, transmit.remote, bytes, transmit.hole);
+            let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);
             packet.ecn = transmit.ecn;
             packet.flow = End::number(self.flow, self.side);
             packet.data = transmit.carries_data;
@@ -254,6 +254,7 @@ impl Element for Host<'_> {
         }
         let hole = packet.hole();
         let datagram = Datagram {
+            local: packet.destination,
             remote: packet.source,
             ecn: packet.ecn,
             bytes: &mut packet.bytes,

@@ -34,7 +34,8 @@ pub struct Handle {
 /// What an endpoint is made from.
 #[derive(Clone)]
 pub struct EndpointOptions {
-    /// The address that packets come to.
+    /// The address that clients' packets leave from, if their [`Opening`] names no other; where its IP address is
+    /// unspecified (0.0.0.0, ::) the system chooses.
     pub local: SocketAddr,
     /// How connections that this side accepts are configured; `None`: it accepts none.
     pub accept: Option<Arc<Config>>,
@@ -44,6 +45,13 @@ pub struct EndpointOptions {
     pub max_connections: usize,
     /// What connections note in their logs.
     pub interest: Interest,
+}
+
+/// A datagram that belongs to no connection.
+struct Answer {
+    local: SocketAddr,
+    remote: SocketAddr,
+    bytes: Vec<u8>,
 }
 
 struct Slot {
@@ -68,7 +76,7 @@ pub struct Endpoint {
     active: VecDeque<u32>,
     timers: std::collections::BTreeSet<(Time, u32)>,
     /// Datagrams that belong to no connection.
-    answers: VecDeque<(SocketAddr, Vec<u8>)>,
+    answers: VecDeque<Answer>,
     /// Datagrams that nothing could be done with.
     dropped: u64,
 }
@@ -276,7 +284,7 @@ impl Endpoint {
         };
         let origin = Origin {
             side: Side::Server,
-            local: self.options.local,
+            local: datagram.local,
             remote: datagram.remote,
             original_destination: header.destination,
             peer_id: Some(header.source),
@@ -310,17 +318,24 @@ impl Endpoint {
         let unused = self.random.bits() as u8 & 0x7f;
         let (destination, source) = (invariants.source, invariants.destination);
         wire::header::version_negotiation(&mut answer, unused, destination, source, &Version::SUPPORTED);
-        self.answers.push_back((datagram.remote, answer));
+        self.answers.push_back(Answer { local: datagram.local, remote: datagram.remote, bytes: answer });
     }
 
     /// Makes the next datagram that is to leave at `now`. Connections whose events were not drained by
     /// [`Endpoint::next_active`] are drained of datagrams all the same.
     #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some((remote, bytes)) = self.answers.pop_front() {
+        if let Some(Answer { local, remote, bytes }) = self.answers.pop_front() {
             buffer.extend_from_slice(&bytes);
             let length = bytes.len();
-            return Some(Transmit { remote, ecn: Ecn::NotEct, hole: None, carries_data: false, length });
+            return Some(Transmit {
+                local,
+                remote,
+                ecn: Ecn::NotEct,
+                hole: None,
+                carries_data: false,
+                length,
+            });
         }
         while let Some(&slot) = self.active.front() {
             if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut()

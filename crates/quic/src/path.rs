@@ -14,6 +14,8 @@ const AMPLIFICATION: u64 = 3;
 /// The path of a connection.
 #[derive(Debug)]
 pub(crate) struct Path {
+    /// The address here; unspecified where the system chooses it.
+    pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
     validated: bool,
     received: u64,
@@ -23,8 +25,9 @@ pub(crate) struct Path {
 
 impl Path {
     /// A client trusts the address that it chose; a server must see the client's proven.
-    pub(crate) fn new(side: Side, remote: SocketAddr) -> Path {
-        Path { remote, validated: side == Side::Client, received: 0, sent: 0, peer_max_payload: u64::MAX }
+    pub(crate) fn new(side: Side, local: SocketAddr, remote: SocketAddr) -> Path {
+        let validated = side == Side::Client;
+        Path { local, remote, validated, received: 0, sent: 0, peer_max_payload: u64::MAX }
     }
     #[inline]
     pub(crate) fn on_received(&mut self, bytes: u64) {
@@ -70,7 +73,8 @@ mod tests {
 
     #[test]
     fn a_server_sends_no_more_than_three_times_until_the_address_is_proven() {
-        let mut path = Path::new(Side::Server, "10.0.0.1:1".parse().unwrap());
+        let (local, remote) = ("10.0.0.2:443".parse().unwrap(), "10.0.0.1:1".parse().unwrap());
+        let mut path = Path::new(Side::Server, local, remote);
         assert!(path.is_blocked());
         path.on_received(1200);
         assert_eq!((path.allowance(), path.payload(1472)), (3600, 1472));
@@ -81,6 +85,6 @@ mod tests {
         path.validate();
         path.limit_payload(1300);
         assert_eq!(path.payload(1472), 1300);
-        assert!(!Path::new(Side::Client, "10.0.0.1:1".parse().unwrap()).is_blocked());
+        assert!(!Path::new(Side::Client, remote, local).is_blocked());
     }
 }

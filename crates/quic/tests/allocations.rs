@@ -125,8 +125,10 @@ impl Wire {
             self.ends[side].wake(self.now);
             while self.underway[side].front().is_some_and(|(at, ..)| *at <= self.now) {
                 let (_, mut bytes, hole) = self.underway[side].pop_front().unwrap();
-                let remote = if side == 0 { SERVER } else { CLIENT }.parse().unwrap();
-                let datagram = Datagram { remote, ecn: Ecn::NotEct, bytes: &mut bytes, hole, damage: None };
+                let (local, remote) = if side == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+                let (local, remote) = (local.parse().unwrap(), remote.parse().unwrap());
+                let datagram =
+                    Datagram { local, remote, ecn: Ecn::NotEct, bytes: &mut bytes, hole, damage: None };
                 self.ends[side].receive(self.now, datagram);
                 bytes.clear();
                 self.pool.push(bytes);

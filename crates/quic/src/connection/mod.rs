@@ -169,7 +169,7 @@ impl Connection {
             ack_policy: Box::new(EveryNth::new(&config.ack)),
             recovery: Recovery::new(&config, controller),
             streams: Streams::new(origin.side, &config, scheduler),
-            path: Path::new(origin.side, origin.remote),
+            path: Path::new(origin.side, origin.local, origin.remote),
             local_ids,
             remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),
             control: VecDeque::new(),

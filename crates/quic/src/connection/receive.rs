@@ -17,6 +17,8 @@ const MAX_EARLY: usize = 16;
 /// A UDP datagram that arrived.
 #[derive(Debug)]
 pub struct Datagram<'a> {
+    /// The address here that it came to. An unspecified IP address (0.0.0.0, ::) stands for whatever the system chose.
+    pub local: SocketAddr,
     /// Where it came from.
     pub remote: SocketAddr,
     /// Its ECN field.
@@ -104,7 +106,8 @@ impl Connection {
             let Some(at) = ready else { break };
             let Waiting { mut bytes, hole, damage, ecn, .. } = self.early.waiting.remove(at);
             let bytes = &mut bytes[..];
-            self.process(now, &mut Datagram { remote: self.path.remote, ecn, bytes, hole, damage });
+            let (local, remote) = (self.path.local, self.path.remote);
+            self.process(now, &mut Datagram { local, remote, ecn, bytes, hole, damage });
         }
         if self.progress == Progress::Confirmed {
             // No more will come for keys that are not there yet; the memory goes too.

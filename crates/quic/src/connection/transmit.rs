@@ -21,6 +21,8 @@ const SAMPLE_OFFSET: usize = 4;
 /// A UDP datagram that is to be sent; its bytes stand in the buffer that was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
+    /// The address here that it leaves from. An unspecified IP address (0.0.0.0, ::) leaves the choice to the system.
+    pub local: SocketAddr,
     /// Where to.
     pub remote: SocketAddr,
     /// Its ECN field.
@@ -100,6 +102,7 @@ impl Connection {
         self.path.on_sent(length as u64);
         self.trace_datagram_sent(now, length);
         Some(Transmit {
+            local: self.path.local,
             remote: self.path.remote,
             ecn: Ecn::NotEct,
             hole: made.hole,

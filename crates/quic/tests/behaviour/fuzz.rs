@@ -312,9 +312,10 @@ fn noise_is_nobodys() {
                     noise[..6].copy_from_slice(&[first, 0, 0, 0, 1, 8]);
                 }
                 let to_server = random.chance(0.5);
-                let from = if to_server { crate::pair::CLIENT } else { crate::pair::SERVER }.parse().unwrap();
+                let (from, to) = crate::pair::ends(to_server);
                 let damage = Some(Damage { first: 0, last: u32::MAX });
-                pair.deliver(to_server, Flying { bytes: noise, hole: None, damage, ecn: Ecn::NotEct, from });
+                let flying = Flying { bytes: noise, hole: None, damage, ecn: Ecn::NotEct, from, to };
+                pair.deliver(to_server, flying);
             });
             assert!(steps > 0 && pair.server.len() <= 1);
         });

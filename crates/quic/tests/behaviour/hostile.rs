@@ -373,8 +373,8 @@ fn packets_from_elsewhere_are_dropped() {
     for to_server in [true, false] {
         let bytes = pair.forge(to_server, PacketKind::OneRtt, &[1, 0, 0, 0]);
         let mark = pair.mark();
-        let from = "10.9.9.9:9".parse().unwrap();
-        pair.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from });
+        let (from, to) = ("10.9.9.9:9".parse().unwrap(), crate::pair::ends(to_server).1);
+        pair.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
         pair.run_for(ms(100));
         assert_eq!(pair.mark(), mark);
     }

@@ -1,6 +1,6 @@
 //! Packets written by hand, as an attacker or a wrong peer would: under null protection they open.
 
-use super::{CLIENT, Flying, Pair, SERVER};
+use super::{Flying, Pair};
 use trace::PacketKind;
 use wire::header::{LongHeader, ShortHeader};
 use wire::{Ecn, Frame, Truncated, Version};
@@ -33,8 +33,8 @@ impl Pair {
 
     /// Lets a datagram arrive now.
     pub(crate) fn arrive(&mut self, to_server: bool, bytes: Vec<u8>) {
-        let from = if to_server { CLIENT } else { SERVER }.parse().unwrap();
-        self.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from });
+        let (from, to) = super::ends(to_server);
+        self.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
         self.drain();
     }
 

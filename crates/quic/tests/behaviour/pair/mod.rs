@@ -24,6 +24,7 @@ pub(crate) struct Flying {
     pub(crate) damage: Option<Damage>,
     pub(crate) ecn: Ecn,
     pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
 }
 
 impl Flying {
@@ -59,6 +60,11 @@ pub(crate) fn losing(ms: u64, mut lost: impl FnMut(bool, u64) -> bool + 'static)
 
 pub(crate) const CLIENT: &str = "10.0.0.1:50000";
 pub(crate) const SERVER: &str = "10.0.0.2:443";
+/// Where a datagram in this direction comes from and goes to.
+pub(crate) fn ends(to_server: bool) -> (SocketAddr, SocketAddr) {
+    let (from, to) = if to_server { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+    (from.parse().unwrap(), to.parse().unwrap())
+}
 
 pub(crate) fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -190,8 +196,14 @@ impl Pair {
                 }
                 let mut bytes = Vec::new();
                 let Some(transmit) = endpoint.transmit(self.now, &mut bytes) else { break };
-                let from = if to_server { CLIENT } else { SERVER }.parse().unwrap();
-                let mut flying = Flying { bytes, hole: transmit.hole, damage: None, ecn: transmit.ecn, from };
+                let mut flying = Flying {
+                    bytes,
+                    hole: transmit.hole,
+                    damage: None,
+                    ecn: transmit.ecn,
+                    from: transmit.local,
+                    to: transmit.remote,
+                };
                 assert_eq!(flying.length(), transmit.length);
                 if let Ok(header) = Header::parse_with_hole(&flying.bytes, view::ID_LENGTH, flying.hole) {
                     let ids = &mut self.ids[usize::from(to_server)];
@@ -243,6 +255,7 @@ impl Pair {
     /// Gives a datagram to an endpoint now.
     pub(crate) fn deliver(&mut self, to_server: bool, mut flying: Flying) {
         let datagram = Datagram {
+            local: flying.to,
             remote: flying.from,
             ecn: flying.ecn,
             bytes: &mut flying.bytes,
