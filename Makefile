@@ -89,6 +89,10 @@ lint-rust: ## rustfmt, clippy, rustdoc, house rules, licences
 	cargo run --package tidy --quiet $(LOCKED)
 	@if command -v cargo-deny >/dev/null; then cargo deny --log-level error check licenses bans sources; fi
 
+.PHONY: rfc
+rfc: ## the requirements of RFC 9000 and others that no line, or no test, cites
+	cargo run --package tidy --quiet $(LOCKED) -- rfc
+
 .PHONY: lint-python
 lint-python: build $(VENV)/.checks ## ruff, mypy
 	$(BIN)/ruff check python tests

@@ -1,5 +1,7 @@
 //! Rust sources without what is not code: comments and literals blanked, positions kept.
 
+use std::ops::Range;
+
 /// The source with comments, strings and character literals replaced by spaces. Every byte keeps its position and
 /// every line its number.
 pub fn blank(source: &str) -> String {
@@ -43,21 +45,29 @@ pub fn blank(source: &str) -> String {
 
 /// [`blank`], and items marked `#[cfg(test)]` blanked too.
 pub fn without_tests(source: &str) -> String {
-    const MARK: &str = "#[cfg(test)]";
-    let code = blank(source);
-    let mut out = code.clone().into_bytes();
-    let mut from = 0;
-    while let Some(found) = code[from..].find(MARK) {
-        let start = from + found;
-        let end = end_of_item(code.as_bytes(), start + MARK.len());
-        for byte in &mut out[start..end] {
+    let mut out = blank(source).into_bytes();
+    for item in test_items(source) {
+        for byte in &mut out[item] {
             if *byte != b'\n' {
                 *byte = b' ';
             }
         }
-        from = end;
     }
     String::from_utf8(out).unwrap_or_default()
+}
+
+/// The items marked `#[cfg(test)]`, by their bytes.
+pub fn test_items(source: &str) -> Vec<Range<usize>> {
+    const MARK: &str = "#[cfg(test)]";
+    let code = blank(source);
+    let mut items = Vec::new();
+    let mut from = 0;
+    while let Some(found) = code[from..].find(MARK) {
+        let start = from + found;
+        from = end_of_item(code.as_bytes(), start + MARK.len());
+        items.push(start..from);
+    }
+    items
 }
 
 /// The number of the line, counted from 1, in which this byte stands.

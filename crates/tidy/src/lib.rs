@@ -6,6 +6,7 @@
 
 pub mod code;
 pub mod imports;
+pub mod requirements;
 pub mod rules;
 pub mod sizes;
 pub mod tree;

@@ -14,6 +14,7 @@ mod markers;
 mod model_pages;
 mod module_cycles;
 mod randomness;
+mod rfc_citations;
 mod room_map;
 mod skipped_tests;
 mod subject_line;
@@ -32,6 +33,7 @@ pub const RULES: &[Rule] = &[
     model_pages::RULE,
     module_cycles::RULE,
     randomness::RULE,
+    rfc_citations::RULE,
     room_map::RULE,
     skipped_tests::RULE,
     subject_line::RULE,
