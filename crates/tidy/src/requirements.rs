@@ -136,12 +136,12 @@ pub fn citations(tree: &Tree) -> Vec<Citation> {
         if all.is_empty() {
             continue;
         }
-        let tests = if file.is_test() { vec![0..file.text.len()] } else { code::test_items(&file.text) };
+        let items = code::test_items(&file.text);
         found.extend(all.into_iter().map(|(at, id)| Citation {
             id: id.to_owned(),
             path: file.path.clone(),
             line: code::line_of(&file.text, at),
-            test: tests.iter().any(|item| item.contains(&at)),
+            test: file.is_test() || items.iter().any(|item| item.contains(&at)),
         }));
     }
     found
