@@ -19,7 +19,7 @@ use trace::{Interest, PacketKind};
 use units::Time;
 use wire::{ConnectionId, Ecn, FirstByte, Header, HeaderError, Side, Version};
 
-/// The least length of the destination id of a client's first packet (RFC 9000 section 7.2).
+/// The least length of the destination id of a client's first packet (RFC 9000-7.2-1).
 const MIN_INITIAL_ID: usize = 8;
 /// Answers to packets of unknown versions that wait to be sent.
 const MAX_ANSWERS: usize = 64;
@@ -287,6 +287,7 @@ impl Endpoint {
             local: datagram.local,
             remote: datagram.remote,
             original_destination: header.destination,
+            // RFC 9000-7.2-5.
             peer_id: Some(header.source),
         };
         match self.insert(now, origin, config, None) {

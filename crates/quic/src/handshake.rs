@@ -8,7 +8,7 @@ use tls::Session;
 use units::Time;
 use wire::{Code, Data};
 
-/// How much may lie unread in one CRYPTO stream. RFC 9000 section 7.5 asks for 4096 at least; long certificate
+/// How much may lie unread in one CRYPTO stream. RFC 9000-7.5-1 asks for 4096 at least; long certificate
 /// chains and post-quantum key shares want more.
 const MAX_BUFFERED: u64 = 131_072;
 
@@ -82,6 +82,7 @@ impl CryptoStream {
     pub(crate) fn receive(&mut self, offset: u64, bytes: &[u8]) -> Result<(), TransportError> {
         match self.recv.on_data(offset, Data::Bytes(bytes), false) {
             Ok(_) => Ok(()),
+            // RFC 9000-7.5-2.
             Err(_) => Err(TransportError::new(Code::CRYPTO_BUFFER_EXCEEDED, "too much handshake data")),
         }
     }

@@ -78,6 +78,7 @@ impl LocalIds {
         let mut token = [0; 16];
         self.random.fill(&mut token);
         let new = NumberedId { sequence: self.next_sequence, id: self.maker.make(&mut self.random), token };
+        // RFC 9000-5.1.1-1.
         self.next_sequence += 1;
         self.active.push(new);
         new
@@ -95,10 +96,12 @@ impl LocalIds {
     #[inline]
     pub(crate) fn owns(&self, id: &[u8]) -> bool {
         let Ok(id) = <&[u8; LOCAL_ID_LENGTH]>::try_from(id) else { return false };
+        // RFC 9000-5.1.1-2: until it is retired.
         self.active.iter().any(|known| known.id.as_bytes().first_chunk() == Some(id))
     }
     /// Issues ids until the peer has as many as it takes; each goes to `announce` by its number.
     pub(crate) fn top_up(&mut self, peer_limit: u64, mut announce: impl FnMut(u64)) {
+        // RFC 9000-5.1.1-3.
         while (self.active.len() as u64) < peer_limit.min(MAX_ISSUED) {
             announce(self.issue().sequence);
         }
@@ -114,6 +117,7 @@ impl LocalIds {
     /// RETIRE_CONNECTION_ID (19.16), in a packet that was sent to `used`. Because only what was sent can be retired, a
     /// peer cannot make more and more ids wait to be sent.
     pub(crate) fn on_retire(&mut self, sequence: u64, used: &ConnectionId) -> Result<(), TransportError> {
+        // RFC 9000-19.16-1.
         if sequence >= self.sent {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -165,6 +169,7 @@ impl RemoteIds {
     /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1). All zeros
     /// stand for no token. Compared as integers: the time that takes tells nothing.
     pub(crate) fn has_token(&self, token: [u8; 16]) -> bool {
+        // RFC 9000-10.3.1-3.
         let wanted = u128::from_ne_bytes(token);
         wanted != 0 && self.active.iter().any(|known| u128::from_ne_bytes(known.token) == wanted)
     }
@@ -176,6 +181,7 @@ impl RemoteIds {
         retire_prior_to: u64,
         mut retire: impl FnMut(u64),
     ) -> Result<(), TransportError> {
+        // RFC 9000-19.15-3.
         if self.current().is_empty() {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -191,22 +197,27 @@ impl RemoteIds {
                 "connection id issued twice with a difference",
             ));
         }
+        // RFC 9000-19.15-4: what is known already is no error.
         if same_number.is_none() {
+            // RFC 9000-19.15-8.
             if new.sequence < self.retire_prior_to {
                 self.retire(new.sequence, &mut retire)?;
             } else {
                 self.active.push(new);
             }
         }
+        // RFC 9000-5.1.2-1, 9000-19.15-7.
         if retire_prior_to > self.retire_prior_to {
             self.retire_prior_to = retire_prior_to;
             let gone: Vec<u64> =
                 self.active.iter().map(|known| known.sequence).filter(|s| *s < retire_prior_to).collect();
             self.active.retain(|known| known.sequence >= retire_prior_to);
+            // RFC 9000-5.1.2-2: none is forgotten without a word; 9000-19.16-2: and none that is still sent to.
             for sequence in gone {
                 self.retire(sequence, &mut retire)?;
             }
         }
+        // RFC 9000-5.1.1-4.
         if self.active.len() as u64 > self.limit {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,
@@ -270,6 +281,7 @@ mod tests {
         assert!(!local.owns(second.as_bytes()));
     }
 
+    /// RFC 9000-19.15-4.
     #[test]
     fn the_peers_ids_are_limited_and_retired_in_order() {
         let mut remote = RemoteIds::new(id(0), 2);

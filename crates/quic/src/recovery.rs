@@ -246,6 +246,7 @@ impl Recovery {
         }
         self.bytes_in_flight -= bytes;
         let bytes_in_flight = self.bytes_in_flight;
+        // RFC 9000-13.3-4.
         self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight });
         if run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
             self.controller.on_signal(&Signal::PersistentCongestion);

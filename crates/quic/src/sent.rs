@@ -111,7 +111,7 @@ pub(crate) struct SentPackets {
 }
 
 impl SentPackets {
-    /// The number behind the last that was sent.
+    /// The number behind the last that was sent (RFC 9000-12.3-1, 9000-12.3-2).
     #[inline]
     pub(crate) fn next_number(&self) -> u64 {
         self.base + self.packets.len() as u64

@@ -86,16 +86,19 @@ impl ReceivedPackets {
         if self.ranges.len() > MAX_RANGES {
             self.forget_oldest();
         }
+        // RFC 9000-13.4.1-1: whether this side sends marks or not.
         match ecn {
             wire::Ecn::NotEct => {}
             wire::Ecn::Ect0 => self.ect0_count += 1,
             wire::Ecn::Ect1 => self.ect1_count += 1,
             wire::Ecn::Ce => self.ce_count += 1,
         }
+        // RFC 9000-13.2.1-4.
         if !ack_eliciting {
             return;
         }
         self.waiting += 1;
+        // RFC 9000-13.2.1-2: without a policy at once; 9000-13.2.1-1: by one within max_ack_delay.
         let when = policy.map_or(When::Now, |policy| {
             policy.on_received(&Received {
                 now,
@@ -112,6 +115,7 @@ impl ReceivedPackets {
     }
 
     fn forget_oldest(&mut self) {
+        // RFC 9000-13.2.3-1, 9000-13.2.3-2: the highest stay, and below the floor nothing is taken any more.
         self.ranges.keep_highest(MAX_RANGES);
         self.floor = self.floor.max(self.ranges.first().map_or(0, |first| first.start));
     }
@@ -131,7 +135,7 @@ impl ReceivedPackets {
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.ack_at
     }
-    /// How long ago the largest packet arrived: the ACK Delay (RFC 9000 section 13.2.5).
+    /// How long ago the largest packet arrived: the ACK Delay (RFC 9000-13.2.5-1).
     pub(crate) fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)
     }
@@ -143,6 +147,7 @@ impl ReceivedPackets {
     /// An ACK frame with everything was sent.
     #[inline]
     pub(crate) fn note_ack_sent(&mut self) {
+        // RFC 9000-13.2.1-3: nothing is owed any more.
         self.waiting = 0;
         self.ack_at = None;
     }
@@ -198,6 +203,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
+    /// RFC 9000-13.2.5-1.
     #[test]
     fn acks_are_due_by_the_policy() {
         let mut policy = EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25) });
@@ -220,6 +226,7 @@ mod tests {
         assert_eq!(received.delay(at(10)), Duration::from_millis(7), "counted from the largest");
     }
 
+    /// RFC 9000-13.2.3-1, 9000-13.2.3-2.
     #[test]
     fn what_was_received_or_forgotten_is_a_duplicate() {
         let mut received = ReceivedPackets::default();

@@ -30,7 +30,7 @@ static MASKS: [[u64; 3]; ConnectionId::MAX_LENGTH + 1] = {
 };
 
 impl ConnectionId {
-    /// The greatest length in bytes (RFC 9000 section 17.2).
+    /// The greatest length in bytes (RFC 9000-17.2-2, 9000-17.2-4).
     pub const MAX_LENGTH: usize = 20;
     /// The id of length 0.
     pub const EMPTY: ConnectionId = ConnectionId { padded: [0; 24] };

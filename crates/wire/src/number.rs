@@ -24,6 +24,7 @@ impl Truncated {
             None => full.saturating_add(1),
         };
         // The receiver tells apart half of the window to either side, so the window is twice what is in doubt.
+        // RFC 9000-17.1-1, 9000-17.1-2.
         let length = match unacknowledged {
             0..=0x80 => 1,
             0x81..=0x8000 => 2,
@@ -102,6 +103,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// RFC 9000-17.1-2.
     #[test]
     fn the_examples_of_rfc_9000_a_2() {
         let number = Truncated::new(0xac5c02, Some(0xabe8b3));
@@ -115,6 +117,7 @@ mod tests {
         assert_eq!(Truncated::with_length(0x9b32, 2).expand(Some(0xa82f_30ea)), 0xa82f_9b32);
     }
 
+    /// RFC 9000-17.1-1.
     #[test]
     fn the_first_packets_need_one_byte_until_half_of_it_is_in_doubt() {
         assert_eq!(Truncated::new(0, None), Truncated { value: 0, length: 1 });

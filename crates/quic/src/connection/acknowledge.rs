@@ -34,6 +34,7 @@ impl Owners<'_> {
             SentFrame::Crypto { offset, length } => crypto.on_lost(offset, u64::from(length)),
             SentFrame::NewConnectionId { .. }
             | SentFrame::RetireConnectionId { .. }
+            // RFC 9000-13.3-2.
             | SentFrame::HandshakeDone => {
                 self.control.push_back(frame);
             }

@@ -37,6 +37,7 @@ impl Connection {
 
     /// The peer broke a rule, or something failed here.
     pub(super) fn fail(&mut self, now: Time, error: TransportError) {
+        // RFC 9000-11.1-1, 9000-10.3-1, 9000-11-1: by CONNECTION_CLOSE, for there is state to send it.
         self.begin_closing(now, CloseReason::Transport(error));
     }
 
@@ -99,6 +100,7 @@ impl Connection {
                 Frame::ConnectionClose { code: error.code, frame_type, reason: &cut(&error.reason) }
                     .encode(out);
             }
+            // RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1: neither code nor reason of the application.
             _ => Frame::ConnectionClose { code: Code::APPLICATION_ERROR, frame_type: 0, reason: &[] }
                 .encode(out),
         }
@@ -109,6 +111,7 @@ impl Connection {
         let confirmed = self.progress == Progress::Confirmed;
         SpaceKind::ALL.into_iter().filter(move |kind| {
             let has_keys = self.space(*kind).is_some_and(|space| space.keys.is_some());
+            // RFC 9000-10.2.3-1.
             has_keys && (*kind == SpaceKind::Data || !confirmed)
         })
     }

@@ -73,6 +73,7 @@ impl Connection {
         }
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
+            // RFC 9000-19.20-1: complete.
             self.control.push_back(SentFrame::HandshakeDone);
             self.confirm_handshake(now);
         }
@@ -89,7 +90,7 @@ impl Connection {
 
     fn set_peer_parameters(&mut self, now: Time, peer: TransportParameters) -> Result<(), TransportError> {
         let mismatch = |what| Err(TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, what));
-        // RFC 9000 section 7.3: the ids in the parameters authenticate those of the headers.
+        // RFC 9000-7.3-2, 9000-7.3-3, 9000-7.3-4: the ids in the parameters authenticate those of the headers.
         if peer.initial_source_connection_id != Some(self.remote_ids.current()) {
             return mismatch("initial_source_connection_id does not match");
         }
@@ -135,7 +136,9 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         // Packets from other addresses are dropped (RFC 9000 section 18.2).
         disable_active_migration: true,
         active_connection_id_limit: config.active_connection_id_limit,
+        // RFC 9000-7.3-1.
         initial_source_connection_id: Some(ids.first()),
+        // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.
         original_destination_connection_id: (origin.side == Side::Server)
             .then_some(origin.original_destination),
         stateless_reset_token: (origin.side == Side::Server).then(|| ids.first_token()),

@@ -40,7 +40,7 @@ impl Connection {
                 None => return Ok(ack_eliciting),
             };
             if kind != SpaceKind::Data && !frame.allowed_in(header.kind) {
-                // 12.4 and table 3.
+                // RFC 9000-12.4-3, 9000-17.2.4-1: table 3.
                 let error =
                     TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
                 return Err(TransportError { frame_type: Some(frame.frame_type()), ..error });
@@ -53,6 +53,7 @@ impl Connection {
             } else {
                 self.on_frame(now, kind, &header.destination, *frame)
             };
+            // RFC 9000-5.2-1: the frames before this one had their effect, so the connection cannot go on.
             if let Err(error) = done {
                 return Err(TransportError {
                     frame_type: error.frame_type.or(Some(frame.frame_type())),
@@ -111,6 +112,7 @@ impl Connection {
                 ));
             }
             Frame::NewToken { token } => {
+                // RFC 9000-19.7-4.
                 if self.origin.side == Side::Server {
                     return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
                 }
@@ -119,6 +121,7 @@ impl Connection {
                 }
             }
             Frame::HandshakeDone => {
+                // RFC 9000-19.20-2.
                 if self.origin.side == Side::Server {
                     return Err(TransportError::new(
                         Code::PROTOCOL_VIOLATION,

@@ -126,6 +126,7 @@ impl Connection {
         let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
+        // RFC 9000-12.2-1, 9000-12.2-3: one after the other, each on its own.
         while !rest.is_empty() && self.phase == Phase::Open {
             // By reference: to move what was just written costs more than to read it where it is.
             let parsed = Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole);
@@ -146,6 +147,7 @@ impl Connection {
             let length = header.end + own_hole.map_or(0, |hole| hole.length as usize);
             let damaged = damage.is_some_and(|damage| damage.touches(start, start + length));
             let whole = || start + packet.len() + behind.len() + hole.map_or(0, |hole| hole.length as usize);
+            // RFC 9000-14-4: the packet is dropped, the connection goes on.
             if header.kind != PacketKind::OneRtt && !self.is_acceptable(header, packet, whole()) {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             } else if let Some(kind) = space_of(header.kind) {
@@ -167,13 +169,13 @@ impl Connection {
     /// Whether a packet with a long header may be processed as far as that tells.
     #[cold]
     fn is_acceptable(&self, header: &Header, packet: &[u8], datagram_length: usize) -> bool {
-        // 7.2: the peer's id is that of its first packet.
+        // RFC 9000-7.2-3, 9000-7.2-6: the peer's id is that of its first packet.
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
         let initial = match self.origin.side {
-            // 14.1: clients' Initial packets come in datagrams of full size.
+            // RFC 9000-14.1-3: clients' Initial packets come in datagrams of full size.
             Side::Server => datagram_length >= usize::from(MIN_PAYLOAD),
-            // 17.2.2: servers' Initial packets have no token.
+            // RFC 9000-17.2.2-2: servers' Initial packets have no token.
             Side::Client => header.token(packet).is_empty(),
         };
         known && (initial || header.kind != PacketKind::Initial)
@@ -194,12 +196,15 @@ impl Connection {
         let opened = self.unprotect(kind, header, bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
+            // RFC 9000-12.2-4: this packet alone, not those behind it.
             Err(reason) => return self.drop_packet(now, header.kind, length, reason),
         };
+        // RFC 9000-12.3-4, 9000-12.3-5: after the packet opened, so that nobody learns what was received.
         let received = self.space(kind).is_some_and(|space| space.received.is_duplicate(number));
         if received {
             return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
         }
+        // RFC 9000-17.2-7, 9000-17.3.1-3.
         if !FirstByte(bytes[0]).reserved_bits_are_zero() {
             let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
             return self.fail(now, error);
@@ -210,6 +215,7 @@ impl Connection {
         let payload = &bytes[payload.0..payload.1];
         self.trace_packet_received(now, header, number, length, (payload, virtual_tail));
         match self.process_frames(now, kind, header, payload, virtual_tail) {
+            // RFC 9000-13.1-1: only now it is acknowledged.
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
         }
@@ -227,6 +233,7 @@ impl Connection {
     ) -> Result<(u64, (usize, usize)), DropReason> {
         let keys =
             self.space(kind).and_then(|space| space.keys.as_ref()).ok_or(DropReason::KeyUnavailable)?;
+        // RFC 9000-10.3-3: too short for a sample is too short to be valid.
         keys.remote.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
         let number = truncated.expand(largest);
@@ -246,6 +253,7 @@ impl Connection {
         if kind == SpaceKind::Data {
             return;
         }
+        // RFC 9000-7.2-2, 9000-7.2-4: it stays the same until the first packet, and after that.
         if self.origin.peer_id.is_none() {
             // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
             self.origin.peer_id = Some(header.source);

@@ -76,7 +76,7 @@ impl Connection {
 
     #[inline]
     fn idle_deadline(&self) -> Option<Time> {
-        // RFC 9000 section 10.1: at least three times the PTO.
+        // RFC 9000-10.1-1: at least three times the PTO.
         let pto = self.recovery.rtt.pto() + self.peer_max_ack_delay;
         self.idle_timeout.map(|timeout| self.idle_from + timeout.max(pto * 3))
     }
@@ -139,7 +139,8 @@ impl Connection {
         if self.peer_completed_validation() {
             return None;
         }
-        // 6.2.2.1: a client goes on proving its address, so that the server is never stuck.
+        // RFC 9002 section 6.2.2.1, RFC 9000-8.1-4: a client goes on proving its address, so that the server is never
+        // stuck; 9000-8.1-5: with the newest keys that it has.
         let kind = match self.space(SpaceKind::Handshake).is_some_and(|space| space.keys.is_some()) {
             true => SpaceKind::Handshake,
             false => SpaceKind::Initial,

@@ -71,6 +71,7 @@ impl Connection {
         match self.phase {
             Phase::Open => {}
             Phase::Closing { .. } => return self.transmit_close(now, buffer),
+            // RFC 9000-10.2.2-1, 9000-10.2.2-2.
             Phase::Draining { .. } | Phase::Gone => return None,
         }
         if self.path.is_blocked() {
@@ -126,6 +127,7 @@ impl Connection {
             self.recovery.note_stop(true);
         }
         let initial = wants[SpaceKind::Initial as usize];
+        // RFC 9000-8.1-3, 9000-14.1-1: every Initial of a client; 9000-14.1-2: those of a server that are acknowledged.
         let mut padded = match self.origin.side {
             Side::Client => initial != Wants::Nothing,
             Side::Server => initial == Wants::Flight,
@@ -237,7 +239,7 @@ impl Connection {
         }
         let (hole, carries_data, length) = (payload.hole(), payload.carries_data, payload.length());
         if length == begun.payload_offset {
-            // Nothing was to be said after all.
+            // RFC 9000-12.4-1: nothing was to be said after all.
             buffer.truncate(begun.start);
             self.contents = contents;
             return;
@@ -281,6 +283,7 @@ impl Connection {
         let space = self.space(kind)?;
         let start = buffer.len();
         let number = Truncated::new(space.sent.next_number(), space.largest_acked);
+        // RFC 9000-12.2-2: the same for all packets of a datagram.
         let destination = self.remote_ids.current();
         let (number_offset, long) = match kind {
             SpaceKind::Data => {
@@ -314,6 +317,7 @@ impl Connection {
                 None => return,
             },
         };
+        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-17.2.3-3: of this space alone.
         if space.received.is_waiting() {
             fill_ack(now, space, exponent, payload);
         }
@@ -321,11 +325,13 @@ impl Connection {
             return;
         }
         space.crypto.fill(payload);
+        // RFC 9000-12.5-2: the other spaces carry nothing of this.
         if kind == SpaceKind::Data {
             self.fill_control(payload);
             let view = self.view(now);
             self.streams.fill(payload, &view);
         }
+        // RFC 9000-13.2.1-5: for probes alone, never because only ACK frames are sent.
         let ping = self.space(kind).is_some_and(|space| space.ping || space.probes > 0);
         if ping && !payload.contents().ack_eliciting && payload.room() > 0 {
             payload.passing_frame(&Frame::Ping, true);
@@ -362,6 +368,7 @@ impl Connection {
                 let known = self.local_ids.get(sequence)?;
                 Some(Frame::NewConnectionId {
                     sequence,
+                    // RFC 9000-19.15-5: nothing is asked to be retired.
                     retire_prior_to: 0,
                     id: known.id,
                     token: known.token,

@@ -21,7 +21,7 @@ impl Credit {
     pub(crate) fn spend(&mut self, bytes: u64) {
         self.spent += bytes;
     }
-    /// The limit never falls. Gives whether it rose.
+    /// The limit never falls (RFC 9000-4.1-3, 9000-13.3-3). Gives whether it rose.
     pub(crate) fn raise(&mut self, limit: u64) -> bool {
         let rises = limit > self.limit;
         self.limit = self.limit.max(limit);
@@ -57,6 +57,7 @@ impl Grant {
     #[inline]
     pub(crate) fn receive(&mut self, bytes: u64) -> Result<(), TransportError> {
         self.received += bytes;
+        // RFC 9000-4.1-2, 9000-19.9-2.
         match self.received <= self.limit {
             true => Ok(()),
             false => Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "data beyond MAX_DATA")),

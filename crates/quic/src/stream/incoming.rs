@@ -24,7 +24,7 @@ impl Streams {
     fn open_for_peer(&mut self, id: StreamId) -> Result<(), TransportError> {
         let counts = &mut self.counts[direction_index(id.direction())];
         if id.initiator() == self.side {
-            // 19.8 and others: a stream of ours that we did not open.
+            // RFC 9000-19.5-1, 9000-19.8-1, 9000-19.10-1: a stream of ours that we did not open.
             if id.index() >= counts.opened {
                 return Err(TransportError::new(
                     Code::STREAM_STATE_ERROR,
@@ -33,10 +33,11 @@ impl Streams {
             }
             return Ok(());
         }
-        // 4.6: the limit is on the index.
+        // RFC 9000-4.6-3, 9000-19.11-4: the limit is on the index.
         if id.index() >= counts.peer_may_open {
             return Err(TransportError::new(Code::STREAM_LIMIT_ERROR, "stream beyond MAX_STREAMS"));
         }
+        // RFC 9000-3.2-1: all streams below it exist with it.
         while self.counts[direction_index(id.direction())].peer_opened <= id.index() {
             let counts = &mut self.counts[direction_index(id.direction())];
             let opened = StreamId::new(self.side.peer(), id.direction(), counts.peer_opened);
@@ -48,6 +49,7 @@ impl Streams {
     }
 
     fn check_receives(&self, id: StreamId) -> Result<(), TransportError> {
+        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1.
         match id.receives(self.side) {
             true => Ok(()),
             false => {
@@ -56,6 +58,7 @@ impl Streams {
         }
     }
     fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
+        // RFC 9000-19.5-2, 9000-19.10-2.
         match id.sends(self.side) {
             true => Ok(()),
             false => Err(TransportError::new(
@@ -101,6 +104,7 @@ impl Streams {
         self.check_receives(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
         let known = half.reset_code().is_some();
+        // RFC 9000-4.4-1: the other half goes on as it was.
         let fresh = half.on_reset(code, final_size)?;
         let stopped = half.is_stopped();
         let tell = !known && half.reset_code().is_some() && !stopped;
@@ -119,6 +123,7 @@ impl Streams {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
         let was_reset = half.reset_code().is_some();
+        // RFC 9000-3.5-1: the answer is RESET_STREAM.
         if half.on_stop_sending(code) {
             if !was_reset {
                 self.control.push_back(SentFrame::ResetStream { id });
@@ -148,6 +153,7 @@ impl Streams {
     ) -> Result<(), TransportError> {
         self.check_sends(id)?;
         if let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut())
+            // RFC 9000-4.1-3.
             && maximum > half.credit
         {
             half.credit = maximum;
@@ -159,6 +165,7 @@ impl Streams {
     /// MAX_STREAMS (19.11).
     pub(crate) fn on_max_streams(&mut self, direction: Direction, maximum: u64) {
         let counts = &mut self.counts[direction_index(direction)];
+        // RFC 9000-4.6-4, 9000-19.11-2.
         if maximum > counts.may_open {
             counts.may_open = maximum;
             self.events.push_back(Event::StreamsAvailable(direction));

@@ -197,6 +197,7 @@ impl Streams {
 
     pub(crate) fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         let counts = &mut self.counts[direction_index(direction)];
+        // RFC 9000-4.6-2, 9000-19.11-3.
         if counts.opened >= counts.may_open {
             if counts.blocked_at != Some(counts.may_open) {
                 counts.blocked_at = Some(counts.may_open);
@@ -205,6 +206,7 @@ impl Streams {
             }
             return Err(StreamError::LimitReached);
         }
+        // RFC 9000-2.1-1: each index is given once.
         let id = StreamId::new(self.side, direction, counts.opened);
         counts.opened += 1;
         self.insert(id);
@@ -257,6 +259,7 @@ impl Streams {
 
     pub(crate) fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
         let half = self.sending(id)?;
+        // RFC 9000-11.2-1: here and in answer to STOP_SENDING, and nowhere else.
         if half.reset_code().is_none() {
             half.reset(code);
             self.control.push_back(SentFrame::ResetStream { id });
@@ -291,6 +294,7 @@ impl Streams {
             None => half.discard(),
         };
         self.stats.read_bytes += read.bytes;
+        // RFC 9000-4.2-1: by what was read, and never because the peer says that it is blocked.
         if !half.update_pending && half.wants_update() {
             half.update_pending = true;
             self.control.push_back(SentFrame::MaxStreamData { id });

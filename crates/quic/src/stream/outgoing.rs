@@ -132,6 +132,7 @@ impl Streams {
             }
             SentFrame::ResetStream { id } => {
                 let half = self.send_half(id)?;
+                // RFC 9000-3.3-1: nothing once it was acknowledged; then the half is over, or gone.
                 let (code, final_size) = half.pending_reset()?;
                 Frame::ResetStream { id, code, final_size }
             }
@@ -275,6 +276,7 @@ impl Streams {
             let counts = &mut self.counts[direction_index(id.direction())];
             counts.peer_closed += 1;
             let left = counts.peer_may_open - counts.peer_closed.min(counts.peer_may_open);
+            // RFC 9000-4.6-5: by what is over, and never because the peer says that it is blocked.
             if left <= counts.window / 2 && !counts.update_pending {
                 counts.update_pending = true;
                 self.control.push_back(SentFrame::MaxStreams { bidirectional });

@@ -112,6 +112,7 @@ impl RecvHalf {
     /// offset rises: what counts for the connection's credit.
     #[inline]
     fn admit(&mut self, end: u64, fin: bool) -> Result<u64, TransportError> {
+        // RFC 9000-4.1-2, 9000-19.10-4.
         if end > self.limit {
             return Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "stream data beyond MAX_STREAM_DATA"));
         }
@@ -206,6 +207,7 @@ impl RecvHalf {
     pub(crate) fn on_reset(&mut self, code: u64, final_size: u64) -> Result<u64, TransportError> {
         // 3.2: once all data is there, the end included, a reset changes nothing.
         let complete = self.has_all();
+        // RFC 9000-4.5-1: the final size counts as received.
         let fresh = self.admit(final_size, true)?;
         if !complete && self.reset.is_none() {
             self.reset = Some(code);
@@ -222,6 +224,7 @@ impl RecvHalf {
     /// Copies what can be read into `out`.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Read {
         let mut done = 0;
+        // RFC 9000-2.2-1: in order, up to the first gap.
         while done < out.len() {
             let Some((start, chunk)) = self.chunks.front().filter(|(start, _)| *start <= self.read) else {
                 break;

@@ -69,6 +69,7 @@ impl SendHalf {
 
     /// Whether the application may still write: neither finished nor reset nor stopped by the peer.
     pub(crate) fn is_writable(&self) -> bool {
+        // RFC 9000-4.5-2: once the final size stands nothing is added.
         self.fin == Progress::Open && self.reset == Progress::Open && self.stopped.is_none()
     }
     /// The code with which the peer asked to stop.
@@ -124,6 +125,7 @@ impl SendHalf {
     /// Whether a STREAM frame could be sent, given what the connection's credit still admits.
     #[inline]
     pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
+        // RFC 9000-3.3-2: behind a reset comes no data.
         if self.reset != Progress::Open {
             return false;
         }
@@ -153,6 +155,7 @@ impl SendHalf {
         if !self.lost.is_empty() {
             return Some(self.take_lost(room));
         }
+        // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: both credits bound what is new.
         let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
         let available = end.saturating_sub(self.next).min(u64::from(room));
         let run = if available > 0 {
@@ -174,6 +177,7 @@ impl SendHalf {
 
     fn take_lost(&mut self, room: u32) -> Piece {
         let first = self.lost.first().unwrap_or(0..0);
+        // RFC 9000-2.2-2: the buffer keeps what was sent until it is acknowledged, so the same bytes go out again.
         let run = self.buffer.run(first.start, (first.end - first.start).min(u64::from(room)));
         self.lost.remove(first.start..first.start + run.length);
         let end = first.start + run.length;
@@ -225,6 +229,7 @@ impl SendHalf {
 
     /// What RESET_STREAM is to tell, if it is to be sent: (code, final size).
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
+        // RFC 9000-13.3-1: neither changes any more.
         (self.reset == Progress::Pending).then_some((self.reset_code, self.next))
     }
     pub(crate) fn note_reset_sent(&mut self) {
@@ -307,6 +312,7 @@ mod tests {
         assert_eq!(half.take(2000, 0).unwrap().length, 1000);
     }
 
+    /// RFC 9000-3.3-2, 9000-4.5-2, 9000-13.3-1.
     #[test]
     fn a_reset_ends_all_sending() {
         let mut half = half(3000);

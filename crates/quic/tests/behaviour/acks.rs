@@ -4,6 +4,7 @@ use crate::pair::{Link, Pair, at, config, count, delay, losing, ms, null, span};
 use trace::Frame;
 use wire::Ecn;
 
+/// RFC 9000-13.2.1-1.
 #[test]
 fn two_packets_are_acknowledged_at_once_and_one_after_25_ms() {
     let mut pair = Pair::established();
@@ -20,6 +21,7 @@ fn two_packets_are_acknowledged_at_once_and_one_after_25_ms() {
     assert!(matches!(&frames[..], [Frame::Ack { delay, .. }] if *delay == ms(25)), "{frames:?}");
 }
 
+/// RFC 9000-13.2.1-3.
 #[test]
 fn two_packets_apart_by_less_than_the_delay_share_an_acknowledgement() {
     let mut pair = Pair::established();
@@ -74,6 +76,7 @@ fn a_gap_is_told_at_once_and_so_is_its_end() {
     assert_eq!(late.acks().unwrap()[0].1, late.acks().unwrap()[0].1.max(first + 2));
 }
 
+/// RFC 9000-13.2.1-4, 9000-13.2.1-5.
 #[test]
 fn acknowledgements_are_not_acknowledged() {
     let mut pair = Pair::established();
@@ -115,6 +118,7 @@ fn what_the_peer_has_heard_of_is_not_told_again() {
     assert_eq!(after, 1);
 }
 
+/// RFC 9000-13.4.1-1.
 #[test]
 fn a_congestion_mark_is_told_at_once_with_its_count() {
     let mut pair = Pair::established();
@@ -130,6 +134,7 @@ fn a_congestion_mark_is_told_at_once_with_its_count() {
     assert!(matches!(pair.frames_from(mark, false)[0], Frame::Ack { ecn: Some([0, 0, 1]), .. }));
 }
 
+/// RFC 9000-13.2.1-2.
 #[test]
 fn packets_of_the_handshake_are_acknowledged_at_once() {
     let mut pair = Pair::plain();

@@ -76,6 +76,7 @@ fn closing_answers_the_first_the_second_the_fourth_and_so_on() {
     assert!(pair.frames_from(mark, true).iter().all(|frame| *frame == close));
 }
 
+/// RFC 9000-10.2.2-1, 9000-10.2.2-2.
 #[test]
 fn draining_is_silent() {
     let mut pair = Pair::established();
@@ -102,6 +103,7 @@ fn a_lost_close_is_repeated_when_the_peer_goes_on() {
     assert!(matches!(pair.server().close_reason(), Some(CloseReason::PeerApplication { code: 3, .. })));
 }
 
+/// RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1.
 #[test]
 fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
     let mut pair = Pair::plain();
@@ -120,6 +122,7 @@ fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
     assert!(reason.is_none_or(|reason| reason == Some(expected)));
 }
 
+/// RFC 9000-12.2-1.
 #[test]
 fn a_server_closes_in_every_space_that_the_client_may_read() {
     let short = tls::Options { certificate_chain: units::Size::from_bytes(1500), ..tls::Options::default() };
@@ -139,6 +142,7 @@ fn a_server_closes_in_every_space_that_the_client_may_read() {
     );
 }
 
+/// RFC 9000-8.1-1, 9000-14.1-4.
 #[test]
 fn a_server_closes_within_its_credit() {
     // The whole credit of three times 1200 bytes and more is spent on a long chain when the server gives up.
@@ -178,6 +182,7 @@ fn stateless_reset(token: [u8; 16]) -> Vec<u8> {
     bytes
 }
 
+/// RFC 9000-10.3.1-4.
 #[test]
 fn a_stateless_reset_ends_a_connection_silently() {
     for at_server in [true, false] {

@@ -4,6 +4,7 @@ use crate::pair::{Pair, config, count, delay, losing, ms, null};
 
 const PACKET: u64 = 1472;
 
+/// RFC 9000-13.3-4.
 #[test]
 fn slow_start_doubles_each_round_trip_and_a_loss_halves_once() {
     let mut pair = Pair::established();

@@ -24,6 +24,7 @@ fn read(pair: &mut Pair, stream: StreamId, bytes: usize) {
     assert_eq!(pair.server().read(stream, &mut buffer).unwrap().bytes, bytes as u64);
 }
 
+/// RFC 9000-2.2-3, 9000-4.1-1, 9000-4.2-1, 9000-19.9-1.
 #[test]
 fn the_connections_credit_is_spent_to_the_byte_and_renewed_at_half() {
     let mut pair = pair(&[("initial_max_data", size(10_000))]);
@@ -45,6 +46,7 @@ fn the_connections_credit_is_spent_to_the_byte_and_renewed_at_half() {
     assert_eq!(received(&mut pair), 15_000);
 }
 
+/// RFC 9000-4.1-1, 9000-4.2-1, 9000-19.10-3.
 #[test]
 fn a_streams_credit_is_spent_to_the_byte_and_renewed_at_half() {
     let mut pair = pair(&[("initial_max_stream_data_uni", size(10_000))]);
@@ -69,6 +71,7 @@ fn a_streams_credit_is_spent_to_the_byte_and_renewed_at_half() {
     assert_eq!(received(&mut pair), 18_000);
 }
 
+/// RFC 9000-4.6-2, 9000-19.11-3.
 #[test]
 fn the_number_of_streams_is_limited_and_renewed_as_they_end() {
     let mut pair = pair(&[("initial_max_streams_uni", count(4))]);
@@ -131,6 +134,7 @@ fn everything_arrives_through_narrow_windows_and_losses() {
     }
 }
 
+/// RFC 9000-4.5-1.
 #[test]
 fn what_was_reset_gives_its_credit_back() {
     let mut pair = pair(&[("initial_max_data", size(10_000))]);

@@ -81,6 +81,7 @@ fn one_round_trip_for_the_client_and_a_half_more_for_the_server() {
     assert_eq!(pair.client().stats().probe_timeouts + pair.server().stats().probe_timeouts, 0);
 }
 
+/// RFC 9000-8.1-3, 9000-14.1-1, 9000-14.1-2.
 #[test]
 fn any_two_datagrams_may_be_lost() {
     for first in 0..8 {
@@ -109,6 +110,7 @@ fn any_two_datagrams_of_a_long_handshake_may_be_lost() {
     }
 }
 
+/// RFC 9000-12.2-3.
 #[test]
 fn datagrams_may_come_in_any_order_and_twice() {
     for seed in 0..100 {
@@ -158,6 +160,7 @@ fn a_client_hello_over_two_datagrams() {
     }
 }
 
+/// RFC 9000-8.1-1, 9000-8.1-2.
 #[test]
 fn a_long_certificate_chain_waits_for_the_address_to_be_proven() {
     let pair = complete(Pair::new(large(Protection::Null), config(&[]), config(&[]), delay(10)));
@@ -180,6 +183,7 @@ fn a_server_whose_flight_is_lost_stays_within_its_credit() {
     check_padding(&pair);
 }
 
+/// RFC 9000-8.1-4, 9000-8.1-5.
 #[test]
 fn a_client_with_nothing_underway_keeps_the_server_going() {
     // The first datagram of the server acknowledges the ClientHello and brings half of a ServerHello; then nothing comes.
@@ -232,6 +236,7 @@ fn keys_of_the_handshake_are_discarded() {
     assert!(!pair.client().is_over() && !pair.server().is_over());
 }
 
+/// RFC 9000-5.2.2-2.
 #[test]
 fn a_first_packet_that_was_altered_leaves_no_connection_behind() {
     let link: Link = Box::new(|to_server, number, flying| {

@@ -42,6 +42,8 @@ fn stream(id: StreamId, offset: u64, data: &[u8], fin: bool) -> Frame<'_> {
 const BIDI: Direction = Direction::Bidirectional;
 const UNI: Direction = Direction::Unidirectional;
 
+/// RFC 9000-4.1-2, 9000-4.6-3, 9000-19.4-1, 9000-19.5-1, 9000-19.5-2, 9000-19.8-1, 9000-19.9-2,
+/// 9000-19.10-1, 9000-19.10-2, 9000-19.10-4, 9000-19.11-4, 9000-19.13-1, 9000-11.1-1.
 #[test]
 fn frames_of_streams_that_must_not_be() {
     let theirs = id(Side::Client, BIDI, 0);
@@ -172,6 +174,7 @@ fn frames_of_streams_that_must_not_be() {
     }
 }
 
+/// RFC 9000-4.1-3, 9000-4.6-4, 9000-13.3-3, 9000-19.11-2.
 #[test]
 fn what_is_strange_but_allowed_is_no_error() {
     let theirs = id(Side::Client, BIDI, 5);
@@ -216,6 +219,7 @@ fn what_is_strange_but_allowed_is_no_error() {
     }
 }
 
+/// RFC 9000-12.4-2, 9000-12.4-4, 9000-12.4-5, 9000-19.3.1-1.
 #[test]
 fn frames_that_do_not_decode() {
     for (name, payload, code) in [
@@ -234,6 +238,7 @@ fn frames_that_do_not_decode() {
     }
 }
 
+/// RFC 9000-19.7-4, 9000-19.20-2.
 #[test]
 fn frames_from_the_wrong_side() {
     for (frame, to_server) in [
@@ -258,6 +263,7 @@ fn acknowledgements_of_what_was_not_sent() {
     }
 }
 
+/// RFC 9000-12.4-3, 9000-17.2.4-1.
 #[test]
 fn frames_in_the_wrong_type_of_packet() {
     let data = id(Side::Client, BIDI, 0);
@@ -287,6 +293,7 @@ fn frames_in_the_wrong_type_of_packet() {
     }
 }
 
+/// RFC 9000-17.3.1-3.
 #[test]
 fn reserved_bits_are_an_error_once_the_packet_opened() {
     for bit in [0x08, 0x10] {
@@ -299,6 +306,7 @@ fn reserved_bits_are_an_error_once_the_packet_opened() {
     }
 }
 
+/// RFC 9000-7.5-1, 9000-7.5-2.
 #[test]
 fn handshake_data_without_end_is_refused() {
     let mut pair = Pair::plain();
@@ -320,6 +328,7 @@ fn handshake_data_without_end_is_refused() {
     panic!("200 kB are kept");
 }
 
+/// RFC 9000-8.2.2-1, 9000-8.2.2-7, 9000-19.17-1.
 #[test]
 fn challenges_are_answered_and_a_flood_of_them_is_not() {
     let mut pair = Pair::established();
@@ -336,6 +345,7 @@ fn challenges_are_answered_and_a_flood_of_them_is_not() {
     assert!(!pair.server().is_over());
 }
 
+/// RFC 9000-13.2.3-1.
 #[test]
 fn a_flood_of_gaps_does_not_grow_acknowledgements_without_end() {
     let mut pair = Pair::established();
@@ -353,6 +363,7 @@ fn a_flood_of_gaps_does_not_grow_acknowledgements_without_end() {
     assert!(pair.sent_from(mark, false).iter().all(|packet| packet.datagram_length <= 1472));
 }
 
+/// RFC 9000-12.3-4.
 #[test]
 fn repeated_packets_are_processed_once() {
     let mut pair = Pair::established();
@@ -367,6 +378,7 @@ fn repeated_packets_are_processed_once() {
     assert_eq!(pair.server().stats().packets_dropped, 4);
 }
 
+/// RFC 9000-9-5.
 #[test]
 fn packets_from_elsewhere_are_dropped() {
     let mut pair = Pair::established();
@@ -380,6 +392,7 @@ fn packets_from_elsewhere_are_dropped() {
     }
 }
 
+/// RFC 9000-7.2-3, 9000-7.2-4.
 #[test]
 fn a_second_server_cannot_take_a_handshake_over() {
     // A forged Initial packet with another source id arrives behind the true one.
@@ -394,6 +407,7 @@ fn a_second_server_cannot_take_a_handshake_over() {
     assert_eq!(pair.client().stats().packets_dropped, dropped + 1);
 }
 
+/// RFC 9000-14.1-3, 9000-14-4.
 #[test]
 fn a_clients_initial_in_a_small_datagram_is_dropped() {
     let mut pair = Pair::plain();
@@ -405,6 +419,7 @@ fn a_clients_initial_in_a_small_datagram_is_dropped() {
     assert_eq!(pair.server().stats().packets_dropped, dropped + 1);
 }
 
+/// RFC 9000-7.3-2.
 #[test]
 fn parameters_that_do_not_match_the_ids_end_the_handshake() {
     // The server's true first packet is replaced by one with another source id: the parameters then give it away.

@@ -77,6 +77,7 @@ fn only_the_first_packet_after_one_received_extends_the_time() {
     assert_eq!(found[0], Some(first + ms(30_000)));
 }
 
+/// RFC 9000-10.1-1.
 #[test]
 fn a_short_timeout_is_three_probe_timeouts_at_least() {
     let short = config(&[("max_idle_timeout", span(50))]);

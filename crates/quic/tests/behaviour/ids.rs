@@ -18,6 +18,7 @@ fn limit(n: u64) -> quic::Config {
     config(&[("active_connection_id_limit", count(n))])
 }
 
+/// RFC 9000-5.1-2, 9000-5.1.1-1, 9000-5.1.1-3, 9000-19.15-5.
 #[test]
 fn as_many_ids_are_issued_as_the_peer_takes_and_no_more_than_eight() {
     for (client, server) in [(2, 2), (4, 3), (16, 2)] {
@@ -33,6 +34,7 @@ fn as_many_ids_are_issued_as_the_peer_takes_and_no_more_than_eight() {
     }
 }
 
+/// RFC 9000-5.1.1-2.
 #[test]
 fn packets_to_every_issued_id_arrive_until_it_is_retired() {
     let mut pair = Pair::new(null(), limit(2), limit(4), delay(10));
@@ -60,6 +62,7 @@ fn packets_to_every_issued_id_arrive_until_it_is_retired() {
     }
 }
 
+/// RFC 9000-5.1.2-1, 9000-5.1.2-2, 9000-19.15-8, 9000-19.16-2.
 #[test]
 fn a_new_id_is_used_when_the_old_ones_are_to_be_retired() {
     let mut pair = Pair::established();
@@ -113,6 +116,7 @@ fn new_id(sequence: u64, retire_prior_to: u64, byte: u8) -> wire::Frame<'static>
     wire::Frame::NewConnectionId { sequence, retire_prior_to, id, token: [byte; 16] }
 }
 
+/// RFC 9000-5.1.1-4, 9000-19.16-1.
 #[test]
 fn violations_close_with_the_right_code() {
     let retire = |sequence| wire::Frame::RetireConnectionId { sequence };

@@ -154,6 +154,7 @@ const ALL: [Before; 6] = [
     Before::Delivered,
 ];
 
+/// RFC 9000-3.3-1, 9000-13.3-1.
 #[test]
 fn a_reset_in_each_state_of_the_sender() {
     for before in ALL {
@@ -192,6 +193,7 @@ fn a_reset_in_each_state_of_the_sender() {
     }
 }
 
+/// RFC 9000-3.5-1.
 #[test]
 fn a_stop_in_each_state_of_the_sender() {
     for before in ALL.into_iter().skip(1) {
@@ -230,6 +232,7 @@ fn a_stream_that_is_stopped_while_it_flows_ends_on_both_sides() {
     assert!(pair.server().stats().streams.received_bytes < 5_000_000);
 }
 
+/// RFC 9000-2.1-1.
 #[test]
 fn a_thousand_streams_at_once() {
     let windows = [("initial_max_streams_bidi", count(1000))];
@@ -272,6 +275,7 @@ fn a_thousand_streams_at_once() {
     assert_eq!((pair.client().open_streams(), pair.server().open_streams()), (0, 0));
 }
 
+/// RFC 9000-2.2-1, 9000-2.2-2.
 #[test]
 fn real_and_virtual_bytes_mix_in_one_stream() {
     for context in contexts() {

@@ -129,6 +129,7 @@ impl<'a> Frames<'a> {
                 within_stream(offset, data.len())?;
                 Frame::Crypto { offset, data }
             }
+            // RFC 9000-19.7-2.
             0x07 => match reader.prefixed()? {
                 [] => return Err(FrameProblem::EmptyToken),
                 token => Frame::NewToken { token },
@@ -159,6 +160,7 @@ impl<'a> Frames<'a> {
             },
             0x1d => Frame::ApplicationClose { code: reader.varint()?, reason: reader.prefixed()? },
             0x1e => Frame::HandshakeDone,
+            // RFC 9000-12.4-4.
             _ => return Err(FrameProblem::UnknownType),
         })
     }
@@ -185,6 +187,7 @@ impl<'a> Iterator for Frames<'a> {
                 }
                 Err(problem) => problem,
             },
+            // RFC 9000-19.3-1.
             0x02 | 0x03 => match self.ack(frame_type == 0x03) {
                 Ok(ack) => return Some(Ok(Frame::Ack(ack))),
                 Err(problem) => problem,
@@ -226,7 +229,7 @@ fn long_type(mut reader: Reader<'_>) -> FrameError {
     let start = reader.position();
     match reader.varint() {
         Err(UnexpectedEnd) => FrameError { frame_type: 0, problem: FrameProblem::Truncated },
-        // RFC 9000 section 12.4: "a frame type MUST use the shortest possible encoding".
+        // RFC 9000-12.4-5: every type of this version takes one byte.
         Ok(frame_type) if reader.position() - start != varint::size(frame_type) => {
             FrameError { frame_type, problem: FrameProblem::LongType }
         }
@@ -247,6 +250,7 @@ fn pair_problem(mut reader: Reader<'_>) -> FrameProblem {
 /// (RFC 9000 section 19.8, and 19.6 for CRYPTO).
 #[inline]
 fn within_stream(offset: u64, length: usize) -> Result<(), FrameProblem> {
+    // RFC 9000-19.6-1, 9000-19.8-2.
     if offset + length as u64 > varint::MAX { Err(FrameProblem::BeyondLastOffset) } else { Ok(()) }
 }
 
@@ -256,17 +260,20 @@ fn direction(frame_type: u8) -> Direction {
 
 fn stream_count(reader: &mut Reader<'_>) -> Result<u64, FrameProblem> {
     let count = reader.varint()?;
+    // RFC 9000-4.6-1, 9000-19.11-1, 9000-19.14-1.
     if count > StreamId::MAX_COUNT { Err(FrameProblem::TooManyStreams) } else { Ok(count) }
 }
 
 fn new_connection_id<'a>(reader: &mut Reader<'_>) -> Result<Frame<'a>, FrameProblem> {
     let sequence = reader.varint()?;
     let retire_prior_to = reader.varint()?;
+    // RFC 9000-19.15-6.
     if retire_prior_to > sequence {
         return Err(FrameProblem::RetirePriorTo);
     }
     // One byte, not a variable-length integer (RFC 9000 figure 39).
     let length = usize::from(reader.u8()?);
+    // RFC 9000-19.15-1.
     if !(1..=ConnectionId::MAX_LENGTH).contains(&length) {
         return Err(FrameProblem::ConnectionIdLength);
     }

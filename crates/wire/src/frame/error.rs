@@ -45,6 +45,7 @@ impl FrameError {
     /// The code that the RFC names. Where it leaves the choice, FRAME_ENCODING_ERROR.
     pub const fn code(&self) -> Code {
         match self.problem {
+            // RFC 9000-12.4-2, 9000-12.4-3.
             FrameProblem::LongType | FrameProblem::NoFrames | FrameProblem::Forbidden => {
                 Code::PROTOCOL_VIOLATION
             }

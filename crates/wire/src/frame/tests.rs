@@ -75,6 +75,7 @@ fn error(payload: &[u8], virtual_tail: usize) -> FrameError {
     error
 }
 
+/// RFC 9000-19.3-1.
 #[test]
 fn every_frame_comes_back_and_has_the_size_it_says() {
     for bytes in one_of_each() {
@@ -167,6 +168,8 @@ fn all_eight_forms_of_stream() {
     );
 }
 
+/// RFC 9000-12.4-4, 9000-19.3.1-1, 9000-19.6-1, 9000-19.7-2, 9000-19.8-2, 9000-19.11-1, 9000-19.14-1,
+/// 9000-19.15-1, 9000-19.15-6, 9000-4.6-1.
 #[test]
 fn malformed_frames_and_their_codes() {
     let max = [0xff; 8];
@@ -281,6 +284,7 @@ const TABLE_3: [(u8, &str, &str, &str); 31] = [
     (0x1e, "HANDSHAKE_DONE", "___1", ""),
 ];
 
+/// RFC 9000-12.4-3, 9000-12.5-1.
 #[test]
 fn the_table_of_permissions_is_that_of_the_rfc() {
     let kinds = [PacketKind::Initial, PacketKind::Handshake, PacketKind::ZeroRtt, PacketKind::OneRtt];

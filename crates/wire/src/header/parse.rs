@@ -90,6 +90,7 @@ impl Header {
         if first.is_long() {
             return Header::parse_long(datagram, first, hole);
         }
+        // RFC 9000-17.3.1-1.
         if !first.fixed_bit() {
             return Err(HeaderError::FixedBit);
         }
@@ -118,6 +119,7 @@ impl Header {
             if !version.is_supported() {
                 return Err(HeaderError::UnsupportedVersion(version));
             }
+            // RFC 9000-17.2-1.
             if !first.fixed_bit() {
                 return Err(HeaderError::FixedBit);
             }
@@ -125,6 +127,7 @@ impl Header {
         let mut header = Header {
             kind: PacketKind::VersionNegotiation,
             version,
+            // RFC 9000-17.2-3, 9000-17.2-5.
             destination: ConnectionId::new(invariants.destination).ok_or(HeaderError::ConnectionIdLength)?,
             source: ConnectionId::new(invariants.source).ok_or(HeaderError::ConnectionIdLength)?,
             // Right for the types without a packet number, which fill their datagram.
@@ -146,6 +149,7 @@ impl Header {
             header.extra_end = datagram.len().checked_sub(RETRY_TAG_LENGTH).ok_or(HeaderError::Truncated)?;
             return match header.extra_end.cmp(&header.extra_start) {
                 std::cmp::Ordering::Less => Err(HeaderError::Truncated),
+                // RFC 9000-17.2.5.2-4.
                 std::cmp::Ordering::Equal => Err(HeaderError::EmptyRetryToken),
                 std::cmp::Ordering::Greater => Ok(header),
             };

@@ -55,6 +55,7 @@ fn the_client_initial_of_rfc_9001_a_2() {
     }
 }
 
+/// RFC 9000-17.2.5.2-4.
 #[test]
 fn the_retry_of_rfc_9001_a_4() {
     let mut packet = Vec::new();
@@ -83,6 +84,7 @@ fn the_retry_of_rfc_9001_a_4() {
     assert_eq!(Header::parse(&packet, 8), Err(HeaderError::EmptyRetryToken));
 }
 
+/// RFC 9000-17.2-6.
 #[test]
 fn long_headers_come_back() {
     for (kind, token) in
@@ -93,6 +95,7 @@ fn long_headers_come_back() {
         assert_eq!((header.kind, header.version), (kind, Version::V1));
         assert_eq!((header.destination, header.source), (id(&[1, 2, 3, 4, 5, 6, 7, 8]), id(&[9; 20])));
         assert_eq!(header.token(&packet), token);
+        assert!(FirstByte(packet[0]).reserved_bits_are_zero());
         assert_eq!(header.end, packet.len());
         assert_eq!(header.end - header.number_offset, 32);
         assert_eq!(header.number(&packet), Ok(Truncated::with_length(0x1234, 2)));
@@ -105,6 +108,7 @@ fn long_headers_come_back() {
     }
 }
 
+/// RFC 9000-17.3.1-2.
 #[test]
 fn short_headers_come_back() {
     let packet = short(20);
@@ -161,6 +165,7 @@ fn a_hole_counts_for_the_length_but_has_no_bytes() {
     }
 }
 
+/// RFC 9000-17.2.1-2.
 #[test]
 fn version_negotiation_lists_versions() {
     let mut packet = Vec::new();
@@ -177,6 +182,7 @@ fn version_negotiation_lists_versions() {
     assert_eq!(Header::parse(&packet, 8), Ok(header));
 }
 
+/// RFC 9000-17.2-3, 9000-17.2-5.
 #[test]
 fn other_versions_show_what_all_have_in_common() {
     let mut packet = vec![0x80, 0x0a, 0x0a, 0x0a, 0x0a, 30];
@@ -203,6 +209,7 @@ fn other_versions_show_what_all_have_in_common() {
     assert_eq!(Header::parse(&packet, 8), Err(HeaderError::ConnectionIdLength));
 }
 
+/// RFC 9000-17.2-1, 9000-17.3.1-1.
 #[test]
 fn the_fixed_bit_is_fixed() {
     for mut packet in [short(30), long(PacketKind::Initial, b"", 30)] {
@@ -228,6 +235,7 @@ fn a_length_of_zero_or_beyond_all_bytes_is_refused() {
     assert_eq!(Header::parse(&tiny, 8).unwrap().number(&tiny), Err(HeaderError::Length));
 }
 
+/// RFC 9000-10.3-4.
 #[test]
 fn stateless_resets_look_like_short_headers() {
     let mut datagram = Vec::new();

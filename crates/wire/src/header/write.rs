@@ -27,6 +27,7 @@ impl ShortHeader {
     /// Appends it and gives the offset of the packet number.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) -> usize {
+        // RFC 9000-17.3.1-2: the reserved bits are 0.
         let flags = u8::from(self.spin) << 5 | u8::from(self.key_phase) << 2;
         out.reserve(1 + ConnectionId::MAX_LENGTH + Truncated::MAX_LENGTH);
         out.push(0x40 | flags | (self.number.length() as u8 - 1));
@@ -72,6 +73,7 @@ impl LongHeader<'_> {
     pub fn write(&self, out: &mut Vec<u8>) -> WrittenLong {
         debug_assert!(matches!(self.kind, PacketKind::Initial | PacketKind::ZeroRtt | PacketKind::Handshake));
         let start = out.len();
+        // RFC 9000-17.2-6: the two bits above are 0.
         let low_bits = self.number.length() as u8 - 1;
         write_invariants(
             out,

@@ -31,7 +31,7 @@ pub struct ParameterError {
 }
 
 impl ParameterError {
-    /// Always TRANSPORT_PARAMETER_ERROR (RFC 9000 section 7.4).
+    /// Always TRANSPORT_PARAMETER_ERROR (RFC 9000-7.4-1).
     pub const fn code(&self) -> Code {
         Code::TRANSPORT_PARAMETER_ERROR
     }
@@ -85,7 +85,7 @@ impl TransportParameters {
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ParameterError { id: pair[0], problem: ParameterProblem::Duplicate });
         }
-        // "A server that chooses a zero-length connection ID MUST NOT provide a preferred address."
+        // RFC 9000-18.2-5: an empty id goes with no preferred address.
         if parameters.preferred_address.is_some()
             && parameters.initial_source_connection_id == Some(ConnectionId::EMPTY)
         {
@@ -96,6 +96,7 @@ impl TransportParameters {
     }
 
     fn set(&mut self, id: u64, value: &[u8], from: Side) -> Result<(), ParameterProblem> {
+        // RFC 9000-18.2-9.
         let server_only = || if from.is_client() { Err(ParameterProblem::ServerOnly) } else { Ok(()) };
         let connection_id = || ConnectionId::new(value).map(Some).ok_or(ParameterProblem::Length);
         match id {
@@ -123,6 +124,7 @@ impl TransportParameters {
                 self.retry_source_connection_id = connection_id()?;
             }
             _ => {
+                // RFC 9000-7.4.2-1: nobody knows it.
                 let Some(row) = table::INTEGERS.iter().find(|row| row.id == id) else { return Ok(()) };
                 let mut reader = Reader::new(value);
                 let integer = reader.varint()?;

@@ -35,6 +35,7 @@ macro_rules! integer {
 }
 
 const ANY: RangeInclusive<u64> = 0..=varint::MAX;
+// RFC 9000-4.6-1.
 const STREAMS: RangeInclusive<u64> = 0..=StreamId::MAX_COUNT;
 
 /// In the order of their code points.
@@ -49,5 +50,6 @@ pub(super) static INTEGERS: [Integer; 11] = [
     integer!(0x09, "initial_max_streams_uni", initial_max_streams_uni, STREAMS),
     integer!(0x0a, "ack_delay_exponent", ack_delay_exponent, 0..=20),
     integer!(0x0b, "max_ack_delay", max_ack_delay_ms, 0..=(1 << 14) - 1),
+    // RFC 9000-18.2-7.
     integer!(0x0e, "active_connection_id_limit", active_connection_id_limit, 2..=varint::MAX),
 ];

@@ -59,6 +59,7 @@ fn absent_parameters_have_the_defaults_of_the_rfc() {
     assert_eq!(default.max_udp_payload_size, 65527);
 }
 
+/// RFC 9000-7.4-2.
 #[test]
 fn every_parameter_comes_back() {
     let parameters = full();
@@ -93,6 +94,7 @@ fn a_preferred_address_of_one_family() {
     assert_eq!(decode(&encoded(&parameters), Side::Server), Ok(parameters));
 }
 
+/// RFC 9000-7.4.2-1.
 #[test]
 fn unknown_parameters_are_ignored() {
     let mut bytes = Vec::new();
@@ -101,6 +103,7 @@ fn unknown_parameters_are_ignored() {
     assert_eq!(decode(&bytes, Side::Server), Ok(full()));
 }
 
+/// RFC 9000-4.6-1, 9000-7.4-1, 9000-18.2-7.
 #[test]
 fn values_outside_of_their_range_are_refused() {
     use ParameterProblem::Range;
@@ -122,6 +125,7 @@ fn values_outside_of_their_range_are_refused() {
     }
 }
 
+/// RFC 9000-7.4-1, 9000-18.2-5.
 #[test]
 fn malformed_parameters_are_refused() {
     use ParameterProblem::{Duplicate, Length, PreferredAddress as Address};
@@ -161,6 +165,7 @@ fn malformed_parameters_are_refused() {
     assert!(decode(&address(4, 4), Side::Server).is_ok());
 }
 
+/// RFC 9000-18.2-9.
 #[test]
 fn a_client_must_not_send_what_is_the_servers() {
     let server_only: [fn(&mut TransportParameters); 4] = [
