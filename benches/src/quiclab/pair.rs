@@ -1,6 +1,5 @@
 //! Two endpoints that hand each other their datagrams, without a network between them.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use quic::{Config, Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
