@@ -1,32 +1,29 @@
 //! What the connections of a scenario share: configuration, certificates, and the sizes that null goes by.
 
 use crate::certificate::Chain;
-use crate::error::{Alert, Error, code};
-use crate::keys::{KeyChange, known_version};
-use crate::model::{Model, Sizes, Terms, Transcript};
+use crate::error::Error;
+use crate::keys::known_version;
+use crate::model::{Asked, Model, Sizes, Terms, server_name_size};
 use crate::options::{Options, Protection};
 use crate::outbox::Outbox;
 use crate::provider::{SessionKeyLog, SessionTime, provider};
 use crate::real::{Opening, Real};
-use crate::session::{Engine, Level, Session};
+use crate::session::{Engine, Session};
+use crate::sessions::{ClientSessions, ServerSessions};
 use crate::start::{Request, Start};
-use random::Stream;
+use crate::store::{Admission, TicketStore};
+use crate::trial;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use rustls::server::NoServerSessionStorage;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use units::Time;
 
 /// The longest transport parameters in bytes: a ClientHello has to hold them.
 pub const LARGEST_PARAMETERS: usize = 16_384;
 /// The longest list of application protocols in bytes.
 const LARGEST_PROTOCOLS: usize = 16_384;
-/// Length of the transport parameters in the handshake that sizes are learned from; which one does not matter, because
-/// their extension has length fields of one size (RFC 8446 section 4.2).
-const TRIED_PARAMETERS: usize = 64;
 
 /// What the date is at time zero unless it is told otherwise: noon of 2030-01-01 UTC, in seconds since 1970. The
 /// certificates are valid from 2020 to 2049.
@@ -38,6 +35,8 @@ pub struct Context {
     kind: Kind,
     server_name: Arc<str>,
     epoch: Duration,
+    /// The options by which tickets are given and taken; `None`: none are.
+    ticketing: Option<Arc<Options>>,
 }
 
 #[derive(Clone)]
@@ -49,6 +48,8 @@ enum Kind {
 /// How rustls is set up.
 struct Library {
     client: Arc<ClientConfig>,
+    /// The same, and 0-RTT is offered where a ticket allows it.
+    early_client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
 }
 
@@ -64,15 +65,34 @@ impl Context {
         let list = protocols(alpn)?;
         let library = Arc::new(Library::new(options, alpn, seed)?);
         let server_name: Arc<str> = options.server_name.as_str().into();
-        let context = |kind| Context { kind, server_name: server_name.clone(), epoch: EPOCH };
+        let ticketing = (options.tickets > 0).then(|| Arc::new(options.clone()));
+        let context = |kind| {
+            let (server_name, ticketing) = (server_name.clone(), ticketing.clone());
+            Context { kind, server_name, epoch: EPOCH, ticketing }
+        };
         let tls = context(Kind::Tls(library));
-        let transcript = tls.try_handshake(alpn.first().map_or(0, |name| name.len()), seed)?;
+        let (transcript, resumed) = trial::try_handshakes(&tls, alpn.first().copied(), seed)?;
         if options.protection == Protection::Tls {
             return Ok(tls);
         }
-        let sizes = Sizes::learn(&transcript)
+        let sizes = Sizes::learn(&transcript).and_then(|sizes| match resumed {
+            None => Some(sizes),
+            Some(resumed) => sizes.learn_resumption(&transcript, &resumed, options.early_data),
+        });
+        let sizes = sizes
             .ok_or_else(|| Error::Library("the handshake has other messages than expected".to_owned()))?;
-        Ok(context(Kind::Null(Arc::new(Terms { sizes, protocols: list }))))
+        Ok(context(Kind::Null(Arc::new(Terms {
+            sizes,
+            protocols: list,
+            server_name: server_name.clone(),
+            tickets: options.tickets,
+            early_data: options.early_data,
+        }))))
+    }
+
+    /// A new store for the tickets of one server; `None` if servers of this context give none.
+    pub fn ticket_store(&self) -> Option<TicketStore> {
+        self.ticketing.as_deref().map(TicketStore::new)
     }
 
     /// How packets are protected.
@@ -104,39 +124,35 @@ impl Context {
         let start = self.opening(start)?;
         let name = request.server_name.unwrap_or(&self.server_name);
         let name = ServerName::try_from(name).map_err(|_| Error::ServerName(name.to_owned()))?;
+        let Request { ticket, early_data, .. } = request;
         let mut outbox = Outbox::default();
         let engine = match &self.kind {
             Kind::Tls(library) => {
-                let real = Real::client(&library.client, name.to_owned(), start, &mut outbox)?;
+                let config = if early_data { &library.early_client } else { &library.client };
+                let real = Real::client(config, name.to_owned(), start, ticket, &mut outbox)?;
                 Engine::Real(Box::new(real))
             }
-            Kind::Null(terms) => Engine::Model(Box::new(Model::client(terms, start.parameters, &mut outbox))),
+            Kind::Null(terms) => {
+                let (server_name_size, server_name) = (server_name_size(&name), name.to_str().into_owned());
+                let asked = Asked { server_name, server_name_size, ticket, early_data };
+                Engine::Model(Box::new(Model::client(terms, start, asked, &mut outbox)))
+            }
         };
         Ok(Session::new(engine, outbox))
     }
 
-    /// The server's end of a new connection: as [`client`](Context::client).
+    /// The server's end of a new connection. `admission`: by what it gives and takes tickets; without it, it does
+    /// neither.
     ///
     /// # Errors
     /// As [`client`](Context::client).
-    pub fn server(&self, start: Start) -> Result<Session, Error> {
+    pub fn server(&self, start: Start, admission: Option<Admission>) -> Result<Session, Error> {
         let start = self.opening(start)?;
         let engine = match &self.kind {
-            Kind::Tls(library) => Engine::Real(Box::new(Real::server(&library.server, start)?)),
-            Kind::Null(terms) => Engine::Model(Box::new(Model::server(terms, start.parameters))),
+            Kind::Tls(library) => Engine::Real(Box::new(Real::server(&library.server, start, admission)?)),
+            Kind::Null(terms) => Engine::Model(Box::new(Model::server(terms, start, admission))),
         };
         Ok(Session::new(engine, Outbox::default()))
-    }
-
-    /// One handshake in memory: it shows that the configuration works, and how long its messages are.
-    fn try_handshake(&self, protocol: usize, seed: u64) -> Result<Transcript, Error> {
-        let parameters = vec![0; TRIED_PARAMETERS];
-        let start = |name| Start::new(Stream::new(seed, name), 1, parameters.clone());
-        let mut client = self.client(start("tls trial client"), Request::default())?;
-        let mut server = self.server(start("tls trial server"))?;
-        let mut said = Transcript { parameters: TRIED_PARAMETERS, protocol, ..Transcript::default() };
-        exchange(&mut client, &mut server, &mut said).map_err(Error::Handshake)?;
-        Ok(said)
     }
 
     fn opening(&self, start: Start) -> Result<Opening, Error> {
@@ -147,23 +163,6 @@ impl Context {
         }
         Ok(Opening { random, now, epoch: self.epoch, version, parameters })
     }
-}
-
-/// Runs a handshake to its end.
-fn exchange(client: &mut Session, server: &mut Session, said: &mut Transcript) -> Result<(), Alert> {
-    let missing = || Alert::new(code::INTERNAL_ERROR, "the handshake stops in the middle");
-    client.write(&mut said.client_hello);
-    server.read(Time::ZERO, Level::Initial, &said.client_hello)?;
-    let Some(KeyChange::Handshake(_)) = server.write(&mut said.server_hello) else { return Err(missing()) };
-    let Some(KeyChange::OneRtt(_)) = server.write(&mut said.server_flight) else { return Err(missing()) };
-    client.read(Time::ZERO, Level::Initial, &said.server_hello)?;
-    let Some(KeyChange::Handshake(_)) = client.write(&mut said.client_finished) else {
-        return Err(missing());
-    };
-    client.read(Time::ZERO, Level::Handshake, &said.server_flight)?;
-    let Some(KeyChange::OneRtt(_)) = client.write(&mut said.client_finished) else { return Err(missing()) };
-    server.read(Time::ZERO, Level::Handshake, &said.client_finished)?;
-    if client.is_complete() && server.is_complete() { Ok(()) } else { Err(missing()) }
 }
 
 impl Library {
@@ -182,8 +181,10 @@ impl Library {
             .with_no_client_auth();
         client.alpn_protocols = alpn.clone();
         client.key_log = Arc::new(SessionKeyLog);
-        // What is remembered between connections would make one depend on those before it.
-        client.resumption = Resumption::disabled();
+        // What is remembered belongs to those who hold it: a store in here would make one run depend on another.
+        client.resumption = Resumption::store(Arc::new(ClientSessions));
+        let mut early_client = client.clone();
+        early_client.enable_early_data = true;
 
         let mut server = ServerConfig::builder_with_details(provider, Arc::new(SessionTime))
             .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -191,9 +192,15 @@ impl Library {
             .with_single_cert(chain.certificates, chain.key)?;
         server.alpn_protocols = alpn;
         server.key_log = Arc::new(SessionKeyLog);
-        server.session_storage = Arc::new(NoServerSessionStorage {});
-        server.send_tls13_tickets = 0;
-        Ok(Library { client: Arc::new(client), server: Arc::new(server) })
+        server.session_storage = Arc::new(ServerSessions);
+        server.send_tls13_tickets = options.tickets as usize;
+        // RFC 9001 section 4.6.1: no other size than this one.
+        server.max_early_data_size = if options.early_data { 0xffff_ffff } else { 0 };
+        Ok(Library {
+            client: Arc::new(client),
+            early_client: Arc::new(early_client),
+            server: Arc::new(server),
+        })
     }
 }
 

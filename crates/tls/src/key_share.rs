@@ -151,8 +151,8 @@ mod tests {
     use random::Stream;
 
     fn with_draws<T>(work: impl FnOnce() -> T) -> T {
-        let (random, date) = (Stream::new(1, "test"), std::time::Duration::ZERO);
-        lend(&mut Some(Lent { random, date, secrets: Vec::new() }), work)
+        let random = Stream::new(1, "test");
+        lend(&mut Some(Lent::new(random, std::time::Duration::ZERO)), work)
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What a session lends to its thread while it is inside of the TLS library: its random stream, its key log and
-//! the date.
+//! What a session lends to its thread while it is inside of the TLS library: its random stream, its key log, the
+//! date, and the tickets that it may use or has got.
 //!
 //! rustls takes random bytes and key shares from `&'static` objects, and its key log from the configuration that all
 //! sessions of a context share. But here every draw belongs to one connection's own stream, or else one connection
@@ -7,7 +7,10 @@
 //! rustls and takes it back behind it; outside of such a call the slot is empty and a draw fails.
 
 use crate::key_log::Secret;
+use crate::store::Admission;
 use random::Stream;
+use rustls::NamedGroup;
+use rustls::client::Tls13ClientSessionValue;
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -19,6 +22,29 @@ pub(crate) struct Lent {
     pub(crate) date: Duration,
     /// Secrets that came up and nobody has taken yet.
     pub(crate) secrets: Vec<Secret>,
+    /// At a client: the ticket that it offers.
+    pub(crate) offered: Option<Tls13ClientSessionValue>,
+    /// At a client: tickets that came and nobody has taken yet.
+    pub(crate) received: Vec<Tls13ClientSessionValue>,
+    /// At a client: the group that the server chooses.
+    pub(crate) group: Option<NamedGroup>,
+    /// At a server that gives tickets.
+    pub(crate) admission: Option<Box<Admission>>,
+}
+
+impl Lent {
+    /// What every session has.
+    pub(crate) fn new(random: Stream, date: Duration) -> Lent {
+        Lent {
+            random,
+            date,
+            secrets: Vec::new(),
+            offered: None,
+            received: Vec::new(),
+            group: None,
+            admission: None,
+        }
+    }
 }
 
 thread_local! {
@@ -41,23 +67,24 @@ pub(crate) fn lend<T>(own: &mut Option<Lent>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// What the session at work has; `None` if there is none.
+pub(crate) fn with<T>(work: impl FnOnce(&mut Lent) -> T) -> Option<T> {
+    SLOT.with_borrow_mut(|slot| slot.as_mut().map(work))
+}
+
 /// Fills `bytes` from the stream of the session at work; `false` if there is none.
 pub(crate) fn draw(bytes: &mut [u8]) -> bool {
-    SLOT.with_borrow_mut(|slot| slot.as_mut().map(|lent| lent.random.fill(bytes)).is_some())
+    with(|lent| lent.random.fill(bytes)).is_some()
 }
 
 /// The date of the session at work; `None` if there is none.
 pub(crate) fn date() -> Option<Duration> {
-    SLOT.with_borrow(|slot| slot.as_ref().map(|lent| lent.date))
+    with(|lent| lent.date)
 }
 
 /// Notes a secret of the session at work.
 pub(crate) fn note(secret: Secret) {
-    SLOT.with_borrow_mut(|slot| {
-        if let Some(lent) = slot {
-            lent.secrets.push(secret);
-        }
-    });
+    with(|lent| lent.secrets.push(secret));
 }
 
 #[cfg(test)]
@@ -65,7 +92,7 @@ mod tests {
     use super::*;
 
     fn own(seed: u64) -> Option<Lent> {
-        Some(Lent { random: Stream::new(seed, "test"), date: Duration::from_secs(seed), secrets: Vec::new() })
+        Some(Lent::new(Stream::new(seed, "test"), Duration::from_secs(seed)))
     }
     fn drawn() -> [u8; 8] {
         let mut bytes = [0; 8];

@@ -14,6 +14,7 @@ mod certificate;
 mod context;
 mod error;
 mod framing;
+mod hello;
 mod key_log;
 mod key_share;
 mod keys;
@@ -25,7 +26,11 @@ mod provider;
 mod real;
 mod retry;
 mod session;
+mod sessions;
 mod start;
+mod store;
+mod ticket;
+mod trial;
 
 #[cfg(test)]
 mod rfc9001;
@@ -41,5 +46,7 @@ pub use keys::{
 pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
 pub use retry::retry_integrity_tag;
 pub use session::{Level, Session};
-pub use start::{Request, Start};
+pub use start::{EarlyData, Request, Start};
+pub use store::{Admission, MAX_TICKETS, TicketStore};
+pub use ticket::Ticket;
 pub use wire::Side;

@@ -1,7 +1,7 @@
 //! The options of a scenario's `[tls]` table.
 
-use units::Size;
 use units::parameter::{Arguments, Default as DefaultValue, Kind, Parameter};
+use units::{Duration, Size};
 
 /// What a scenario's `[tls]` table admits.
 pub static PARAMETERS: &[Parameter] = &[
@@ -34,6 +34,30 @@ pub static PARAMETERS: &[Parameter] = &[
         kind: Kind::Choice(&["aes128gcm", "aes256gcm", "chacha20poly1305"]),
         default: DefaultValue::Is("\"aes128gcm\""),
         about: "AEAD of Handshake and 1-RTT packets (RFC 9001 section 5.3)",
+    },
+    Parameter {
+        name: "tickets",
+        kind: Kind::Integer(0, 8),
+        default: DefaultValue::Is("0"),
+        about: "session tickets that the server gives to each client, for resumption (RFC 8446 section 4.6.1)",
+    },
+    Parameter {
+        name: "ticket_lifetime",
+        kind: Kind::Duration,
+        default: DefaultValue::Is("\"86400 s\""),
+        about: "the server takes a ticket for so long; the client keeps it for a day at most",
+    },
+    Parameter {
+        name: "early_data",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("false"),
+        about: "whether the server takes 0-RTT data of a client with a ticket (RFC 9001 section 4.6)",
+    },
+    Parameter {
+        name: "replay_protection",
+        kind: Kind::Flag,
+        default: DefaultValue::Is("true"),
+        about: "a ticket is good for one connection, so that 0-RTT data cannot be replayed (RFC 8446 section 8.1)",
     },
 ];
 
@@ -79,6 +103,15 @@ pub struct Options {
     pub key_share: KeyShare,
     /// The AEAD. Default: AES-128-GCM.
     pub cipher: Cipher,
+    /// Session tickets that the server gives to each client (RFC 8446 section 4.6.1). Default: none.
+    pub tickets: u64,
+    /// The server takes a ticket for so long (RFC 8446 section 4.6.1). Default: a day, which is what clients are told.
+    pub ticket_lifetime: Duration,
+    /// Whether the server takes 0-RTT data of a client with a ticket (RFC 9001 section 4.6). Default: no.
+    pub early_data: bool,
+    /// Whether a ticket is good for one connection only, so that 0-RTT data cannot be replayed (RFC 8446 section 8.1,
+    /// RFC 9001 section 9.2). Default: yes.
+    pub replay_protection: bool,
 }
 
 impl Default for Options {
@@ -89,6 +122,10 @@ impl Default for Options {
             certificate_chain: Size::from_bytes(3000),
             key_share: KeyShare::X25519,
             cipher: Cipher::Aes128Gcm,
+            tickets: 0,
+            ticket_lifetime: Duration::from_secs(86_400),
+            early_data: false,
+            replay_protection: true,
         }
     }
 }
@@ -111,6 +148,10 @@ impl From<&Arguments> for Options {
                 "chacha20poly1305" => Cipher::ChaCha20Poly1305,
                 _ => Cipher::Aes128Gcm,
             },
+            tickets: arguments.integer("tickets"),
+            ticket_lifetime: arguments.duration("ticket_lifetime"),
+            early_data: arguments.flag("early_data"),
+            replay_protection: arguments.flag("replay_protection"),
         }
     }
 }
@@ -129,6 +170,9 @@ mod tests {
             let text = text.trim_matches('"');
             let value = match parameter.kind {
                 Kind::Size => Value::Size(text.parse().unwrap()),
+                Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
+                Kind::Duration => Value::Duration(text.parse().unwrap()),
+                Kind::Flag => Value::Flag(text.parse().unwrap()),
                 Kind::Choice(words) => {
                     assert!(words.contains(&text));
                     Value::Text(text.to_owned())

@@ -2,14 +2,18 @@
 
 use crate::error::{Alert, Error, code};
 use crate::framing::Part;
+use crate::hello::Hello;
 use crate::key_log::Secret;
-use crate::keys::{KeyChange, Keys, PacketKeys};
+use crate::keys::{DirectionalKeys, KeyChange, Keys, Opener, PacketKeys, Sealer};
 use crate::lent::{Lent, lend};
 use crate::outbox::Outbox;
+use crate::start::EarlyData;
+use crate::store::Admission;
+use crate::ticket::{Kind, Ticket};
 use random::Stream;
 use rustls::pki_types::ServerName;
 use rustls::quic::{self, ClientConnection, Connection, ServerConnection, Version};
-use rustls::{AlertDescription, ClientConfig, ServerConfig};
+use rustls::{AlertDescription, ClientConfig, HandshakeKind, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +27,9 @@ pub(crate) struct Real {
     /// The date at time zero.
     epoch: Duration,
     next: Option<quic::Secrets>,
+    /// At a server: what has come of the ClientHello, until it is whole.
+    hello: Option<Vec<u8>>,
+    early_data: EarlyData,
 }
 
 /// What an end begins with.
@@ -35,42 +42,116 @@ pub(crate) struct Opening {
     pub(crate) parameters: Vec<u8>,
 }
 
+impl Opening {
+    /// The date.
+    pub(crate) fn date(&self) -> Duration {
+        date(self.epoch, self.now)
+    }
+}
+
 impl Real {
     pub(crate) fn client(
         config: &Arc<ClientConfig>,
         name: ServerName<'static>,
         opening: Opening,
+        ticket: Option<Ticket>,
         outbox: &mut Outbox,
     ) -> Result<Real, Error> {
-        let Opening { random, now, epoch, version, parameters } = opening;
-        let mut lent = Some(Lent { random, date: date(epoch, now), secrets: Vec::new() });
+        let date = opening.date();
+        let Opening { random, epoch, version, parameters, .. } = opening;
+        let mut own = Lent::new(random, date);
+        if let Some(Kind::Real(value, group)) = ticket.map(|ticket| ticket.kind) {
+            own.offered = Some(*value);
+            own.group = group;
+        }
+        let mut lent = Some(own);
         let make = || ClientConnection::new(config.clone(), version, name, parameters);
-        let connection = lend(&mut lent, make)?.into();
-        let mut real = Real { connection, lent, epoch, next: None };
+        let connection: Connection = lend(&mut lent, make)?.into();
+        let offered = connection.zero_rtt_keys().is_some();
+        let early_data = if offered { EarlyData::Offered } else { EarlyData::NotOffered };
+        let mut real = Real { connection, lent, epoch, next: None, hello: None, early_data };
         real.drain(outbox);
         Ok(real)
     }
 
-    pub(crate) fn server(config: &Arc<ServerConfig>, opening: Opening) -> Result<Real, Error> {
-        let Opening { random, now, epoch, version, parameters } = opening;
-        let mut lent = Some(Lent { random, date: date(epoch, now), secrets: Vec::new() });
+    pub(crate) fn server(
+        config: &Arc<ServerConfig>,
+        opening: Opening,
+        admission: Option<Admission>,
+    ) -> Result<Real, Error> {
+        let date = opening.date();
+        let Opening { random, epoch, version, parameters, .. } = opening;
+        let mut own = Lent::new(random, date);
+        own.admission = admission.map(Box::new);
+        let mut lent = Some(own);
         let make = || ServerConnection::new(config.clone(), version, parameters);
         let connection = lend(&mut lent, make)?.into();
-        Ok(Real { connection, lent, epoch, next: None })
+        let early_data = EarlyData::NotOffered;
+        Ok(Real { connection, lent, epoch, next: None, hello: Some(Vec::new()), early_data })
     }
 
     pub(crate) fn read(&mut self, now: Time, part: &Part<'_>, outbox: &mut Outbox) -> Result<(), Alert> {
         if let Some(lent) = &mut self.lent {
             lent.date = date(self.epoch, now);
         }
-        let connection = &mut self.connection;
-        if let Err(error) = lend(&mut self.lent, || connection.read_hs(part.raw)) {
-            return Err(alert(connection.alert(), &error));
+        match self.hello.as_mut() {
+            None => self.feed(part.raw)?,
+            Some(hello) => {
+                hello.extend_from_slice(part.raw);
+                if !part.complete {
+                    return Ok(());
+                }
+                let hello = self.hello.take().unwrap_or_default();
+                self.read_hello(&hello)?;
+            }
         }
         if part.complete {
             self.drain(outbox);
+            self.judge_early_data();
         }
         Ok(())
+    }
+
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), Alert> {
+        let connection = &mut self.connection;
+        lend(&mut self.lent, || connection.read_hs(bytes)).map_err(|error| alert(connection.alert(), &error))
+    }
+
+    /// A server's first message. Whether 0-RTT is out of the question must be known before the library reads it.
+    fn read_hello(&mut self, bytes: &[u8]) -> Result<(), Alert> {
+        let hello = Hello::read(bytes.get(4..).unwrap_or_default());
+        if hello.early_data {
+            self.early_data = EarlyData::Offered;
+            let holds = self.lent.as_ref().is_some_and(|lent| {
+                let admission = lent.admission.as_deref();
+                hello.ticket.zip(admission).is_some_and(|(ticket, known)| known.holds(ticket, lent.date))
+            });
+            if let Connection::Server(server) = &mut self.connection
+                && !holds
+            {
+                // RFC 9000 section 7.4.1: a server must reject 0-RTT where it does not keep what it promised.
+                server.reject_early_data();
+            }
+        }
+        self.feed(bytes)
+    }
+
+    /// RFC 9001 section 4.6.2: a server decides with its first flight, a client knows by EncryptedExtensions, or by
+    /// HelloRetryRequest, behind which there is no 0-RTT.
+    fn judge_early_data(&mut self) {
+        if self.early_data != EarlyData::Offered {
+            return;
+        }
+        let retried = self.connection.handshake_kind() == Some(HandshakeKind::FullWithHelloRetryRequest);
+        let accepted = match &self.connection {
+            Connection::Client(_) if retried => false,
+            Connection::Client(client) if client.quic_transport_parameters().is_some() => {
+                client.is_early_data_accepted()
+            }
+            Connection::Client(_) => return,
+            Connection::Server(server) => server.zero_rtt_keys().is_some(),
+        };
+        self.early_data = if accepted { EarlyData::Accepted } else { EarlyData::Rejected };
     }
 
     /// Takes out at once what the library has to say, so that it is known when the level of what is read changes.
@@ -94,11 +175,31 @@ impl Real {
     pub(crate) fn is_complete(&self) -> bool {
         !self.connection.is_handshaking()
     }
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
     pub(crate) fn peer_parameters(&self) -> Option<&[u8]> {
         self.connection.quic_transport_parameters()
     }
     pub(crate) fn alpn(&self) -> Option<&[u8]> {
         self.connection.alpn_protocol()
+    }
+    pub(crate) fn early_data(&self) -> EarlyData {
+        self.early_data
+    }
+    pub(crate) fn early_sealer(&self) -> Option<Sealer> {
+        let keys = self.connection.zero_rtt_keys().filter(|_| self.early_data == EarlyData::Offered)?;
+        Some(Sealer::Tls(DirectionalKeys::from(keys)))
+    }
+    pub(crate) fn early_opener(&self) -> Option<Opener> {
+        let keys = self.connection.zero_rtt_keys().filter(|_| self.early_data == EarlyData::Accepted)?;
+        Some(Opener::Tls(DirectionalKeys::from(keys)))
+    }
+    pub(crate) fn take_tickets(&mut self) -> Vec<Ticket> {
+        let Some(lent) = &mut self.lent else { return Vec::new() };
+        let group = lent.group;
+        let received = std::mem::take(&mut lent.received).into_iter();
+        received.map(|value| Ticket { kind: Kind::Real(Box::new(value), group) }).collect()
     }
     pub(crate) fn take_secrets(&mut self) -> Vec<Secret> {
         self.lent.as_mut().map(|lent| std::mem::take(&mut lent.secrets)).unwrap_or_default()

@@ -3,10 +3,12 @@
 use crate::error::{Alert, code};
 use crate::framing::Framing;
 use crate::key_log::Secret;
-use crate::keys::{KeyChange, PacketKeys};
+use crate::keys::{KeyChange, Opener, PacketKeys, Sealer};
 use crate::model::Model;
 use crate::outbox::Outbox;
 use crate::real::Real;
+use crate::start::EarlyData;
+use crate::ticket::Ticket;
 use units::Time;
 
 /// The encryption levels that carry handshake messages (RFC 9001 section 4); 0-RTT carries none.
@@ -70,7 +72,7 @@ impl Session {
             let part = self.framing.next(&mut bytes)?;
             match &mut self.engine {
                 Engine::Real(real) => real.read(now, &part, &mut self.outbox)?,
-                Engine::Model(model) => model.read(&part, &mut self.outbox)?,
+                Engine::Model(model) => model.read(now, &part, &mut self.outbox)?,
             }
             // Only a whole message changes keys, so that none reaches over such a change (RFC 8446 section 5.1).
             if part.complete {
@@ -120,6 +122,47 @@ impl Session {
         match &self.engine {
             Engine::Real(real) => real.alpn(),
             Engine::Model(model) => model.alpn(),
+        }
+    }
+
+    /// Whether an earlier session was taken up (RFC 8446 section 2.2): known as soon as the server's first message is.
+    pub fn is_resumed(&self) -> bool {
+        match &self.engine {
+            Engine::Real(real) => real.is_resumed(),
+            Engine::Model(model) => model.is_resumed(),
+        }
+    }
+
+    /// What becomes of 0-RTT. A client knows with the server's transport parameters at the latest, a server when it has
+    /// read the ClientHello.
+    pub fn early_data(&self) -> EarlyData {
+        match &self.engine {
+            Engine::Real(real) => real.early_data(),
+            Engine::Model(model) => model.early_data(),
+        }
+    }
+
+    /// At a client that offers 0-RTT, and does not know yet what becomes of it: protects 0-RTT packets.
+    pub fn early_sealer(&self) -> Option<Sealer> {
+        match &self.engine {
+            Engine::Real(real) => real.early_sealer(),
+            Engine::Model(model) => model.early_sealer(),
+        }
+    }
+
+    /// At a server that takes 0-RTT: opens 0-RTT packets.
+    pub fn early_opener(&self) -> Option<Opener> {
+        match &self.engine {
+            Engine::Real(real) => real.early_opener(),
+            Engine::Model(model) => model.early_opener(),
+        }
+    }
+
+    /// At a client: the tickets that came since the last call, the newest last; of more than eight the newest.
+    pub fn take_tickets(&mut self) -> Vec<Ticket> {
+        match &mut self.engine {
+            Engine::Real(real) => real.take_tickets(),
+            Engine::Model(model) => model.take_tickets(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a session begins with.
 
+use crate::ticket::Ticket;
 use random::Stream;
 use units::Time;
 
@@ -28,4 +29,21 @@ impl Start {
 pub struct Request<'a> {
     /// The name of the host; `None`: the one in the options of the context.
     pub server_name: Option<&'a str>,
+    /// A session to take up again.
+    pub ticket: Option<Ticket>,
+    /// Whether to offer 0-RTT, if the ticket allows it.
+    pub early_data: bool,
+}
+
+/// What becomes of 0-RTT on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlyData {
+    /// The client did not ask for it, or the server has not heard of it yet.
+    NotOffered,
+    /// The client has asked; the server has not answered yet.
+    Offered,
+    /// The server takes it (RFC 9001 section 4.6.2).
+    Accepted,
+    /// The server does not take it.
+    Rejected,
 }

@@ -93,7 +93,7 @@ fn handshake(context: &Context, seed: u64, parameters: (usize, usize), piece: us
     let (client, server) = (vec![0xc1; parameters.0], vec![0x51; parameters.1]);
     let client =
         context.client(Start::new(Stream::new(seed, "client"), 1, client), Request::default()).unwrap();
-    let server = context.server(Start::new(Stream::new(seed, "server"), 1, server)).unwrap();
+    let server = context.server(Start::new(Stream::new(seed, "server"), 1, server), None).unwrap();
     let mut ends = [End::new(client), End::new(server)];
     let mut heard = [0, 0];
     loop {
@@ -166,7 +166,8 @@ fn connections_of_one_thread_do_not_disturb_one_another() {
         let client = context
             .client(Start::new(Stream::new(seed, "client"), 1, vec![0xc1; 60]), Request::default())
             .unwrap();
-        let server = context.server(Start::new(Stream::new(seed, "server"), 1, vec![0x51; 80])).unwrap();
+        let server =
+            context.server(Start::new(Stream::new(seed, "server"), 1, vec![0x51; 80]), None).unwrap();
         (End::new(client), End::new(server))
     };
     let ((mut client, mut server), (_, mut other)) = (make(1), make(2));
@@ -263,7 +264,8 @@ fn keys_of_all_levels_fit_together_and_update() {
             let client = context
                 .client(Start::new(Stream::new(1, "client"), version, vec![1; 60]), Request::default())
                 .unwrap();
-            let server = context.server(Start::new(Stream::new(1, "server"), version, vec![2; 60])).unwrap();
+            let server =
+                context.server(Start::new(Stream::new(1, "server"), version, vec![2; 60]), None).unwrap();
             let (mut client, mut server) = (End::new(client), End::new(server));
             assert!(client.session.next_keys().is_none() && server.session.next_keys().is_none());
             server.hear(Level::Initial, &client.said[0].1, 10_000);
@@ -352,7 +354,7 @@ fn ends_without_a_common_protocol_part_with_alert_120() {
         let mut client = End::new(
             ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
         );
-        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap();
+        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap();
         let alert = server.read(Time::ZERO, Level::Initial, &client.said[0].1).unwrap_err();
         assert_eq!(alert.code, 120, "{alert}");
         assert_eq!(server.read(Time::ZERO, Level::Initial, b"more").unwrap_err(), alert);
@@ -363,7 +365,7 @@ fn ends_without_a_common_protocol_part_with_alert_120() {
         client = End::new(
             none.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
         );
-        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap();
+        let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap();
         assert_eq!(server.read(Time::ZERO, Level::Initial, &client.said[0].1).unwrap_err().code, 120);
     }
 }
@@ -375,7 +377,8 @@ fn a_certificate_of_a_strange_authority_is_refused() {
     let mut client = End::new(
         ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
     );
-    let mut server = End::new(theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap());
+    let mut server =
+        End::new(theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap());
     server.hear(Level::Initial, &client.said[0].1, 10_000);
     client.hear(Level::Initial, &server.said[0].1, 10_000);
     let alert = client.session.read(Time::ZERO, Level::Handshake, &server.said[1].1).unwrap_err();
@@ -395,7 +398,7 @@ fn a_certificate_for_another_name_is_refused() {
             .unwrap(),
     );
     let mut server =
-        End::new(of("b.example").server(Start::new(Stream::new(1, "server"), 1, vec![2; 60])).unwrap());
+        End::new(of("b.example").server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap());
     server.hear(Level::Initial, &client.said[0].1, 10_000);
     client.hear(Level::Initial, &server.said[0].1, 10_000);
     let alert = client.session.read(Time::ZERO, Level::Handshake, &server.said[1].1).unwrap_err();
@@ -468,7 +471,7 @@ proptest! {
         let protection = if null { Protection::Null } else { Protection::Tls };
         let context = context(&options(protection, KeyShare::X25519), H3, 1);
         let random = Stream::new(1, "end");
-        let mut end = if server { context.server(Start::new(random, 1, vec![1; 60])) } else { context.client(Start::new(random, 1, vec![1; 60]), Request::default()) }.unwrap();
+        let mut end = if server { context.server(Start::new(random, 1, vec![1; 60]), None) } else { context.client(Start::new(random, 1, vec![1; 60]), Request::default()) }.unwrap();
         for piece in bytes.chunks(piece) {
             let _ = end.read(Time::ZERO, Level::Initial, piece);
         }
@@ -497,7 +500,7 @@ fn a_context_says_what_it_cannot_be() {
     }
     let context = context(&Options::default(), H3, 1);
     assert_eq!(
-        context.server(Start::new(Stream::new(1, "server"), 7, Vec::new())).unwrap_err(),
+        context.server(Start::new(Stream::new(1, "server"), 7, Vec::new()), None).unwrap_err(),
         Error::Version(7)
     );
 }
