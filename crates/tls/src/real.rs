@@ -19,6 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::Time;
 
+/// HandshakeType of the messages that carry transport parameters (RFC 8446 section 4, RFC 9001 section 8.2).
+const CLIENT_HELLO: u8 = 1;
+const ENCRYPTED_EXTENSIONS: u8 = 8;
+
 /// One end.
 pub(crate) struct Real {
     connection: Connection,
@@ -29,6 +33,9 @@ pub(crate) struct Real {
     next: Option<quic::Secrets>,
     /// At a server: what has come of the ClientHello, until it is whole.
     hello: Option<Vec<u8>>,
+    /// Whether the peer's extensions have come. Before that a client's library shows the transport parameters that its
+    /// ticket came with in the place of the server's.
+    has_extensions: bool,
     early_data: EarlyData,
 }
 
@@ -69,7 +76,8 @@ impl Real {
         let connection: Connection = lend(&mut lent, make)?.into();
         let offered = connection.zero_rtt_keys().is_some();
         let early_data = if offered { EarlyData::Offered } else { EarlyData::NotOffered };
-        let mut real = Real { connection, lent, epoch, next: None, hello: None, early_data };
+        let mut real =
+            Real { connection, lent, epoch, next: None, hello: None, has_extensions: false, early_data };
         real.drain(outbox);
         Ok(real)
     }
@@ -87,7 +95,15 @@ impl Real {
         let make = || ServerConnection::new(config.clone(), version, parameters);
         let connection = lend(&mut lent, make)?.into();
         let early_data = EarlyData::NotOffered;
-        Ok(Real { connection, lent, epoch, next: None, hello: Some(Vec::new()), early_data })
+        Ok(Real {
+            connection,
+            lent,
+            epoch,
+            next: None,
+            hello: Some(Vec::new()),
+            has_extensions: false,
+            early_data,
+        })
     }
 
     pub(crate) fn read(&mut self, now: Time, part: &Part<'_>, outbox: &mut Outbox) -> Result<(), Alert> {
@@ -106,6 +122,7 @@ impl Real {
             }
         }
         if part.complete {
+            self.has_extensions |= [CLIENT_HELLO, ENCRYPTED_EXTENSIONS].contains(&part.kind);
             self.drain(outbox);
             self.judge_early_data();
         }
@@ -145,9 +162,7 @@ impl Real {
         let retried = self.connection.handshake_kind() == Some(HandshakeKind::FullWithHelloRetryRequest);
         let accepted = match &self.connection {
             Connection::Client(_) if retried => false,
-            Connection::Client(client) if client.quic_transport_parameters().is_some() => {
-                client.is_early_data_accepted()
-            }
+            Connection::Client(client) if self.has_extensions => client.is_early_data_accepted(),
             Connection::Client(_) => return,
             Connection::Server(server) => server.zero_rtt_keys().is_some(),
         };
@@ -179,7 +194,7 @@ impl Real {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
     pub(crate) fn peer_parameters(&self) -> Option<&[u8]> {
-        self.connection.quic_transport_parameters()
+        self.connection.quic_transport_parameters().filter(|_| self.has_extensions)
     }
     pub(crate) fn alpn(&self) -> Option<&[u8]> {
         self.connection.alpn_protocol()

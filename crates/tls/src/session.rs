@@ -125,7 +125,8 @@ impl Session {
         }
     }
 
-    /// Whether an earlier session was taken up (RFC 8446 section 2.2): known as soon as the server's first message is.
+    /// Whether an earlier session was taken up (RFC 8446 section 2.2): known with the peer's
+    /// transport parameters.
     pub fn is_resumed(&self) -> bool {
         match &self.engine {
             Engine::Real(real) => real.is_resumed(),

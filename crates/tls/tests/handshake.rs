@@ -1,11 +1,11 @@
 //! Two ends of a handshake: equal seeds give equal bytes, and null is tls in size and moment.
 
+mod ends;
+
+use ends::{End, run, shape};
 use proptest::prelude::*;
 use random::Stream;
-use tls::{
-    Cipher, Context, Error, KeyChange, KeyShare, Keys, Level, Options, Protection, Request, Secret, Session,
-    Start,
-};
+use tls::{Cipher, Context, Error, KeyShare, Keys, Level, Options, Protection, Request, Secret, Start};
 use units::{Size, Time};
 
 const H3: &[&[u8]] = &[b"h3"];
@@ -18,110 +18,18 @@ fn options(protection: Protection, key_share: KeyShare) -> Options {
     Options { protection, key_share, ..Options::default() }
 }
 
-/// One end and what it does.
-struct End {
-    session: Session,
-    level: Level,
-    /// All that it said, by level.
-    said: Vec<(Level, Vec<u8>)>,
-    keys: Vec<Keys>,
-    /// How many bytes it had read at each change of keys, when it was complete, and when it knew the peer's parameters.
-    moments: Vec<(&'static str, usize)>,
-    read: usize,
-}
-
-impl End {
-    fn new(session: Session) -> End {
-        let mut end = End {
-            session,
-            level: Level::Initial,
-            said: Vec::new(),
-            keys: Vec::new(),
-            moments: Vec::new(),
-            read: 0,
-        };
-        end.drain();
-        end
-    }
-
-    fn drain(&mut self) {
-        loop {
-            let mut bytes = Vec::new();
-            let change = self.session.write(&mut bytes);
-            if bytes.is_empty() && change.is_none() {
-                break;
-            }
-            if !bytes.is_empty() {
-                self.said.push((self.level, bytes));
-            }
-            match change {
-                Some(KeyChange::Handshake(keys)) => {
-                    self.level = Level::Handshake;
-                    self.keys.push(keys);
-                    self.moments.push(("handshake keys", self.read));
-                }
-                Some(KeyChange::OneRtt(keys)) => {
-                    self.level = Level::OneRtt;
-                    self.keys.push(keys);
-                    self.moments.push(("1-RTT keys", self.read));
-                }
-                None => {}
-            }
-        }
-        for (what, is) in [
-            ("complete", self.session.is_complete()),
-            ("parameters", self.session.peer_parameters().is_some()),
-            ("alpn", self.session.alpn().is_some()),
-        ] {
-            if is && !self.moments.iter().any(|(known, _)| *known == what) {
-                self.moments.push((what, self.read));
-            }
-        }
-    }
-
-    fn hear(&mut self, level: Level, bytes: &[u8], piece: usize) {
-        for bytes in bytes.chunks(piece) {
-            self.session.read(Time::ZERO, level, bytes).unwrap();
-            self.read += bytes.len();
-            self.drain();
-        }
-    }
-}
-
 /// A handshake whose bytes arrive in pieces of this size.
 fn handshake(context: &Context, seed: u64, parameters: (usize, usize), piece: usize) -> (End, End) {
     let (client, server) = (vec![0xc1; parameters.0], vec![0x51; parameters.1]);
     let client =
         context.client(Start::new(Stream::new(seed, "client"), 1, client), Request::default()).unwrap();
     let server = context.server(Start::new(Stream::new(seed, "server"), 1, server), None).unwrap();
-    let mut ends = [End::new(client), End::new(server)];
-    let mut heard = [0, 0];
-    loop {
-        let mut quiet = true;
-        for (from, to) in [(0, 1), (1, 0)] {
-            while let Some((level, bytes)) = ends[from].said.get(heard[from]).cloned() {
-                heard[from] += 1;
-                ends[to].hear(level, &bytes, piece);
-                quiet = false;
-            }
-        }
-        if quiet {
-            break;
-        }
-    }
-    let [client, server] = ends;
+    let (client, server) = run(client, server, piece);
     assert!(client.session.is_complete() && server.session.is_complete());
     assert_eq!(client.session.peer_parameters(), Some(&vec![0x51; parameters.1][..]));
     assert_eq!(server.session.peer_parameters(), Some(&vec![0xc1; parameters.0][..]));
     assert_eq!(client.session.alpn(), server.session.alpn());
     (client, server)
-}
-
-/// What a handshake looks like from outside.
-type Shape = (Vec<(Level, usize)>, Vec<(&'static str, usize)>);
-
-fn shape(end: &End) -> Shape {
-    (end.said.iter().map(|(level, bytes)| (*level, bytes.len())).collect(), end.moments.clone())
 }
 
 fn assert_same_shape(tls: &Context, null: &Context, parameters: (usize, usize), piece: usize) {

@@ -144,9 +144,9 @@ impl Connection {
         let session = match origin.side {
             Side::Client => {
                 let server_name = opening.and_then(|opening| opening.server_name.as_deref());
-                context.client(start, tls::Request { server_name })
+                context.client(start, tls::Request { server_name, ..tls::Request::default() })
             }
-            Side::Server => context.server(start),
+            Side::Server => context.server(start, None),
         };
         let session =
             session.map_err(|error| TransportError::new(Code::INTERNAL_ERROR, error.to_string()))?;

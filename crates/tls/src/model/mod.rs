@@ -21,7 +21,7 @@ use crate::store::Admission;
 use crate::ticket::{Kind, Ticket};
 use messages::{Hello, Names, field, kind, malformed, message, no_protocol, offers, put_field};
 use random::Stream;
-use sizes::EARLY_DATA;
+use sizes::{EARLY_DATA, NAME_TAKEN};
 use std::sync::Arc;
 use std::time::Duration;
 use units::Time;
@@ -292,7 +292,8 @@ impl Model {
         let extensions = sizes.encrypted_extensions
             + parameters.len()
             + protocol.len()
-            + if accepted { EARLY_DATA } else { 0 };
+            + if accepted { EARLY_DATA } else { 0 }
+            + if self.resumed || self.server_name.is_empty() { 0 } else { NAME_TAKEN };
         let mut flight = Vec::new();
         let fields: [&[u8]; 3] = [&parameters, protocol, &[1]];
         let fields = if accepted { &fields[..] } else { &fields[..2] };
@@ -373,7 +374,7 @@ impl Model {
         self.expected == Expected::Nothing
     }
     pub(crate) fn is_resumed(&self) -> bool {
-        self.resumed
+        self.resumed && self.peer_parameters.is_some()
     }
     pub(crate) fn early_data(&self) -> EarlyData {
         self.early_data

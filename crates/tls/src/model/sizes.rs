@@ -10,6 +10,9 @@ const FLIGHT: [u8; 4] =
 const RESUMED_FLIGHT: [u8; 2] = [kind::ENCRYPTED_EXTENSIONS, kind::FINISHED];
 /// The extension early_data is empty in ClientHello and EncryptedExtensions (RFC 8446 section 4.2.10).
 pub(super) const EARLY_DATA: usize = 4;
+/// The extension server_name is empty in EncryptedExtensions, and not there where a session is resumed (RFC 6066 section
+/// 3).
+pub(super) const NAME_TAKEN: usize = 4;
 
 /// Bytes of each message with its header. Two of them grow byte for byte with what they carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub(crate) struct Sizes {
     /// Without the transport parameters and the server's name.
     pub(super) client_hello: usize,
     pub(super) server_hello: usize,
-    /// Without the transport parameters and the name of the protocol.
+    /// Without the transport parameters, the name of the protocol, and [`NAME_TAKEN`].
     pub(super) encrypted_extensions: usize,
     pub(super) certificate: usize,
     pub(super) certificate_verify: usize,
@@ -60,10 +63,14 @@ impl Sizes {
         let [encrypted_extensions, certificate, certificate_verify, server_finished] =
             messages(&transcript.server_flight, FLIGHT)?;
         let [client_hello] = messages(&transcript.client_hello, [kind::CLIENT_HELLO])?;
+        let name_taken = if transcript.server_name > 0 { NAME_TAKEN } else { 0 };
         Some(Sizes {
             client_hello: client_hello - transcript.parameters - transcript.server_name,
             server_hello: messages(&transcript.server_hello, [kind::SERVER_HELLO])?[0],
-            encrypted_extensions: encrypted_extensions - transcript.parameters - transcript.protocol,
+            encrypted_extensions: encrypted_extensions
+                - transcript.parameters
+                - transcript.protocol
+                - name_taken,
             certificate,
             certificate_verify,
             server_finished,
