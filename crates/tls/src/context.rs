@@ -7,12 +7,12 @@ use crate::model::{Asked, Model, Sizes, Terms, server_name_size};
 use crate::options::{Options, Protection};
 use crate::outbox::Outbox;
 use crate::provider::{SessionKeyLog, SessionTime, provider};
-use crate::real::{Opening, Real};
+use crate::real::Real;
 use crate::session::{Engine, Session};
 use crate::sessions::{ClientSessions, ServerSessions};
-use crate::start::{Request, Start};
+use crate::start::{Opening, Request, Start};
 use crate::store::{Admission, TicketStore};
-use crate::trial;
+use crate::trial::Trial;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -71,7 +71,14 @@ impl Context {
             Context { kind, server_name, epoch: EPOCH, ticketing }
         };
         let tls = context(Kind::Tls(library));
-        let (transcript, resumed) = trial::try_handshakes(&tls, alpn.first().copied(), seed)?;
+        let trial = Trial {
+            client: &|start, request| tls.client(start, request),
+            server: &|start, admission| tls.server(start, admission),
+            server_name: &options.server_name,
+            protocol: alpn.first().map_or(0, |name| name.len()),
+            seed,
+        };
+        let (transcript, resumed) = trial.run(tls.ticket_store())?;
         if options.protection == Protection::Tls {
             return Ok(tls);
         }

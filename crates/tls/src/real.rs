@@ -7,12 +7,11 @@ use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, KeyChange, Keys, Opener, PacketKeys, Sealer};
 use crate::lent::{Lent, lend};
 use crate::outbox::Outbox;
-use crate::start::EarlyData;
+use crate::start::{EarlyData, Opening, date};
 use crate::store::Admission;
 use crate::ticket::{Kind, Ticket};
-use random::Stream;
 use rustls::pki_types::ServerName;
-use rustls::quic::{self, ClientConnection, Connection, ServerConnection, Version};
+use rustls::quic::{self, ClientConnection, Connection, ServerConnection};
 use rustls::{AlertDescription, ClientConfig, HandshakeKind, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
@@ -37,23 +36,6 @@ pub(crate) struct Real {
     /// ticket came with in the place of the server's.
     has_extensions: bool,
     early_data: EarlyData,
-}
-
-/// What an end begins with.
-pub(crate) struct Opening {
-    pub(crate) random: Stream,
-    pub(crate) now: Time,
-    /// The date at time zero.
-    pub(crate) epoch: Duration,
-    pub(crate) version: Version,
-    pub(crate) parameters: Vec<u8>,
-}
-
-impl Opening {
-    /// The date.
-    pub(crate) fn date(&self) -> Duration {
-        date(self.epoch, self.now)
-    }
 }
 
 impl Real {
@@ -222,10 +204,6 @@ impl Real {
     pub(crate) fn next_keys(&mut self) -> Option<PacketKeys> {
         self.next.as_mut().map(|secrets| secrets.next_packet_keys().into())
     }
-}
-
-fn date(epoch: Duration, now: Time) -> Duration {
-    epoch.saturating_add(Duration::from_nanos(now.as_nanos()))
 }
 
 /// The alert that the library wants to send, or the one that its error means where it leaves the choice to us.

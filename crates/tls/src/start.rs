@@ -2,6 +2,8 @@
 
 use crate::ticket::Ticket;
 use random::Stream;
+use rustls::quic::Version;
+use std::time::Duration;
 use units::Time;
 
 /// What each end begins with.
@@ -22,6 +24,28 @@ impl Start {
     pub fn new(random: Stream, version: u32, parameters: Vec<u8>) -> Start {
         Start { random, now: Time::ZERO, version, parameters }
     }
+}
+
+/// A start that was checked.
+pub(crate) struct Opening {
+    pub(crate) random: Stream,
+    pub(crate) now: Time,
+    /// The date at time zero.
+    pub(crate) epoch: Duration,
+    pub(crate) version: Version,
+    pub(crate) parameters: Vec<u8>,
+}
+
+impl Opening {
+    /// The date.
+    pub(crate) fn date(&self) -> Duration {
+        date(self.epoch, self.now)
+    }
+}
+
+/// The date at `now`, given that at time zero.
+pub(crate) fn date(epoch: Duration, now: Time) -> Duration {
+    epoch.saturating_add(Duration::from_nanos(now.as_nanos()))
 }
 
 /// What a client asks of the server.

@@ -1,6 +1,5 @@
 //! A ticket as a client keeps it: what it takes to resume a session (RFC 8446 section 4.6.1).
 
-use crate::model::Pass;
 use rustls::NamedGroup;
 use rustls::client::Tls13ClientSessionValue;
 use std::fmt;
@@ -15,6 +14,15 @@ pub(crate) enum Kind {
     /// Of the TLS library, and the group of the key exchange that the server chose.
     Real(Box<Tls13ClientSessionValue>, Option<NamedGroup>),
     Null(Box<Pass>),
+}
+
+/// A ticket of the model.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    pub(crate) name: Vec<u8>,
+    pub(crate) early_data: bool,
+    /// The date of its receipt, in seconds: the library counts whole ones.
+    pub(crate) received: u64,
 }
 
 impl Ticket {

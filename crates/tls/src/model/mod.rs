@@ -15,10 +15,9 @@ use crate::error::{Alert, code};
 use crate::framing::Part;
 use crate::keys::{KeyChange, Keys, NullKey, Opener, PacketKeys, Sealer};
 use crate::outbox::Outbox;
-use crate::real::Opening;
-use crate::start::EarlyData;
+use crate::start::{EarlyData, Opening, date};
 use crate::store::Admission;
-use crate::ticket::{Kind, Ticket};
+use crate::ticket::{Kind, Pass, Ticket};
 use messages::{Hello, Names, field, kind, malformed, message, no_protocol, offers, put_field};
 use random::Stream;
 use sizes::{EARLY_DATA, NAME_TAKEN};
@@ -46,15 +45,6 @@ pub(crate) struct Terms {
     pub(crate) tickets: u64,
     /// Whether 0-RTT is taken.
     pub(crate) early_data: bool,
-}
-
-/// The ticket of this model.
-#[derive(Debug)]
-pub(crate) struct Pass {
-    name: Vec<u8>,
-    pub(crate) early_data: bool,
-    /// The date of its receipt, in seconds: the library counts whole ones.
-    received: u64,
 }
 
 /// Whom a client asks for, and with what.
@@ -176,7 +166,7 @@ impl Model {
             return Ok(());
         }
         let body = std::mem::take(&mut self.body);
-        let date = self.epoch.saturating_add(Duration::from_nanos(now.as_nanos()));
+        let date = date(self.epoch, now);
         match self.expected {
             Expected::Message(expected) if part.kind == expected => {
                 self.on_message(expected, &body, date, outbox)
