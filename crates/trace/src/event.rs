@@ -76,6 +76,7 @@ pub enum Frame {
     PathResponse { data: [u8; 8] },
     ConnectionClose { application: bool, code: u64, frame_type: Option<u64>, reason: String },
     HandshakeDone,
+    Datagram { length: u64 },
 }
 
 impl Frame {
@@ -102,6 +103,7 @@ impl Frame {
             Frame::PathResponse { .. } => "PATH_RESPONSE",
             Frame::ConnectionClose { .. } => "CONNECTION_CLOSE",
             Frame::HandshakeDone => "HANDSHAKE_DONE",
+            Frame::Datagram { .. } => "DATAGRAM",
         }
     }
 }

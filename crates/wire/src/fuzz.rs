@@ -125,16 +125,19 @@ pub fn frames(data: &[u8]) {
     }
     let again = Frames::new(&out, tail).collect::<Result<Vec<_>, _>>();
     assert_eq!(again.as_ref(), Ok(&frames));
-    if let Some(Frame::Stream { id, offset, data: Data::Virtual { length }, fin }) = frames.last() {
-        let mut whole = payload.to_vec();
-        whole.resize(payload.len() + length, 0);
-        pattern::fill(*offset, &mut whole[payload.len()..]);
-        let mut written_out = frames.clone();
-        let data = Data::Bytes(&whole[payload.len()..]);
-        written_out.pop();
-        written_out.push(Frame::Stream { id: *id, offset: *offset, data, fin: *fin });
-        assert_eq!(Frames::new(&whole, 0).collect::<Result<Vec<_>, _>>(), Ok(written_out));
+    let (offset, length) = match frames.last() {
+        Some(Frame::Stream { offset, data: Data::Virtual { length }, .. }) => (*offset, *length),
+        Some(Frame::Datagram { data: Data::Virtual { length }, .. }) => (0, *length),
+        _ => return,
+    };
+    let mut whole = payload.to_vec();
+    whole.resize(payload.len() + length, 0);
+    pattern::fill(offset, &mut whole[payload.len()..]);
+    let mut written_out = frames.clone();
+    if let Some(Frame::Stream { data, .. } | Frame::Datagram { data, .. }) = written_out.last_mut() {
+        *data = Data::Bytes(&whole[payload.len()..]);
     }
+    assert_eq!(Frames::new(&whole, 0).collect::<Result<Vec<_>, _>>(), Ok(written_out));
 }
 
 fn keeps_to_its_limit(ack: &Ack<'_>, limit: usize) {
@@ -162,7 +165,7 @@ pub fn parameters(data: &[u8]) {
     let mut out = Vec::new();
     parameters.encode(&mut out, Some((27, bytes)));
     assert_eq!(TransportParameters::decode(&out, side), Ok(parameters));
-    assert_eq!(parameters.integers().len(), 11);
+    assert_eq!(parameters.integers().len(), 12);
 }
 
 /// An IP packet.

@@ -110,7 +110,8 @@ fn datagram() -> impl Strategy<Value = Vec<u8>> {
 /// The bytes of one valid frame: of every type, with fields of every length.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let integer = || (any::<u64>(), 2u32..64).prop_map(|(bits, shift)| bits >> shift);
-    (0u8..=0x1e, vec(integer(), 12), vec(any::<u8>(), 1..60)).prop_map(|(kind, values, bytes)| {
+    let kind = prop_oneof![15 => 0u8..=0x1e, 1 => 0x30u8..=0x31];
+    (kind, vec(integer(), 12), vec(any::<u8>(), 1..60)).prop_map(|(kind, values, bytes)| {
         let mut out = vec![kind];
         let put = |out: &mut Vec<u8>, count: usize| {
             values[..count].iter().for_each(|value| wire::varint::encode(out, *value));
@@ -156,6 +157,8 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
                 out.extend(&[3; 36][..length + 16]);
             }
             0x1a | 0x1b => out.extend([kind; 8]),
+            0x30 => out.extend(&bytes),
+            0x31 => put_bytes(&mut out),
             0x1c | 0x1d => {
                 put(&mut out, if kind == 0x1c { 2 } else { 1 });
                 put_bytes(&mut out);
@@ -173,7 +176,12 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
         out.extend(frames.concat());
         if tail > 0 {
             let length = with_length.then_some(usize::from(tail));
-            wire::frame::stream_header(&mut out, StreamId::from_value(8), u64::from(tail) * 77, length, true);
+            if tail.is_multiple_of(3) {
+                wire::frame::datagram_header(&mut out, length);
+            } else {
+                let id = StreamId::from_value(8);
+                wire::frame::stream_header(&mut out, id, u64::from(tail) * 77, length, true);
+            }
         }
         out
     })

@@ -132,6 +132,10 @@ impl Connection {
                     self.confirm_handshake(now);
                 }
             }
+            Frame::Datagram { .. } => {
+                // RFC 9221 section 3.
+                return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "DATAGRAM was not negotiated"));
+            }
             Frame::ConnectionClose { code, reason, .. } => {
                 let reason = String::from_utf8_lossy(reason).into_owned();
                 self.begin_draining(now, crate::CloseReason::PeerTransport { code, reason });

@@ -94,6 +94,10 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame) {
             }
         }
         Frame::HandshakeDone => json.literal("\"frame_type\":\"handshake_done\""),
+        Frame::Datagram { length: size } => {
+            json.literal("\"frame_type\":\"datagram\"");
+            length(json, schema, *size);
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) fn frames() -> Vec<Frame> {
         close(false, 0x4242, None, ""),
         close(true, 0x128, None, "bye"),
         Frame::HandshakeDone,
+        Frame::Datagram { length: 1200 },
+        Frame::Datagram { length: 0 },
     ]
 }
 

@@ -24,7 +24,7 @@ pub struct Frames<'a> {
 impl<'a> Frames<'a> {
     /// The frames of `payload`: a packet without header and tag. `virtual_tail` is the number of virtual bytes that
     /// logically follow (see [`crate::Hole`]), 0 for none; they must be exactly the data of the last frame, which is a
-    /// STREAM frame.
+    /// STREAM or a DATAGRAM frame.
     #[inline]
     pub fn new(payload: &'a [u8], virtual_tail: usize) -> Frames<'a> {
         Frames { reader: Reader::new(payload), virtual_tail, started: false }
@@ -52,6 +52,26 @@ impl<'a> Frames<'a> {
         error
     }
 
+    /// The data of a frame that may own the virtual tail: `length` bytes, or all that is left.
+    #[inline]
+    fn data(&mut self, reader: &mut Reader<'a>, length: Option<u64>) -> Result<Data<'a>, FrameProblem> {
+        let tail = self.virtual_tail;
+        let owns_tail = tail > 0 && reader.is_empty() && length.is_none_or(|length| length == tail as u64);
+        if owns_tail {
+            self.virtual_tail = 0;
+            return Ok(Data::Virtual { length: tail });
+        }
+        Ok(Data::Bytes(match length {
+            Some(length) => {
+                let problem = if tail > 0 { FrameProblem::VirtualData } else { FrameProblem::Truncated };
+                let length = usize::try_from(length).map_err(|_| problem)?;
+                reader.bytes(length).map_err(|UnexpectedEnd| problem)?
+            }
+            None if tail > 0 => return Err(FrameProblem::VirtualData),
+            None => reader.take_rest(),
+        }))
+    }
+
     /// The fields of a STREAM frame: a part of the frame and not the whole, so that it is built once and in its place.
     #[inline]
     fn stream(&mut self, frame_type: u8) -> Result<(StreamId, u64, Data<'a>), FrameProblem> {
@@ -59,22 +79,7 @@ impl<'a> Frames<'a> {
         let id = StreamId::from_value(reader.varint()?);
         let offset = if frame_type & 0x04 != 0 { reader.varint()? } else { 0 };
         let length = if frame_type & 0x02 != 0 { Some(reader.varint()?) } else { None };
-        let tail = self.virtual_tail;
-        let owns_tail = tail > 0 && reader.is_empty() && length.is_none_or(|length| length == tail as u64);
-        let data = if owns_tail {
-            self.virtual_tail = 0;
-            Data::Virtual { length: tail }
-        } else {
-            Data::Bytes(match length {
-                Some(length) => {
-                    let problem = if tail > 0 { FrameProblem::VirtualData } else { FrameProblem::Truncated };
-                    let length = usize::try_from(length).map_err(|_| problem)?;
-                    reader.bytes(length).map_err(|UnexpectedEnd| problem)?
-                }
-                None if tail > 0 => return Err(FrameProblem::VirtualData),
-                None => reader.take_rest(),
-            })
-        };
+        let data = self.data(&mut reader, length)?;
         within_stream(offset, data.len())?;
         self.reader = reader;
         Ok((id, offset, data))
@@ -104,6 +109,15 @@ impl<'a> Frames<'a> {
         };
         self.reader = reader;
         Ok(Ack { largest, delay, first_range, more_ranges, pairs, ecn })
+    }
+
+    /// The data of a DATAGRAM frame, with a Length field or to the end of the packet (RFC 9221 section 4).
+    fn datagram(&mut self, to_end: bool) -> Result<Data<'a>, FrameProblem> {
+        let mut reader = self.reader;
+        let length = if to_end { None } else { Some(reader.varint()?) };
+        let data = self.data(&mut reader, length)?;
+        self.reader = reader;
+        Ok(data)
     }
 
     #[inline(never)]
@@ -160,6 +174,10 @@ impl<'a> Frames<'a> {
             },
             0x1d => Frame::ApplicationClose { code: reader.varint()?, reason: reader.prefixed()? },
             0x1e => Frame::HandshakeDone,
+            0x30 | 0x31 => {
+                let to_end = frame_type == 0x30;
+                return Ok(Frame::Datagram { data: self.datagram(to_end)?, to_end });
+            }
             // RFC 9000-12.4-4.
             _ => return Err(FrameProblem::UnknownType),
         })

@@ -45,6 +45,23 @@ pub const fn crypto_header_size(offset: u64, length: usize) -> usize {
     1 + varint::size(offset) + varint::size(length as u64)
 }
 
+/// Appends the start of a DATAGRAM frame (RFC 9221 section 4); the data is to follow. Without a `length` the frame goes
+/// to the end of its packet.
+pub fn datagram_header(out: &mut Vec<u8>, length: Option<usize>) {
+    out.push(0x30 | u8::from(length.is_some()));
+    if let Some(length) = length {
+        encode(out, length as u64);
+    }
+}
+
+/// The bytes that [`datagram_header`] appends.
+pub const fn datagram_header_size(length: Option<usize>) -> usize {
+    match length {
+        Some(length) => 1 + varint::size(length as u64),
+        None => 1,
+    }
+}
+
 /// Appends an ACK frame of as many of `ranges` as fit into `limit` bytes, and gives how many those are; 0 if not even
 /// the first one fits, or there is none, and then nothing is appended.
 ///
@@ -176,11 +193,12 @@ impl Frame<'_> {
             Frame::ConnectionClose { .. } => 0x1c,
             Frame::ApplicationClose { .. } => 0x1d,
             Frame::HandshakeDone => 0x1e,
+            Frame::Datagram { to_end, .. } => 0x31 - u64::from(*to_end),
         }
     }
 
-    /// Appends the frame. A STREAM frame gets its length written, so that others may follow; virtual data is counted
-    /// in that and not written: the caller puts the hole there.
+    /// Appends the frame. A STREAM frame gets its length written, so that others may follow; virtual data of a STREAM or
+    /// a DATAGRAM frame is counted in that and not written: the caller puts the hole there.
     pub fn encode(&self, out: &mut Vec<u8>) {
         if let Frame::Stream { id, offset, data, fin } = *self {
             stream_header(out, id, offset, Some(data.len()), fin);
@@ -193,6 +211,14 @@ impl Frame<'_> {
         match *self {
             Frame::Padding { length } => out.resize(out.len() + length.saturating_sub(1), 0),
             Frame::Ping | Frame::HandshakeDone | Frame::Stream { .. } => {}
+            Frame::Datagram { data, to_end } => {
+                if !to_end {
+                    encode(out, data.len() as u64);
+                }
+                if let Data::Bytes(bytes) = data {
+                    out.extend_from_slice(bytes);
+                }
+            }
             Frame::Ack(ack) => ack.encode(out),
             Frame::ResetStream { id, code, final_size } => encode_all(out, [id.value(), code, final_size]),
             Frame::StopSending { id, code } => encode_all(out, [id.value(), code]),
@@ -235,6 +261,10 @@ impl Frame<'_> {
             Frame::Stream { id, offset, data, .. } => {
                 let bytes = if let Data::Bytes(bytes) = data { bytes.len() } else { 0 };
                 stream_header_size(id, offset, Some(data.len())) - 1 + bytes
+            }
+            Frame::Datagram { data, to_end } => {
+                let bytes = if let Data::Bytes(bytes) = data { bytes.len() } else { 0 };
+                datagram_header_size((!to_end).then_some(data.len())) - 1 + bytes
             }
             Frame::ResetStream { id, code, final_size } => sizes([id.value(), code, final_size]),
             Frame::StopSending { id, code } => sizes([id.value(), code]),

@@ -9,18 +9,21 @@ mod tracing;
 
 pub use ack::{Ack, AckRanges, EcnCounts};
 pub use decode::Frames;
-pub use encode::{ack, crypto_header, crypto_header_size, stream_header, stream_header_size};
+pub use encode::{
+    ack, crypto_header, crypto_header_size, datagram_header, datagram_header_size, stream_header,
+    stream_header_size,
+};
 pub use error::{FrameError, FrameProblem};
 
 use crate::{Code, ConnectionId, Direction, StreamId};
 
-/// The bytes that a STREAM frame carries.
+/// The bytes that a STREAM or a DATAGRAM frame carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data<'a> {
     /// They are there.
     Bytes(&'a [u8]),
-    /// They are those of the [`pattern`](crate::pattern) from the frame's stream offset on, and stand nowhere: the
-    /// frame owns the hole of its datagram.
+    /// They are those of the [`pattern`](crate::pattern) from the frame's stream offset on (in a DATAGRAM frame from 0),
+    /// and stand nowhere: the frame owns the hole of its UDP datagram.
     Virtual {
         /// How many there are.
         length: usize,
@@ -176,6 +179,13 @@ pub enum Frame<'a> {
     },
     /// HANDSHAKE_DONE (19.20).
     HandshakeDone,
+    /// DATAGRAM (RFC 9221 section 4).
+    Datagram {
+        /// The bytes.
+        data: Data<'a>,
+        /// Whether the frame has no Length field and goes to the end of its packet: type 0x30, and not 0x31.
+        to_end: bool,
+    },
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What each frame may do: RFC 9000 table 3.
+//! What each frame may do: RFC 9000 table 3, and RFC 9221 section 4 for DATAGRAM.
 
 use crate::PacketKind;
 use crate::frame::{Frame, FrameError, FrameProblem};
@@ -78,7 +78,7 @@ impl<'a> Frame<'a> {
         )
     }
 
-    /// The name in RFC 9000.
+    /// The name in RFC 9000 or RFC 9221.
     pub const fn name(&self) -> &'static str {
         match self {
             Frame::Padding { .. } => "PADDING",
@@ -101,6 +101,7 @@ impl<'a> Frame<'a> {
             Frame::PathResponse { .. } => "PATH_RESPONSE",
             Frame::ConnectionClose { .. } | Frame::ApplicationClose { .. } => "CONNECTION_CLOSE",
             Frame::HandshakeDone => "HANDSHAKE_DONE",
+            Frame::Datagram { .. } => "DATAGRAM",
         }
     }
 }

@@ -42,6 +42,7 @@ fn one_of_each() -> Vec<Vec<u8>> {
         Frame::ConnectionClose { code: Code::FLOW_CONTROL_ERROR, frame_type: 8, reason: b"too much" },
         Frame::ApplicationClose { code: 77, reason: b"" },
         Frame::HandshakeDone,
+        Frame::Datagram { data: Data::Bytes(b"soon"), to_end: false },
     ];
     let encoded = |frame: &Frame<'_>| {
         let mut out = Vec::new();
@@ -101,9 +102,9 @@ fn every_frame_comes_back_and_has_the_size_it_says() {
 fn every_type_of_the_rfc_is_known_and_no_other() {
     let types: std::collections::BTreeSet<u8> = one_of_each().iter().map(|bytes| bytes[0]).collect();
     // STREAM has eight types, of which the encoder writes four; see the test of all eight.
-    let expected = (0..=0x1e).filter(|t| ![0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e].contains(t));
+    let expected = (0..=0x1e).filter(|t| ![0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e].contains(t)).chain([0x31]);
     assert!(types.iter().copied().eq(expected), "{types:?}");
-    for unknown in [0x1f, 0x21, 0x30, 0x31, 0x3f] {
+    for unknown in [0x1f, 0x21, 0x2f, 0x32, 0x3f] {
         let error = error(&[unknown, 0, 0, 0, 0], 0);
         assert_eq!(error, FrameError { frame_type: u64::from(unknown), problem: FrameProblem::UnknownType });
         assert_eq!(error.code(), Code::FRAME_ENCODING_ERROR);
@@ -249,8 +250,37 @@ fn virtual_data_belongs_to_the_last_stream_frame_and_to_nothing_else() {
     assert_eq!(error(&last, 1).problem, FrameProblem::BeyondLastOffset);
 }
 
-/// RFC 9000 table 3, as it stands there.
-const TABLE_3: [(u8, &str, &str, &str); 31] = [
+#[test]
+fn datagrams_with_a_length_and_to_the_end() {
+    fn bytes(data: &[u8]) -> Data<'_> {
+        Data::Bytes(data)
+    }
+    assert_eq!(decode(&[0x31, 2, 7, 8]), Frame::Datagram { data: bytes(&[7, 8]), to_end: false });
+    assert_eq!(decode(&[0x31, 0]), Frame::Datagram { data: bytes(&[]), to_end: false });
+    assert_eq!(decode(&[0x30]), Frame::Datagram { data: bytes(&[]), to_end: true });
+    assert_eq!(error(&[0x31, 3, 7, 8], 0).problem, FrameProblem::Truncated);
+    for to_end in [false, true] {
+        for length in [0, 1, 63, 64, 1200] {
+            let content = vec![5; length];
+            let frame = Frame::Datagram { data: bytes(&content), to_end };
+            let mut out = Vec::new();
+            frame.encode(&mut out);
+            assert_eq!((decode(&out), frame.encoded_size()), (frame, out.len()));
+            assert_eq!(out.len() - length, datagram_header_size((!to_end).then_some(length)));
+        }
+        let mut out = vec![0x01];
+        datagram_header(&mut out, (!to_end).then_some(1200));
+        let owned = Frame::Datagram { data: Data::Virtual { length: 1200 }, to_end };
+        let frames: Vec<_> = Frames::new(&out, 1200).map(Result::unwrap).collect();
+        assert_eq!(frames, [Frame::Ping, owned]);
+        assert_eq!(owned.encoded_size(), out.len() - 1);
+        out.push(9);
+        assert_eq!(error(&out, 1200).problem, FrameProblem::VirtualData);
+    }
+}
+
+/// RFC 9000 table 3, as it stands there, and DATAGRAM of RFC 9221.
+const TABLE_3: [(u8, &str, &str, &str); 32] = [
     (0x00, "PADDING", "IH01", "NP"),
     (0x01, "PING", "IH01", ""),
     (0x02, "ACK", "IH_1", "NC"),
@@ -282,6 +312,7 @@ const TABLE_3: [(u8, &str, &str, &str); 31] = [
     (0x1c, "CONNECTION_CLOSE", "IH01", "N"),
     (0x1d, "CONNECTION_CLOSE", "__01", "N"),
     (0x1e, "HANDSHAKE_DONE", "___1", ""),
+    (0x31, "DATAGRAM", "__01", ""),
 ];
 
 /// RFC 9000-12.4-3, 9000-12.5-1.
@@ -290,7 +321,7 @@ fn the_table_of_permissions_is_that_of_the_rfc() {
     let kinds = [PacketKind::Initial, PacketKind::Handshake, PacketKind::ZeroRtt, PacketKind::OneRtt];
     for bytes in one_of_each() {
         let frame = decode(&bytes);
-        let (_, name, packets, special) = TABLE_3[usize::from(bytes[0])];
+        let (_, name, packets, special) = *TABLE_3.iter().find(|row| row.0 == bytes[0]).unwrap();
         assert_eq!(frame.name(), name);
         for (kind, letter) in kinds.into_iter().zip(packets.chars()) {
             assert_eq!(frame.allowed_in(kind), letter != '_', "{name} in {kind:?}");
@@ -375,7 +406,8 @@ fn the_crypto_header_has_the_size_it_says() {
 #[test]
 fn a_trace_shows_every_frame() {
     let shown: Vec<_> = one_of_each().iter().map(|bytes| decode(bytes).to_trace(3)).collect();
-    assert_eq!(shown.len(), 25);
+    assert_eq!(shown.len(), 26);
+    assert_eq!(shown[25], trace::Frame::Datagram { length: 4 });
     let delay = units::Duration::from_micros(200);
     assert_eq!(shown[2], trace::Frame::Ack { delay, ranges: vec![90..=100, 50..=50, 3..=40], ecn: None });
     assert!(matches!(shown[3], trace::Frame::Ack { ecn: Some([7, 0, 70_000]), .. }));

@@ -59,6 +59,7 @@ impl Frame<'_> {
                 reason: String::from_utf8_lossy(reason).into_owned(),
             },
             Frame::HandshakeDone => trace::Frame::HandshakeDone,
+            Frame::Datagram { data, .. } => trace::Frame::Datagram { length: data.len() as u64 },
         }
     }
 }

@@ -114,6 +114,13 @@ impl TransportParameters {
                 }
                 self.disable_active_migration = true;
             }
+            table::GREASE_QUIC_BIT => {
+                // RFC 9287 section 3: it carries nothing.
+                if !value.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
+                self.grease_quic_bit = true;
+            }
             table::PREFERRED_ADDRESS => {
                 server_only()?;
                 self.preferred_address = Some(preferred_address(value)?);

@@ -30,6 +30,9 @@ impl TransportParameters {
         }
         put_id(out, table::INITIAL_SOURCE_CONNECTION_ID, self.initial_source_connection_id);
         put_id(out, table::RETRY_SOURCE_CONNECTION_ID, self.retry_source_connection_id);
+        if self.grease_quic_bit {
+            put(out, table::GREASE_QUIC_BIT, &[]);
+        }
         if let Some((id, value)) = unknown {
             put(out, id, value);
         }

@@ -23,8 +23,8 @@ pub struct PreferredAddress {
     pub token: [u8; 16],
 }
 
-/// What one side says of itself in the handshake, under the names of RFC 9000 section 18.2. The [`Default`] is what an
-/// absent parameter means.
+/// What one side says of itself in the handshake, under the names of RFC 9000 section 18.2 and of the extensions. The
+/// [`Default`] is what an absent parameter means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransportParameters {
     /// The destination connection id of the client's first Initial. Only from a server, and every server sends it: its
@@ -61,6 +61,11 @@ pub struct TransportParameters {
     /// The source connection id of the first Initial of the side that sends this. Both sides send it: its absence is
     /// for the handshake to find (RFC 9000 section 7.3).
     pub initial_source_connection_id: Option<ConnectionId>,
+    /// The largest DATAGRAM frame in bytes, type and length included, that is taken; 0, the default, for none (RFC 9221
+    /// section 3).
+    pub max_datagram_frame_size: u64,
+    /// Whether packets are taken in which the fixed bit is 0; default no (RFC 9287 section 3).
+    pub grease_quic_bit: bool,
     /// The source connection id of the Retry packet, if there was one. Only from a server.
     pub retry_source_connection_id: Option<ConnectionId>,
 }
@@ -83,6 +88,8 @@ impl Default for TransportParameters {
             disable_active_migration: false,
             preferred_address: None,
             active_connection_id_limit: 2,
+            max_datagram_frame_size: 0,
+            grease_quic_bit: false,
             initial_source_connection_id: None,
             retry_source_connection_id: None,
         }

@@ -10,6 +10,8 @@ pub(super) const DISABLE_ACTIVE_MIGRATION: u64 = 0x0c;
 pub(super) const PREFERRED_ADDRESS: u64 = 0x0d;
 pub(super) const INITIAL_SOURCE_CONNECTION_ID: u64 = 0x0f;
 pub(super) const RETRY_SOURCE_CONNECTION_ID: u64 = 0x10;
+/// RFC 9287 section 3.
+pub(super) const GREASE_QUIC_BIT: u64 = 0x2ab2;
 
 /// A parameter that is an integer.
 pub(super) struct Integer {
@@ -39,7 +41,7 @@ const ANY: RangeInclusive<u64> = 0..=varint::MAX;
 const STREAMS: RangeInclusive<u64> = 0..=StreamId::MAX_COUNT;
 
 /// In the order of their code points.
-pub(super) static INTEGERS: [Integer; 11] = [
+pub(super) static INTEGERS: [Integer; 12] = [
     integer!(0x01, "max_idle_timeout", max_idle_timeout_ms, ANY),
     integer!(0x03, "max_udp_payload_size", max_udp_payload_size, 1200..=varint::MAX),
     integer!(0x04, "initial_max_data", initial_max_data, ANY),
@@ -52,4 +54,6 @@ pub(super) static INTEGERS: [Integer; 11] = [
     integer!(0x0b, "max_ack_delay", max_ack_delay_ms, 0..=(1 << 14) - 1),
     // RFC 9000-18.2-7.
     integer!(0x0e, "active_connection_id_limit", active_connection_id_limit, 2..=varint::MAX),
+    // RFC 9221 section 3.
+    integer!(0x20, "max_datagram_frame_size", max_datagram_frame_size, ANY),
 ];

@@ -29,6 +29,8 @@ fn full() -> TransportParameters {
             token: [9; 16],
         }),
         active_connection_id_limit: 8,
+        max_datagram_frame_size: 65_535,
+        grease_quic_bit: true,
         initial_source_connection_id: Some(id(&[3])),
         retry_source_connection_id: Some(ConnectionId::EMPTY),
     }
@@ -79,7 +81,7 @@ fn every_parameter_comes_back() {
     assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
     // Cut within a parameter it is an error.
     let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
-    assert_eq!(cuts, 17, "one before each parameter");
+    assert_eq!(cuts, 19, "one before each parameter");
 }
 
 #[test]
@@ -145,6 +147,7 @@ fn malformed_parameters_are_refused() {
         (vec![0x01, 0], 1, Length),
         (vec![0x01, 1, 0x40], 1, Length),
         (vec![0x0c, 1, 0], 0x0c, Length),
+        (vec![0x6a, 0xb2, 1, 0], 0x2ab2, Length),
         ([&[0x02, 15][..], &[0; 15]].concat(), 2, Length),
         ([&[0x02, 17][..], &[0; 17]].concat(), 2, Length),
         ([&[0x0f, 21][..], &[0; 21]].concat(), 0x0f, Length),
@@ -186,9 +189,10 @@ fn a_client_must_not_send_what_is_the_servers() {
 #[test]
 fn a_trace_gets_the_integers_in_the_order_of_their_code_points() {
     let integers = full().integers();
-    assert_eq!(integers.len(), 11);
+    assert_eq!(integers.len(), 12);
     assert_eq!(integers[0], ("max_idle_timeout", 30_000));
     assert_eq!(integers[9], ("max_ack_delay", 16_383));
     assert_eq!(integers[10], ("active_connection_id_limit", 8));
+    assert_eq!(integers[11], ("max_datagram_frame_size", 65_535));
     assert!(table::INTEGERS.is_sorted_by_key(|row| row.id));
 }
