@@ -11,6 +11,9 @@ PYTHON ?= python3
 PROFILE ?= release
 # Inputs for each entry point under `make fuzz`.
 FUZZ_CASES ?= 200000
+# How long `make storm` goes on, and its first seed.
+STORM_MINUTES ?= 60
+STORM_FIRST ?= 0
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -112,6 +115,18 @@ bench: ## speed and memory, beside quinn-proto, to target/bench.json
 .PHONY: fuzz
 fuzz: ## the decoders under FUZZ_CASES (200000) random inputs for each entry point
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --release --test fuzz $(LOCKED)
+
+.PHONY: storm
+storm: ## the endpoint against an attacker between its ends, new seeds for STORM_MINUTES (60); findings name their seed
+	cargo test --package quic --release --test storm --no-run $(LOCKED)
+	@first=$(STORM_FIRST); end=$$((SECONDS + 60 * $(STORM_MINUTES))); \
+	while [ $$SECONDS -lt $$end ]; do \
+		QUIC_STORM_FIRST=$$first QUIC_STORM_CASES=1000 \
+			cargo test --package quic --release --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
+			| grep 'seeds' || exit 1; \
+		first=$$((first + 1000)); \
+	done; \
+	echo "no finding in $$((first - $(STORM_FIRST))) seeds of each kind of attack"
 
 .PHONY: docs
 docs: ## the documentation of the crates, to target/doc

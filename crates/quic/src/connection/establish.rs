@@ -83,6 +83,8 @@ impl Connection {
     pub(super) fn confirm_handshake(&mut self, now: Time) {
         if self.progress != Progress::Confirmed {
             self.progress = Progress::Confirmed;
+            // RFC 9001 section 4.9: the keys of Initial packets are gone by now, unless a peer confirms too early.
+            self.discard_space(now, SpaceKind::Initial);
             self.discard_space(now, SpaceKind::Handshake);
             self.trace_state(now, "handshake_confirmed");
         }

@@ -6,7 +6,6 @@ mod acks;
 mod close;
 mod congestion;
 mod flow_control;
-mod fuzz;
 mod handshake;
 mod hostile;
 mod idle;

@@ -47,7 +47,7 @@ pub(crate) fn config(changes: &[(&str, Value)]) -> Config {
     Config::from(&Arguments(arguments))
 }
 
-fn default_of(parameter: &Parameter) -> Option<Value> {
+pub(crate) fn default_of(parameter: &Parameter) -> Option<Value> {
     let Default::Is(text) = parameter.default else { return None };
     let text = text.trim_matches('"');
     Some(match parameter.kind {

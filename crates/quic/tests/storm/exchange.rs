@@ -1,0 +1,259 @@
+//! What the applications at both ends do: many streams, some given up midway, every byte known.
+
+use crate::allocator::inside;
+use quic::{Connection, Data, Event, StreamError};
+use random::Stream;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use units::Time;
+use wire::{Direction, StreamId};
+
+/// The longest stream.
+const LONGEST: u64 = 60_000;
+
+/// One end of the connection of this client: (client, whether this is the client's end).
+type End = (usize, bool);
+
+/// A half of a stream that an end sends on.
+#[derive(Debug)]
+struct Sending {
+    length: u64,
+    written: u64,
+    /// It is given up once so much was written.
+    reset_at: Option<u64>,
+    over: bool,
+}
+
+/// A half of a stream that an end receives on.
+#[derive(Debug, Default)]
+struct Receiving {
+    offset: u64,
+    finished: bool,
+    /// It was reset by the peer or given up here.
+    given_up: bool,
+    /// It is given up once so much was read.
+    stop_at: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    still_to_open: u64,
+    sending: BTreeMap<StreamId, Sending>,
+    receiving: BTreeMap<StreamId, Receiving>,
+    /// Whether the application has closed or is about to.
+    closed: bool,
+}
+
+/// The applications of all connections.
+pub(crate) struct Exchange {
+    random: Stream,
+    ends: BTreeMap<End, State>,
+    /// Whose connection each of the server's is.
+    owners: BTreeMap<usize, usize>,
+    /// Whether what is received must be what was sent.
+    pub strict: bool,
+}
+
+/// The byte that stands at this place of a stream; the first half is virtual.
+fn byte(stream: StreamId, from_client: bool, length: u64, offset: u64) -> u8 {
+    let plain = wire::pattern::byte(offset);
+    let mark = (stream.value() as u8).wrapping_mul(31).wrapping_add(if from_client { 7 } else { 77 });
+    if offset < length / 2 { plain } else { plain ^ mark }
+}
+
+/// The length of a stream is a function of its id and its sender, so that both ends know it.
+fn length_of(stream: StreamId, from_client: bool) -> u64 {
+    let seed = stream.value() * 2 + u64::from(from_client);
+    Stream::new(seed, "length").below(LONGEST)
+}
+
+impl Exchange {
+    pub(crate) fn new(random: Stream) -> Exchange {
+        Exchange { random, ends: BTreeMap::new(), owners: BTreeMap::new(), strict: true }
+    }
+
+    /// Events of one of the server's connections.
+    pub(crate) fn attend_server(
+        &mut self,
+        now: Time,
+        (connection_at, client): (usize, Option<usize>),
+        connection: &mut Connection,
+        events: &[Event],
+    ) {
+        let owner = *self.owners.entry(connection_at).or_insert_with(|| client.unwrap_or(usize::MAX));
+        self.attend(now, (owner, false), connection, events);
+    }
+
+    /// Events of one end.
+    pub(crate) fn attend(&mut self, now: Time, end: End, connection: &mut Connection, events: &[Event]) {
+        for event in events {
+            match *event {
+                Event::Connected => {
+                    // Streams that the peer opened may have been told before.
+                    self.ends.entry(end).or_default().still_to_open = 1 + self.random.below(12);
+                    self.open(now, end, connection);
+                }
+                Event::StreamsAvailable(_) => self.open(now, end, connection),
+                Event::Opened(stream) => {
+                    self.begin_receiving(end, stream);
+                    if stream.direction() == Direction::Bidirectional {
+                        self.begin_sending(now, end, stream, connection);
+                    }
+                }
+                Event::Readable(stream) => self.read(end, stream, connection),
+                Event::Writable(stream) => self.write(now, end, stream, connection),
+                Event::Stopped { stream, .. } => {
+                    if let Some(half) = self.sending(end, stream) {
+                        half.over = true;
+                    }
+                }
+                Event::Reset { stream, .. } => {
+                    self.read(end, stream, connection);
+                }
+                _ => {}
+            }
+        }
+        let done = self.is_done(end.0);
+        let leaves = end.1 && done && self.random.chance(0.5);
+        if let Some(state) = self.ends.get_mut(&end).filter(|state| leaves && !state.closed) {
+            state.closed = true;
+            inside(|| connection.close(now, 0, "done"));
+        }
+    }
+
+    fn sending(&mut self, end: End, stream: StreamId) -> Option<&mut Sending> {
+        self.ends.get_mut(&end)?.sending.get_mut(&stream)
+    }
+
+    fn open(&mut self, now: Time, end: End, connection: &mut Connection) {
+        while self.ends.get(&end).is_some_and(|state| state.still_to_open > 0) {
+            let first = [Direction::Bidirectional, Direction::Unidirectional];
+            let pick = self.random.below(2) as usize;
+            let order = [first[pick], first[1 - pick]];
+            let opened = order.into_iter().find_map(|direction| inside(|| connection.open(direction)).ok());
+            let Some(stream) = opened else { return };
+            if let Some(state) = self.ends.get_mut(&end) {
+                state.still_to_open -= 1;
+            }
+            self.begin_sending(now, end, stream, connection);
+            if stream.direction() == Direction::Bidirectional {
+                self.begin_receiving(end, stream);
+            }
+        }
+    }
+
+    fn begin_receiving(&mut self, end: End, stream: StreamId) {
+        let stop_at = self.random.chance(0.1).then(|| self.random.below(LONGEST));
+        let state = self.ends.entry(end).or_default();
+        state.receiving.entry(stream).or_insert(Receiving { stop_at, ..Receiving::default() });
+    }
+
+    fn begin_sending(&mut self, now: Time, end: End, stream: StreamId, connection: &mut Connection) {
+        let length = length_of(stream, end.1);
+        let reset_at = self.random.chance(0.1).then(|| self.random.below(LONGEST));
+        let half = Sending { length, written: 0, reset_at, over: false };
+        self.ends.entry(end).or_default().sending.entry(stream).or_insert(half);
+        self.write(now, end, stream, connection);
+    }
+
+    fn write(&mut self, now: Time, end: End, stream: StreamId, connection: &mut Connection) {
+        let Some(half) = self.ends.get_mut(&end).and_then(|state| state.sending.get_mut(&stream)) else {
+            return;
+        };
+        let virtual_end = half.length / 2;
+        while !half.over {
+            let result = if half.reset_at.is_some_and(|at| half.written >= at) {
+                half.over = true;
+                inside(|| connection.reset(stream, 3)).map(|()| 0)
+            } else if half.written >= half.length {
+                half.over = true;
+                inside(|| connection.finish(now, stream)).map(|()| 0)
+            } else if half.written < virtual_end {
+                let left = virtual_end - half.written;
+                inside(|| connection.write(now, stream, Data::Virtual(left)))
+            } else {
+                let end_of_piece = half.length.min(half.written + 4000);
+                let bytes: Vec<u8> =
+                    (half.written..end_of_piece).map(|at| byte(stream, end.1, half.length, at)).collect();
+                inside(|| connection.write(now, stream, Data::Bytes(&bytes)))
+            };
+            match result {
+                Ok(taken) => half.written += taken,
+                Err(StreamError::Blocked) => return,
+                // The peer stopped it, or the connection is over.
+                Err(_) => half.over = true,
+            }
+        }
+    }
+
+    fn read(&mut self, end: End, stream: StreamId, connection: &mut Connection) {
+        let mut room = vec![0; 1 + self.random.below(20_000) as usize];
+        let length = length_of(stream, !end.1);
+        let strict = self.strict;
+        let Some(half) = self.ends.get_mut(&end).and_then(|state| state.receiving.get_mut(&stream)) else {
+            return;
+        };
+        loop {
+            match inside(|| connection.read(stream, &mut room)) {
+                Ok(read) => {
+                    for found in &room[..read.bytes as usize] {
+                        let expected = byte(stream, !end.1, length, half.offset);
+                        assert!(!strict || *found == expected, "{stream:?} of {end:?} at {}", half.offset);
+                        half.offset += 1;
+                    }
+                    if read.finished {
+                        assert!(!strict || half.offset == length, "{stream:?} of {end:?} ends early");
+                        half.finished = true;
+                        return;
+                    }
+                    if half.stop_at.is_some_and(|at| half.offset >= at) {
+                        half.given_up = true;
+                        let _ = inside(|| connection.stop(stream, 5));
+                        return;
+                    }
+                    if read.bytes == 0 {
+                        return;
+                    }
+                }
+                Err(StreamError::Reset(_)) => {
+                    half.given_up = true;
+                    return;
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// What is not over at the ends of this client's connection, for who reads of a failure.
+    pub(crate) fn describe(&self, client: usize) -> String {
+        let mut text = String::new();
+        for ((_, is_client), state) in self.ends.iter().filter(|((owner, _), _)| *owner == client) {
+            let side = if *is_client { "client" } else { "server" };
+            let _ = writeln!(text, "{side}: {} streams still to open", state.still_to_open);
+            for (stream, half) in state.sending.iter().filter(|(_, half)| !half.over) {
+                let _ = writeln!(text, "  {stream:?} {half:?}");
+            }
+            for (stream, half) in state.receiving.iter().filter(|(_, half)| !half.finished && !half.given_up)
+            {
+                let _ = writeln!(text, "  {stream:?} {half:?}");
+            }
+        }
+        text
+    }
+
+    /// Whether all streams of this client's connection have come to their end at both ends.
+    pub(crate) fn is_done(&self, client: usize) -> bool {
+        let (Some(ours), Some(theirs)) = (self.ends.get(&(client, true)), self.ends.get(&(client, false)))
+        else {
+            return false;
+        };
+        let all = |sender: &State, receiver: &State| {
+            sender.still_to_open == 0
+                && sender.sending.iter().all(|(stream, half)| {
+                    let received = receiver.receiving.get(stream);
+                    half.over && received.is_some_and(|half| half.finished || half.given_up)
+                })
+        };
+        all(ours, theirs) && all(theirs, ours)
+    }
+}

@@ -1,0 +1,168 @@
+//! An attacker with the keys, or a peer that is one: valid packets with frames of all kinds and values.
+
+use crate::world::{Flying, Overheard, World, client_address, server_address};
+use random::Stream;
+use trace::PacketKind;
+use units::Duration;
+use wire::header::{LongHeader, ShortHeader};
+use wire::{Code, ConnectionId, Direction, Ecn, Frame, StreamId, Truncated};
+
+const TAG: usize = 16;
+
+/// The codes that such frames may call for (RFC 9000 section 20.1). INTERNAL_ERROR is not among them: whatever a peer
+/// does, it is the peer that is wrong.
+pub(crate) const CODES: [Code; 11] = [
+    Code::NO_ERROR,
+    Code::FLOW_CONTROL_ERROR,
+    Code::STREAM_LIMIT_ERROR,
+    Code::STREAM_STATE_ERROR,
+    Code::FINAL_SIZE_ERROR,
+    Code::FRAME_ENCODING_ERROR,
+    Code::CONNECTION_ID_LIMIT_ERROR,
+    Code::PROTOCOL_VIOLATION,
+    Code::CRYPTO_BUFFER_EXCEEDED,
+    Code::KEY_UPDATE_ERROR,
+    Code::TRANSPORT_PARAMETER_ERROR,
+];
+
+fn number(random: &mut Stream) -> u64 {
+    match random.below(6) {
+        0 => random.below(4),
+        1 => random.below(64),
+        2 => random.below(100_000),
+        3 => wire::varint::MAX - random.below(3),
+        4 => 1 << random.below(62),
+        _ => random.bits() & wire::varint::MAX,
+    }
+}
+
+/// A frame that decodes, with values of all kinds.
+fn frame<'a>(random: &mut Stream, bytes: &'a [u8]) -> Frame<'a> {
+    let data = &bytes[..random.below(bytes.len() as u64) as usize];
+    let id = StreamId::from_value(if random.chance(0.7) { random.below(24) } else { number(random) });
+    let offset = match random.below(3) {
+        0 => number(random).min(wire::varint::MAX - data.len() as u64),
+        _ => random.below(20_000),
+    };
+    let direction = if random.chance(0.5) { Direction::Bidirectional } else { Direction::Unidirectional };
+    match random.below(21) {
+        0 => Frame::Padding { length: 1 + random.below(20) as usize },
+        1 => Frame::Ping,
+        2 => Frame::ResetStream { id, code: number(random), final_size: number(random) },
+        3 => Frame::StopSending { id, code: number(random) },
+        4 => Frame::Crypto { offset, data },
+        5 => Frame::NewToken { token: b"token" },
+        6..=9 => Frame::Stream { id, offset, data: wire::Data::Bytes(data), fin: random.chance(0.2) },
+        10 => Frame::MaxData { maximum: number(random) },
+        11 => Frame::MaxStreamData { id, maximum: number(random) },
+        12 => Frame::MaxStreams { direction, maximum: number(random).min(StreamId::MAX_COUNT) },
+        13 => Frame::DataBlocked { limit: number(random) },
+        14 => Frame::StreamDataBlocked { id, limit: number(random) },
+        15 => Frame::StreamsBlocked { direction, limit: number(random).min(StreamId::MAX_COUNT) },
+        16 => {
+            let sequence = number(random);
+            let mut id = [0; 8];
+            random.fill(&mut id);
+            let id = ConnectionId::new(&id[..1 + random.below(8) as usize]).unwrap();
+            let retire_prior_to = sequence.min(random.below(4));
+            Frame::NewConnectionId { sequence, retire_prior_to, id, token: [0; 16] }
+        }
+        17 => Frame::RetireConnectionId { sequence: number(random) },
+        18 => Frame::PathChallenge { data: random.bits().to_be_bytes() },
+        19 if random.chance(0.1) => Frame::ApplicationClose { code: number(random), reason: data },
+        20 if random.chance(0.1) => Frame::HandshakeDone,
+        20 if random.chance(0.1) => Frame::PathResponse { data: random.bits().to_be_bytes() },
+        _ => Frame::Ping,
+    }
+}
+
+/// The bytes of an ACK frame with ranges that decode.
+fn ack(random: &mut Stream, out: &mut Vec<u8>) {
+    let mut largest = random.below(300);
+    out.push(if random.chance(0.8) { 2 } else { 3 });
+    wire::varint::encode(out, largest);
+    wire::varint::encode(out, number(random));
+    let at = out.len();
+    out.push(0);
+    let first = random.below(largest + 1);
+    wire::varint::encode(out, first);
+    largest -= first;
+    for _ in 0..random.below(30) {
+        let (gap, length) = (random.below(3), random.below(4));
+        let Some(rest) = largest.checked_sub(gap + 2 + length) else { break };
+        wire::varint::encode(out, gap);
+        wire::varint::encode(out, length);
+        out[at] += 1;
+        largest = rest;
+    }
+    if out.len() > at && out[at - 1] != 2 {
+        for _ in 0..3 {
+            wire::varint::encode(out, random.below(400));
+        }
+    }
+}
+
+/// A packet that opens under null protection.
+fn packet(random: &mut Stream, known: &Overheard, kind: PacketKind, payload: &[u8]) -> Vec<u8> {
+    let number = match random.below(3) {
+        0 => random.below(200),
+        1 => random.below(100_000),
+        _ => 1_000_000 + random.below(1_000_000),
+    };
+    let number = Truncated::with_length(number, 4);
+    let (destination, source) = (known.destination, known.source);
+    let mut bytes = Vec::new();
+    if kind == PacketKind::OneRtt {
+        let key_phase = random.chance(0.05);
+        ShortHeader { destination, spin: random.chance(0.5), key_phase, number }.write(&mut bytes);
+        bytes.extend_from_slice(payload);
+        bytes.resize(bytes.len() + TAG, 0);
+    } else {
+        let header = LongHeader { kind, version: known.version, destination, source, token: &[], number };
+        let written = header.write(&mut bytes);
+        let begin = bytes.len();
+        bytes.extend_from_slice(payload);
+        bytes.resize(bytes.len() + TAG, 0);
+        let behind = bytes.len() - begin;
+        written.set_length(&mut bytes, behind);
+    }
+    bytes
+}
+
+/// Sends one such packet to one of the ends.
+pub(crate) fn act(random: &mut Stream, world: &mut World, filler: &[u8]) {
+    let count = world.overheard.len() as u64;
+    if count == 0 {
+        return;
+    }
+    let known = world.overheard[random.below(count) as usize];
+    let mut payload = Vec::new();
+    for _ in 0..1 + random.below(3) {
+        if random.chance(0.15) {
+            ack(random, &mut payload);
+        } else {
+            frame(random, filler).encode(&mut payload);
+        }
+    }
+    let kind = match random.below(10) {
+        0 => PacketKind::Initial,
+        1 => PacketKind::Handshake,
+        2 => PacketKind::ZeroRtt,
+        _ => PacketKind::OneRtt,
+    };
+    if random.chance(0.1) && !payload.is_empty() {
+        let at = random.below(payload.len() as u64) as usize;
+        payload[at] ^= random.bits() as u8;
+    }
+    if kind != PacketKind::OneRtt && random.chance(0.5) {
+        payload.resize(payload.len().max(1200), 0);
+    }
+    let bytes = packet(random, &known, kind, &payload);
+    let (from, to) = match known.to_server {
+        true => (world.clients[known.client].outside, server_address()),
+        false => (server_address(), client_address(known.client)),
+    };
+    let delay = Duration::from_micros(random.below(20_000));
+    let client = known.to_server.then_some((known.client, true));
+    world.launch(delay, Flying { from, to, bytes, hole: None, damage: None, ecn: Ecn::NotEct, client });
+}

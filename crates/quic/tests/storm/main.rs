@@ -1,0 +1,200 @@
+//! The endpoint in a storm: several clients, one server, and an attacker between them who loses, repeats, reorders,
+//! cuts and alters datagrams, moves and spoofs addresses, replays, and invents packets, with keys and without.
+//!
+//! Whatever happens: no panic, no standing still, bounded memory, at most three bytes for one to an address that is not
+//! proven, and each connection comes to its end with all bytes intact or closes with the code that the RFC names.
+//! Each case is a seed; a failure prints it. `QUIC_STORM_CASES` sets how many there are for each kind of attack,
+//! `QUIC_STORM_FIRST` the first seed (0).
+
+mod allocator;
+#[path = "../behaviour/pair/options.rs"]
+#[allow(dead_code, reason = "other tests use all of it")]
+mod defaults;
+mod exchange;
+mod insider;
+mod laws;
+mod options;
+mod outsider;
+mod weather;
+mod world;
+
+use allocator::{held, start_anew};
+use quic::CloseReason;
+use random::Stream;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use units::{Duration, Time};
+use weather::Weather;
+use world::World;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+/// When a connection that could still finish has had all the time for it.
+const LAST: Duration = Duration::from_secs(900);
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// What came of some cases.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    connections: u64,
+    finished: u64,
+    peak: i64,
+}
+
+/// Runs a case for each seed and says which one failed.
+fn for_seeds(name: &str, default: u64, mut case: impl FnMut(u64) -> Tally) -> Tally {
+    let first = number("QUIC_STORM_FIRST").unwrap_or(0);
+    let count = number("QUIC_STORM_CASES").unwrap_or(default);
+    let mut sum = Tally::default();
+    for seed in first..first + count {
+        start_anew();
+        match catch_unwind(AssertUnwindSafe(|| case(seed))) {
+            Ok(tally) => {
+                sum.connections += tally.connections;
+                sum.finished += tally.finished;
+                sum.peak = sum.peak.max(tally.peak);
+            }
+            Err(panic) => {
+                eprintln!("{name}: failed with QUIC_STORM_FIRST={seed} QUIC_STORM_CASES=1");
+                resume_unwind(panic);
+            }
+        }
+    }
+    println!("{name}: seeds {first}..{}: {sum:?}", first + count);
+    sum
+}
+
+/// A world whose connections have options of all kinds.
+fn world(seed: u64, context: &tls::Context) -> World {
+    let mut random = Stream::new(seed, "options");
+    World::new(seed, context, || options::config(&mut random))
+}
+
+/// Goes on until all is over; `allowed` judges how each connection ended.
+fn run(
+    mut world: World,
+    weather: &mut Weather,
+    null: bool,
+    mut meddle: impl FnMut(&mut World),
+    allowed: impl Fn(&CloseReason) -> bool,
+) -> Tally {
+    let end = Time::ZERO + LAST;
+    while !world.is_over() && world.now < end {
+        weather.meddle(&mut world);
+        meddle(&mut world);
+        if !world.step(weather) {
+            break;
+        }
+        if (0..world.clients.len()).all(|client| world.exchange.is_done(client)) && world.now > weather.until
+        {
+            break;
+        }
+    }
+    let mut tally = Tally { peak: world.laws.peak, ..Tally::default() };
+    for (index, client) in world.clients.iter().enumerate() {
+        let done = world.exchange.is_done(index);
+        tally.connections += 1;
+        tally.finished += u64::from(done);
+        assert!(
+            // Who lies about what arrived can keep the truth waiting for ever.
+            done || client.close.is_some() || !world.exchange.strict,
+            "client {index} neither finishes nor ends by {}\n{}",
+            world.now,
+            world.exchange.describe(index)
+        );
+        if let Some(reason) = &client.close {
+            assert!(allowed(reason), "client {index}: {reason}");
+        }
+    }
+    for (_, reason) in &world.accepted {
+        if let Some(reason) = reason {
+            assert!(allowed(reason), "server: {reason}");
+        }
+    }
+    world.end();
+    if null {
+        assert_eq!(held(), 0, "what the endpoints allocated is given back");
+    }
+    tally
+}
+
+fn is_natural(reason: &CloseReason) -> bool {
+    reason.is_clean() || matches!(reason, CloseReason::IdleTimeout | CloseReason::StatelessReset)
+}
+
+fn under_weather(name: &str, default: u64, context: &tls::Context, null: bool) {
+    let tally = for_seeds(name, default, |seed| {
+        let mut weather = Weather::new(seed);
+        run(world(seed, context), &mut weather, null, |_| (), is_natural)
+    });
+    assert!(tally.finished * 10 >= tally.connections * 9, "{tally:?}");
+}
+
+#[test]
+fn bad_weather_leaves_data_intact() {
+    under_weather("weather", 150, &defaults::null(), true);
+}
+
+#[test]
+fn bad_weather_leaves_data_intact_under_tls() {
+    under_weather("weather, tls", 15, &defaults::tls(), false);
+}
+
+fn under_outsiders(name: &str, default: u64, context: &tls::Context, null: bool) {
+    let tally = for_seeds(name, default, |seed| {
+        let mut weather = Weather::new(seed);
+        let mut random = Stream::new(seed, "outsider");
+        let rate = random.unit() * random.unit() * 0.5;
+        let until = weather.until;
+        let forged = std::cell::Cell::new(false);
+        let meddle = |world: &mut World| {
+            if world.now < until && random.chance(rate) {
+                let fatal = outsider::act(&mut random, world);
+                forged.set(forged.get() || fatal);
+            }
+        };
+        let allowed = |reason: &CloseReason| {
+            is_natural(reason) || forged.get() && matches!(reason, CloseReason::VersionMismatch)
+        };
+        run(world(seed, context), &mut weather, null, meddle, allowed)
+    });
+    assert!(tally.finished * 10 >= tally.connections * 7, "{tally:?}");
+}
+
+#[test]
+fn who_has_no_keys_does_no_harm() {
+    under_outsiders("outsider", 150, &defaults::null(), true);
+}
+
+#[test]
+fn who_has_no_keys_does_no_harm_under_tls() {
+    under_outsiders("outsider, tls", 15, &defaults::tls(), false);
+}
+
+#[test]
+fn hostile_packets_do_no_more_than_close_the_connection() {
+    let filler = vec![0x5a; 800];
+    for_seeds("insider", 400, |seed| {
+        let mut weather = Weather::new(seed);
+        let mut random = Stream::new(seed, "insider");
+        let rate = random.unit() * random.unit() * 0.5;
+        let until = weather.until;
+        let mut world = world(seed, &defaults::null());
+        world.exchange.strict = false;
+        let meddle = |world: &mut World| {
+            if world.now < until && random.chance(rate) {
+                insider::act(&mut random, world, &filler);
+            }
+        };
+        let allowed = |reason: &CloseReason| match reason {
+            CloseReason::Transport(error) => {
+                insider::CODES.contains(&error.code) || error.code.alert().is_some()
+            }
+            _ => true,
+        };
+        run(world, &mut weather, true, meddle, allowed)
+    });
+}

@@ -1,0 +1,140 @@
+//! An attacker without keys: it replays, spoofs addresses, and invents what needs no keys.
+
+use crate::weather::flip;
+use crate::world::{Flying, ID_LENGTH, World, client_address, server_address};
+use random::Stream;
+use std::net::SocketAddr;
+use units::Duration;
+use wire::{ConnectionId, Damage, Ecn, Version};
+
+/// Nobody lives at these addresses.
+fn victim(random: &mut Stream) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, random.below(4) as u8], 7000 + random.below(3) as u16))
+}
+
+/// Does one thing. Gives whether it may make a client give up: a Version Negotiation packet needs no proof.
+pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
+    let client = random.below(world.clients.len() as u64) as usize;
+    let delay = Duration::from_micros(random.below(50_000));
+    match random.below(7) {
+        // What is underway, once more, from an address that is another's; perhaps altered.
+        0 | 1 => {
+            let count = world.underway().len() as u64;
+            if count == 0 {
+                return false;
+            }
+            let picked = world.underway().nth(random.below(count) as usize).cloned();
+            let Some(mut copy) = picked else { return false };
+            if random.chance(0.7) {
+                copy.from = victim(random);
+                copy.client = None;
+            }
+            if random.chance(0.3) {
+                flip(random, &mut copy);
+            }
+            world.launch(delay, copy);
+        }
+        // A packet of one connection to another's client.
+        2 => {
+            let picked = world.underway().next().cloned();
+            let Some(mut copy) = picked else { return false };
+            if copy.to != server_address() {
+                copy.to = client_address(client);
+                // Under null protection nothing has a tag: what the endpoint must refuse is marked as altered.
+                copy.damage = Some(Damage { first: 0, last: u32::MAX });
+            }
+            world.launch(delay, copy);
+        }
+        // Noise, some of it with a plausible beginning.
+        3 => {
+            let mut bytes = vec![0; random.below(1500) as usize];
+            random.fill(&mut bytes);
+            if let Some(known) = overheard(random, world)
+                && bytes.len() > 40
+            {
+                match random.below(3) {
+                    // Also what a stateless reset looks like.
+                    0 => {
+                        bytes[0] = 0x40 | bytes[0] & 0x3f;
+                        bytes[1..1 + known.len()].copy_from_slice(known.as_bytes());
+                    }
+                    1 => {
+                        bytes[0] |= 0xc0;
+                        let version = if random.chance(0.5) { Version::V1.0 } else { random.bits() as u32 };
+                        bytes[1..5].copy_from_slice(&version.to_be_bytes());
+                        bytes[5] = known.len() as u8;
+                        bytes[6..6 + known.len()].copy_from_slice(known.as_bytes());
+                    }
+                    _ => {}
+                }
+            }
+            let from = if random.chance(0.5) { victim(random) } else { world.clients[client].outside };
+            inject(world, delay, random.chance(0.5), client, from, bytes);
+        }
+        // An Initial packet that nobody meant, of full size: a server may answer it.
+        4 => {
+            let mut bytes = vec![0; 1200 + random.below(200) as usize];
+            random.fill(&mut bytes[6..]);
+            bytes[0] = 0xc0 | random.below(4) as u8;
+            let version = if random.chance(0.7) { Version::V1.0 } else { random.bits() as u32 };
+            bytes[1..5].copy_from_slice(&version.to_be_bytes());
+            bytes[5] = 8;
+            bytes[14] = 8;
+            bytes[23] = 0;
+            bytes[24] = 0x44;
+            let from = victim(random);
+            inject(world, delay, true, client, from, bytes);
+        }
+        // Version Negotiation towards a client.
+        5 => {
+            let known = world.overheard.iter().find(|known| known.to_server && known.client == client);
+            let Some(known) = known.copied() else { return false };
+            let mut bytes = Vec::new();
+            let listed = [Version(0x1a2a_3a4a), Version(random.bits() as u32)];
+            let (destination, source) = (known.source.as_bytes(), known.destination.as_bytes());
+            wire::header::version_negotiation(&mut bytes, 0, destination, source, &listed);
+            inject(world, delay, false, client, server_address(), bytes);
+            return true;
+        }
+        // Retry towards a client: its tag is a guess.
+        _ => {
+            let known = world.overheard.iter().find(|known| known.to_server && known.client == client);
+            let Some(known) = known.copied() else { return false };
+            let mut bytes = vec![0xf0];
+            bytes.extend_from_slice(&Version::V1.0.to_be_bytes());
+            for id in [known.source, known.destination] {
+                bytes.push(id.len() as u8);
+                bytes.extend_from_slice(id.as_bytes());
+            }
+            let tail = bytes.len();
+            bytes.resize(tail + 16 + 1 + random.below(60) as usize, 0);
+            random.fill(&mut bytes[tail..]);
+            inject(world, delay, false, client, server_address(), bytes);
+        }
+    }
+    false
+}
+
+/// An id that was seen on the wire, of the usual length.
+fn overheard(random: &mut Stream, world: &World) -> Option<ConnectionId> {
+    let count = world.overheard.len() as u64;
+    let known = (count > 0).then(|| world.overheard[random.below(count) as usize].destination)?;
+    (known.len() == ID_LENGTH).then_some(known)
+}
+
+fn inject(
+    world: &mut World,
+    delay: Duration,
+    to_server: bool,
+    client: usize,
+    from: SocketAddr,
+    bytes: Vec<u8>,
+) {
+    let (from, to) = match to_server {
+        true => (from, server_address()),
+        false => (server_address(), client_address(client)),
+    };
+    // Under null protection nothing has a tag: what the endpoint must refuse is marked as altered.
+    let damage = Some(Damage { first: 0, last: u32::MAX });
+    world.launch(delay, Flying { from, to, bytes, hole: None, damage, ecn: Ecn::NotEct, client: None });
+}

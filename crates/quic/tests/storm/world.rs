@@ -1,0 +1,353 @@
+//! Some clients, one server, and a network that belongs to an attacker.
+
+use crate::allocator::{held, inside};
+use crate::exchange::Exchange;
+use crate::laws::Laws;
+use quic::{CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};
+use random::Stream;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use trace::Interest;
+use units::{Duration, Time};
+use wire::{ConnectionId, Damage, Ecn, Header, Hole, PacketKind};
+
+/// The length of the ids that endpoints choose.
+pub(crate) const ID_LENGTH: usize = 8;
+/// Connections that the server holds at most.
+pub(crate) const MAX_CONNECTIONS: usize = 6;
+/// A datagram never gets larger than this.
+const LARGEST_DATAGRAM: usize = 65_527;
+
+pub(crate) fn server_address() -> SocketAddr {
+    "10.0.0.2:443".parse().unwrap()
+}
+
+/// The address at which a client stands, behind whatever translates it.
+pub(crate) fn client_address(index: usize) -> SocketAddr {
+    SocketAddr::from(([10, 0, 1, index as u8 + 1], 50_000))
+}
+
+/// A datagram underway.
+#[derive(Debug, Clone)]
+pub(crate) struct Flying {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub bytes: Vec<u8>,
+    pub hole: Option<Hole>,
+    pub damage: Option<Damage>,
+    pub ecn: Ecn,
+    /// The client that sent it, if one did, and whether it had received anything by then.
+    pub client: Option<(usize, bool)>,
+}
+
+impl Flying {
+    pub(crate) fn length(&self) -> usize {
+        self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
+    }
+}
+
+/// The ids by which the newest packets of a connection are known: what an eavesdropper sees.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Overheard {
+    pub to_server: bool,
+    /// Whose connection it is.
+    pub client: usize,
+    pub destination: ConnectionId,
+    pub source: ConnectionId,
+    pub kind: PacketKind,
+    pub version: wire::Version,
+}
+
+/// One client with its connection.
+pub(crate) struct Client {
+    pub endpoint: Endpoint,
+    pub handle: Option<Handle>,
+    pub config: Arc<Config>,
+    pub opens_at: Time,
+    /// The address that the world sees: the last that a translator gave it.
+    pub outside: SocketAddr,
+    pub has_received: bool,
+    pub close: Option<CloseReason>,
+}
+
+/// What the attacker does to a datagram: it is altered in place; each delay is a copy that arrives.
+pub(crate) trait Attacker {
+    fn on_datagram(&mut self, now: Time, flying: &mut Flying, delays: &mut Vec<Duration>);
+}
+
+/// Everything.
+pub(crate) struct World {
+    pub now: Time,
+    pub clients: Vec<Client>,
+    pub server: Endpoint,
+    pub accepted: Vec<(Handle, Option<CloseReason>)>,
+    pub exchange: Exchange,
+    pub laws: Laws,
+    pub overheard: Vec<Overheard>,
+    flying: BTreeMap<(Time, u64), Flying>,
+    order: u64,
+    /// What the endpoints share and did not allocate: it outlives them.
+    kept: Vec<Arc<Config>>,
+    /// Old outside addresses still lead to their clients.
+    translated: BTreeMap<SocketAddr, usize>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, context: &tls::Context, mut config: impl FnMut() -> Config) -> World {
+        let mut random = Stream::new(seed, "world");
+        let options = |local, accept: Option<Arc<Config>>| EndpointOptions {
+            local,
+            accept,
+            tls: context.clone(),
+            max_connections: MAX_CONNECTIONS,
+            interest: if seed.is_multiple_of(4) { Interest::ALL } else { Interest::NONE },
+        };
+        let server = Arc::new(config());
+        let mut kept = vec![server.clone()];
+        let mut laws = Laws::new();
+        laws.admit(&server, MAX_CONNECTIONS as u64);
+        let mut clients = Vec::new();
+        for index in 0..1 + random.below(3) as usize {
+            let config = Arc::new(config());
+            kept.push(config.clone());
+            laws.admit(&config, 1);
+            let local = client_address(index);
+            let name = format!("client {index}");
+            let endpoint = inside(|| Endpoint::new(options(local, None), Stream::new(seed, &name)));
+            clients.push(Client {
+                endpoint,
+                handle: None,
+                config,
+                opens_at: Time::ZERO + Duration::from_micros(random.below(60_000)),
+                outside: local,
+                has_received: false,
+                close: None,
+            });
+        }
+        let translated = (0..clients.len()).map(|index| (client_address(index), index)).collect();
+        World {
+            now: Time::ZERO,
+            server: inside(|| {
+                Endpoint::new(options(server_address(), Some(server)), Stream::new(seed, "server"))
+            }),
+            exchange: Exchange::new(Stream::new(seed, "exchange")),
+            clients,
+            accepted: Vec::new(),
+            laws,
+            overheard: Vec::new(),
+            flying: BTreeMap::new(),
+            order: 0,
+            kept,
+            translated,
+        }
+    }
+
+    /// Drops the endpoints, with all that they allocated.
+    pub(crate) fn end(self) {
+        let World { clients, server, accepted, kept, .. } = self;
+        inside(|| drop(server));
+        for client in clients {
+            inside(|| drop(client.endpoint));
+        }
+        drop((accepted, kept));
+    }
+
+    /// From now on the client comes from another address; what is sent to the old one still finds it.
+    pub(crate) fn translate(&mut self, client: usize, outside: SocketAddr) {
+        self.clients[client].outside = outside;
+        self.translated.insert(outside, client);
+    }
+
+    /// Puts a datagram on its way.
+    pub(crate) fn launch(&mut self, delay: Duration, flying: Flying) {
+        self.order += 1;
+        self.flying.insert((self.now + delay, self.order), flying);
+    }
+
+    /// Datagrams that are underway.
+    pub(crate) fn underway(&self) -> impl ExactSizeIterator<Item = &Flying> {
+        self.flying.values()
+    }
+
+    /// Whether nothing can happen any more.
+    pub(crate) fn is_over(&self) -> bool {
+        let opened = self.clients.iter().all(|client| client.handle.is_some());
+        opened && self.clients.iter().all(|client| client.endpoint.is_empty()) && self.server.is_empty()
+    }
+
+    /// Lets the next thing happen; `false` if nothing is left to.
+    pub(crate) fn step(&mut self, attacker: &mut dyn Attacker) -> bool {
+        let opening =
+            self.clients.iter().filter(|client| client.handle.is_none()).map(|client| client.opens_at);
+        let timers = self.clients.iter().map(|client| client.endpoint.wake_at());
+        let next = self.flying.keys().next().map(|(at, _)| *at);
+        let next = timers.chain([next, self.server.wake_at()]).flatten().chain(opening).min();
+        let Some(at) = next.map(|at| at.max(self.now)) else { return false };
+        self.laws.tick(self.now, at);
+        self.now = at;
+        for client in &mut self.clients {
+            if client.handle.is_none() && client.opens_at <= at {
+                let opening = Opening::new(server_address(), client.config.clone());
+                let handle = inside(|| client.endpoint.connect(at, opening));
+                client.handle = Some(handle.expect("a client can open its connection"));
+            }
+            inside(|| client.endpoint.wake(at));
+        }
+        inside(|| self.server.wake(at));
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= at) {
+            let flying = entry.remove();
+            self.deliver(flying);
+        }
+        self.drain(attacker);
+        self.laws.check_memory(held());
+        true
+    }
+
+    fn deliver(&mut self, mut flying: Flying) {
+        let Flying { from, to, .. } = flying;
+        let length = flying.length();
+        // A client behind a translator knows the address that it has, and not the one that the world sees.
+        let local = self.translated.get(&to).map_or(to, |index| client_address(*index));
+        let endpoint = if to == server_address() {
+            self.laws.server_received(from, length, flying.client);
+            &mut self.server
+        } else if let Some(&index) = self.translated.get(&to) {
+            self.clients[index].has_received = true;
+            &mut self.clients[index].endpoint
+        } else {
+            return;
+        };
+        let datagram = Datagram {
+            local,
+            remote: from,
+            ecn: flying.ecn,
+            bytes: &mut flying.bytes,
+            hole: flying.hole,
+            damage: flying.damage,
+        };
+        let now = self.now;
+        inside(|| endpoint.receive(now, datagram));
+    }
+
+    /// Lets all ends send what they may send now, and applications act.
+    fn drain(&mut self, attacker: &mut dyn Attacker) {
+        for index in 0..self.clients.len() {
+            let client = &mut self.clients[index];
+            let mut sent = Vec::new();
+            let now = self.now;
+            let exchange = &mut self.exchange;
+            let close = &mut client.close;
+            drain_endpoint(now, &mut client.endpoint, &mut sent, |_, connection, events| {
+                exchange.attend(now, (index, true), connection, events);
+                *close = connection.close_reason().cloned();
+            });
+            for mut flying in sent {
+                flying.from = client.outside;
+                flying.client = Some((index, client.has_received));
+                overhear(&mut self.overheard, true, index, &flying);
+                Self::send(now, &mut self.order, &mut self.flying, attacker, flying);
+            }
+        }
+        let mut sent = Vec::new();
+        let now = self.now;
+        let (exchange, accepted, translated) = (&mut self.exchange, &mut self.accepted, &self.translated);
+        drain_endpoint(now, &mut self.server, &mut sent, |handle, connection, events| {
+            let at = accepted.iter().position(|(known, _)| *known == handle).unwrap_or_else(|| {
+                accepted.push((handle, None));
+                accepted.len() - 1
+            });
+            accepted[at].1 = connection.close_reason().cloned();
+            // Which client it is that speaks, as far as its address tells.
+            let client = translated.get(&connection.remote()).copied();
+            exchange.attend_server(now, (at, client), connection, events);
+        });
+        for flying in sent {
+            self.laws.server_sent(flying.to, flying.length());
+            if let Some(&client) = self.translated.get(&flying.to) {
+                overhear(&mut self.overheard, false, client, &flying);
+            }
+            Self::send(now, &mut self.order, &mut self.flying, attacker, flying);
+        }
+    }
+
+    fn send(
+        now: Time,
+        order: &mut u64,
+        flying: &mut BTreeMap<(Time, u64), Flying>,
+        attacker: &mut dyn Attacker,
+        mut datagram: Flying,
+    ) {
+        assert!(datagram.length() <= LARGEST_DATAGRAM);
+        let mut delays = Vec::new();
+        attacker.on_datagram(now, &mut datagram, &mut delays);
+        for delay in delays {
+            *order += 1;
+            flying.insert((now + delay, *order), datagram.clone());
+        }
+    }
+}
+
+/// Takes everything out of an endpoint that it has to send and to tell now.
+fn drain_endpoint(
+    now: Time,
+    endpoint: &mut Endpoint,
+    sent: &mut Vec<Flying>,
+    mut attend: impl FnMut(Handle, &mut Connection, &[Event]),
+) {
+    loop {
+        if let Some(handle) = endpoint.next_active()
+            && let Some(connection) = inside(|| endpoint.get_mut(handle))
+        {
+            loop {
+                let mut events = Vec::with_capacity(1000);
+                while let Some(event) = inside(|| connection.poll_event()) {
+                    events.push(event);
+                }
+                if events.is_empty() {
+                    break;
+                }
+                attend(handle, connection, &events);
+            }
+            inside(|| drop(connection.log().drain()));
+        }
+        // With room for every datagram, so that the endpoint allocates none of it.
+        let mut bytes = Vec::with_capacity(LARGEST_DATAGRAM);
+        let Some(transmit) = inside(|| endpoint.transmit(now, &mut bytes)) else { return };
+        let flying = Flying {
+            from: transmit.local,
+            to: transmit.remote,
+            bytes: bytes.clone(),
+            hole: transmit.hole,
+            damage: None,
+            ecn: transmit.ecn,
+            client: None,
+        };
+        assert_eq!(flying.length(), transmit.length);
+        sent.push(flying);
+        assert!(sent.len() < 100_000, "an endpoint sends without end");
+    }
+}
+
+/// Notes what an eavesdropper learns from a datagram.
+fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flying: &Flying) {
+    let Ok(header) = Header::parse_with_hole(&flying.bytes, ID_LENGTH, flying.hole) else { return };
+    let at = overheard.iter().position(|known| known.to_server == to_server && known.client == client);
+    let at = at.unwrap_or_else(|| {
+        overheard.push(Overheard {
+            to_server,
+            client,
+            destination: header.destination,
+            source: header.source,
+            kind: header.kind,
+            version: header.version,
+        });
+        overheard.len() - 1
+    });
+    overheard[at].destination = header.destination;
+    if header.kind != PacketKind::OneRtt {
+        overheard[at].source = header.source;
+        overheard[at].version = header.version;
+    }
+    overheard[at].kind = header.kind;
+}
