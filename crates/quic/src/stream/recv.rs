@@ -6,8 +6,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use wire::{Code, Data};
 
-/// Out-of-order data of one stream may lie in so many pieces. A peer that needs more is playing a game.
-const MAX_PIECES: usize = 16_384;
+/// Data that came out of order may lie in so many pieces, and in one more for each [`SPAN_OF_PIECE`] bytes of the stream.
+/// Pieces cost memory of their own: so bounded they cost, over all streams of a connection, less than its credit admits
+/// of data. A peer that needs more is playing a game (RFC 9000 section 21.7).
+const MAX_PIECES: usize = 256;
+/// A tenth of a packet: losses leave pieces that are longer.
+const SPAN_OF_PIECE: u64 = 128;
 /// Neighbouring pieces of real bytes are joined up to this size.
 const JOIN_BELOW: usize = 65_536;
 
@@ -45,6 +49,8 @@ pub(crate) struct RecvHalf {
     spare: Vec<u8>,
     /// The application only counts: data is not kept.
     counting: bool,
+    /// When there are so many chunks, neighbours are joined.
+    join_at: usize,
     read: u64,
     highest: u64,
     /// MAX_STREAM_DATA: what the peer was told.
@@ -68,6 +74,7 @@ impl RecvHalf {
             chunks: VecDeque::new(),
             spare: Vec::new(),
             counting: false,
+            join_at: MAX_PIECES,
             read: 0,
             highest: 0,
             limit: window,
@@ -143,7 +150,8 @@ impl RecvHalf {
             self.keep(offset..offset + length, data);
         }
         self.received.insert(offset..offset + length);
-        if self.received.len() > MAX_PIECES {
+        let most = MAX_PIECES + (self.highest / SPAN_OF_PIECE) as usize;
+        if self.received.len() > most || self.chunks.len() > self.join_at && self.join_chunks() > most {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "stream data in too many pieces"));
         }
         Ok(fresh)
@@ -201,6 +209,27 @@ impl RecvHalf {
             }
         };
         self.chunks.insert(at, (piece.start, chunk));
+    }
+
+    /// Joins chunks that touch: data that comes from behind leaves them. Gives how many are left; to do it again waits
+    /// until there are twice as many, so that it costs little for each.
+    #[cold]
+    fn join_chunks(&mut self) -> usize {
+        let mut joined: VecDeque<(u64, Chunk)> = VecDeque::new();
+        for (start, chunk) in std::mem::take(&mut self.chunks) {
+            match (joined.back_mut().filter(|(at, last)| at + last.len() == start), chunk) {
+                (Some((_, Chunk::Bytes(kept))), Chunk::Bytes(bytes))
+                    if kept.len() + bytes.len() <= JOIN_BELOW =>
+                {
+                    kept.extend_from_slice(&bytes);
+                }
+                (Some((_, Chunk::Virtual(known))), Chunk::Virtual(length)) => *known += length,
+                (_, chunk) => joined.push_back((start, chunk)),
+            }
+        }
+        self.chunks = joined;
+        self.join_at = (2 * self.chunks.len()).max(MAX_PIECES);
+        self.chunks.len()
     }
 
     /// Takes a RESET_STREAM. Gives how much the highest offset rises.

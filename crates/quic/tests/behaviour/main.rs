@@ -1,8 +1,11 @@
 //! How two endpoints behave together, a file for each subject.
 
+#[path = "../storm/allocator.rs"]
+mod allocator;
 mod pair;
 
 mod acks;
+mod attacks;
 mod close;
 mod congestion;
 mod flow_control;
@@ -14,3 +17,6 @@ mod loss;
 mod probe;
 mod streams;
 mod transfer;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;

@@ -7,6 +7,7 @@ mod view;
 pub(crate) use options::{config, context, contexts, count, null, size, span};
 pub(crate) use view::Seen;
 
+use crate::allocator::inside;
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};
 use random::Stream;
 use std::collections::BTreeMap;
@@ -263,7 +264,8 @@ impl Pair {
             damage: flying.damage,
         };
         let endpoint = if to_server { &mut self.server } else { &mut self.client };
-        endpoint.receive(self.now, datagram);
+        let now = self.now;
+        inside(|| endpoint.receive(now, datagram));
     }
 
     /// Goes on until `done` or the time is over; whether it was done.

@@ -1,0 +1,266 @@
+//! Attacks that are known by name (RFC 9000 section 21): what they cost the victim, and how they end.
+//!
+//! The attacker is a peer with the keys, who breaks no rule that a single packet could show. Attacks by whoever has no
+//! keys are in `door` and in the storm.
+
+use crate::allocator::{held, start_anew};
+use crate::pair::{Pair, config, count, delay, ms, null, size};
+use quic::{CloseReason, Data};
+use trace::PacketKind;
+use wire::{Code, ConnectionId, Direction, Frame, Side, StreamId};
+
+/// Room for frames in a packet of the attacker.
+const ROOM: usize = 1400;
+
+/// A pair whose server has these options, with the handshake over; the memory that the server holds is counted from
+/// here on.
+fn victim(options: &[(&str, units::parameter::Value)]) -> Pair {
+    start_anew();
+    let mut pair = Pair::new(null(), config(&[]), config(options), delay(10));
+    pair.establish();
+    pair.cut();
+    pair.keeps_bytes = false;
+    pair
+}
+
+fn id(direction: Direction, index: u64) -> StreamId {
+    StreamId::new(Side::Client, direction, index)
+}
+
+fn data(id: StreamId, offset: u64, bytes: &[u8]) -> Frame<'_> {
+    Frame::Stream { id, offset, data: wire::Data::Bytes(bytes), fin: false }
+}
+
+/// Sends frames in as many packets as they take, until the victim closes. Gives how many were sent.
+fn flood<'a>(pair: &mut Pair, frames: impl Iterator<Item = Frame<'a>>) -> usize {
+    let mut payload = Vec::new();
+    let mut sent = 0;
+    for frame in frames {
+        frame.encode(&mut payload);
+        sent += 1;
+        if payload.len() > ROOM {
+            pair.inject_raw(true, PacketKind::OneRtt, &payload);
+            payload.clear();
+            if pair.server().is_over() {
+                return sent;
+            }
+        }
+    }
+    if !payload.is_empty() {
+        pair.inject_raw(true, PacketKind::OneRtt, &payload);
+    }
+    sent
+}
+
+fn code(pair: &mut Pair) -> Option<Code> {
+    match pair.server().close_reason() {
+        Some(CloseReason::Transport(error)) => Some(error.code),
+        None => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// RFC 9000 section 21.7: a byte here and a byte there, and nothing can be joined.
+#[test]
+fn fragments_cost_no_more_than_the_credit() {
+    let mut pair = victim(&[("initial_max_data", size(1_000_000))]);
+    let before = held();
+    // Every second byte of many streams, up to the credit of the connection.
+    let frames = (0..10_000)
+        .flat_map(|at| (0..100).map(move |stream| data(id(Direction::Unidirectional, stream), 2 * at, b"x")));
+    let sent = flood(&mut pair, frames);
+    assert!(held() - before < 5_000_000, "{} bytes for {sent} fragments", held() - before);
+    assert_eq!(code(&mut pair), Some(Code::INTERNAL_ERROR));
+    assert!(sent >= 25_600, "losses alone must not look like this: {sent}");
+}
+
+/// The same bytes from the end to the beginning: each fragment touches the one before it.
+#[test]
+fn a_stream_that_comes_backwards_byte_by_byte_is_joined() {
+    let mut pair = victim(&[]);
+    let before = held();
+    let stream = id(Direction::Unidirectional, 0);
+    flood(&mut pair, (1..100_000u64).rev().map(|at| data(stream, at, b"x")));
+    assert_eq!(code(&mut pair), None);
+    assert!(held() - before < 1_000_000, "{} bytes", held() - before);
+    flood(&mut pair, std::iter::once(data(stream, 0, b"x")));
+    let mut out = vec![0; 200_000];
+    assert_eq!(pair.server().read(stream, &mut out).map(|read| read.bytes), Ok(100_000));
+    assert!(out[..100_000].iter().all(|byte| *byte == b'x'));
+}
+
+/// RFC 9000 section 21.6: streams are opened, used a little, and never finished. The limit is the peer's to set.
+#[test]
+fn streams_that_are_never_finished_stay_within_the_limit() {
+    let limit = 50;
+    let mut pair = victim(&[("initial_max_streams_uni", count(limit))]);
+    let before = held();
+    flood(&mut pair, (0..limit).map(|index| data(id(Direction::Unidirectional, index), 1, b"x")));
+    assert_eq!(code(&mut pair), None);
+    assert!(held() - before < limit as i64 * 1_500, "{} bytes", held() - before);
+    flood(&mut pair, std::iter::once(data(id(Direction::Unidirectional, limit), 0, b"x")));
+    assert_eq!(code(&mut pair), Some(Code::STREAM_LIMIT_ERROR));
+}
+
+/// Rapid reset: streams are opened and given up at once, over and over. As long as the application has not let go of
+/// them they count, so that work cannot pile up behind the limit.
+#[test]
+fn streams_that_are_reset_at_once_still_count() {
+    let limit = 20;
+    let mut pair = victim(&[("initial_max_streams_bidi", count(limit))]);
+    let before = held();
+    let mut opened = 0;
+    for index in 0..100_000 {
+        let stream = id(Direction::Bidirectional, index);
+        let reset = Frame::ResetStream { id: stream, code: 1, final_size: 3 };
+        let stop = Frame::StopSending { id: stream, code: 1 };
+        pair.inject_data(true, &[data(stream, 0, b"GET"), reset, stop]);
+        if pair.server().is_over() {
+            break;
+        }
+        opened += 1;
+    }
+    assert_eq!(opened, limit, "no credit comes back while nobody has read the resets");
+    assert_eq!(code(&mut pair), Some(Code::STREAM_LIMIT_ERROR));
+    assert!(held() - before < 60_000, "{} bytes", held() - before);
+}
+
+/// The same against an application that lets go of each stream: it may go on, and nothing is left behind.
+#[test]
+fn rapid_reset_leaves_nothing_behind() {
+    let mut pair = victim(&[("initial_max_streams_bidi", count(100)), ("initial_max_data", size(5_000))]);
+    let mut after_warming = 0;
+    for index in 0..5_000 {
+        let stream = id(Direction::Bidirectional, index);
+        let reset = Frame::ResetStream { id: stream, code: 1, final_size: 3 };
+        let stop = Frame::StopSending { id: stream, code: 1 };
+        pair.inject_data(true, &[data(stream, 0, b"GET"), reset, stop]);
+        let _ = pair.server().stop(stream, 0);
+        pair.server_events.clear();
+        // The attacker acknowledges all that it is sent, so that nothing has to be repeated.
+        let largest = pair.server().stats().packets_sent.saturating_sub(10);
+        let mut payload = vec![0x02];
+        wire::varint::encode(&mut payload, largest);
+        payload.extend_from_slice(&[0, 0]);
+        wire::varint::encode(&mut payload, largest);
+        pair.inject_raw(true, PacketKind::OneRtt, &payload);
+        assert_eq!(code(&mut pair), None, "{index}");
+        if index == 1_000 {
+            after_warming = held();
+        }
+    }
+    assert!(held() - after_warming < 40_000, "{} bytes more", held() - after_warming);
+    assert!(pair.server().open_streams() <= 100);
+}
+
+/// RFC 9000 section 21.8 and 5.1.2: ids are issued and retired without end; the retirements are not acknowledged.
+#[test]
+fn connection_ids_without_end_are_refused() {
+    let mut pair = victim(&[("active_connection_id_limit", count(4))]);
+    let before = held();
+    let frames = (10..10_000u64).map(|sequence| Frame::NewConnectionId {
+        sequence,
+        retire_prior_to: sequence,
+        id: ConnectionId::new(&sequence.to_be_bytes()).unwrap(),
+        token: [7; 16],
+    });
+    let sent = flood(&mut pair, frames);
+    assert!(sent < 200, "{sent}");
+    assert_eq!(code(&mut pair), Some(Code::CONNECTION_ID_LIMIT_ERROR));
+    assert!(held() - before < 40_000, "{} bytes", held() - before);
+}
+
+/// Frames that mean nothing, one to a packet: each is acknowledged, no more is sent than came, and nothing is kept.
+#[test]
+fn tiny_frames_cost_an_acknowledgement_each_at_most() {
+    let limit = |maximum| Frame::MaxStreamData { id: id(Direction::Bidirectional, 0), maximum };
+    let kinds: [&dyn Fn(u64) -> Frame<'static>; 6] = [
+        &|_| Frame::Ping,
+        &|n| Frame::MaxData { maximum: n },
+        &|n| Frame::DataBlocked { limit: n },
+        &limit,
+        &|n| Frame::StreamDataBlocked { id: id(Direction::Bidirectional, 0), limit: n },
+        &|_| Frame::Padding { length: 1 },
+    ];
+    for (which, frame) in kinds.into_iter().enumerate() {
+        let mut pair = victim(&[]);
+        let (sent, bytes) = (pair.server().stats().packets_sent, pair.server().stats().bytes_sent);
+        let mut came = 0;
+        let mut after_warming = 0;
+        for n in 0..5_000 {
+            pair.inject_data(true, &[frame(n), Frame::Padding { length: 4 }]);
+            came += 40;
+            pair.server_events.clear();
+            if n == 1_000 {
+                after_warming = held();
+            }
+        }
+        assert_eq!(code(&mut pair), None, "{which}");
+        let stats = pair.server().stats();
+        assert!(stats.packets_sent - sent <= 5_000, "{which}");
+        assert!(stats.bytes_sent - bytes <= 2 * came, "{which}: {} bytes", stats.bytes_sent - bytes);
+        assert!(held() - after_warming < 40_000, "{which}: {} bytes more", held() - after_warming);
+    }
+}
+
+/// RFC 9000 section 21.4: an acknowledgement of what was not received yet makes the sender no faster than its network
+/// when it acknowledges what was never sent.
+#[test]
+fn an_optimistic_acknowledgement_beyond_what_was_sent_ends_it() {
+    let mut pair = victim(&[]);
+    let now = pair.now;
+    let stream = pair.server().open(Direction::Unidirectional).unwrap();
+    pair.server().write(now, stream, Data::Virtual(10_000_000)).unwrap();
+    pair.drain();
+    let next = pair.server().stats().packets_sent;
+    let mut payload = vec![0x02];
+    wire::varint::encode(&mut payload, next + 1_000);
+    payload.extend_from_slice(&[0, 0, 0]);
+    pair.inject_raw(true, PacketKind::OneRtt, &payload);
+    assert_eq!(code(&mut pair), Some(Code::PROTOCOL_VIOLATION));
+}
+
+/// Credit that would overflow a counter, and offsets at the end of all streams (RFC 9000 sections 4.5 and 19.8).
+#[test]
+fn numbers_at_their_end_do_not_overflow() {
+    let last = wire::varint::MAX;
+    let stream = id(Direction::Bidirectional, 0);
+    let table: [(Frame<'_>, Option<Code>); 7] = [
+        (Frame::MaxData { maximum: last }, None),
+        (Frame::MaxStreamData { id: stream, maximum: last }, None),
+        (Frame::MaxStreams { direction: Direction::Bidirectional, maximum: StreamId::MAX_COUNT }, None),
+        (data(stream, last - 1, b"x"), Some(Code::FLOW_CONTROL_ERROR)),
+        (Frame::ResetStream { id: stream, code: last, final_size: last }, Some(Code::FLOW_CONTROL_ERROR)),
+        (Frame::Crypto { offset: last - 1, data: b"x" }, Some(Code::CRYPTO_BUFFER_EXCEEDED)),
+        (Frame::RetireConnectionId { sequence: last }, Some(Code::PROTOCOL_VIOLATION)),
+    ];
+    for (frame, expected) in table {
+        let mut pair = victim(&[]);
+        pair.inject_data(true, &[frame]);
+        assert_eq!(code(&mut pair), expected, "{frame:?}");
+        if expected.is_none() {
+            // And it can still be used.
+            let now = pair.now;
+            let stream = pair.server().open(Direction::Bidirectional).unwrap();
+            pair.server().write(now, stream, Data::Virtual(1_000_000)).unwrap();
+            pair.run_for(ms(50));
+            assert!(!pair.server().is_over());
+        }
+    }
+}
+
+/// What is read late is not acknowledged as read: a peer that fills every credit holds no more memory than the credit.
+#[test]
+fn data_that_nobody_reads_costs_what_the_credit_admits() {
+    let window = 300_000;
+    let mut pair =
+        victim(&[("initial_max_data", size(window)), ("initial_max_stream_data_bidi_remote", size(window))]);
+    let before = held();
+    let piece = [9; 1_000];
+    let stream = id(Direction::Bidirectional, 0);
+    flood(&mut pair, (0..window / 1_000).map(|n| data(stream, n * 1_000, &piece)));
+    assert_eq!(code(&mut pair), None);
+    assert!(held() - before < 2 * window as i64, "{} bytes", held() - before);
+    flood(&mut pair, std::iter::once(data(stream, window, b"x")));
+    assert_eq!(code(&mut pair), Some(Code::FLOW_CONTROL_ERROR));
+}
