@@ -48,13 +48,8 @@ impl Pair {
     /// A pair at rest: the handshake is confirmed, a stream of 1000 bytes has come and gone, all is acknowledged.
     pub(crate) fn at_rest(contexts: &Contexts) -> Pair {
         let endpoint = |local: ([u8; 4], u16), accept| {
-            let options = EndpointOptions {
-                local: local.into(),
-                accept,
-                tls: contexts.tls.clone(),
-                max_connections: 1,
-                interest: trace::Interest::NONE,
-            };
+            let options =
+                EndpointOptions { accept, ..EndpointOptions::new(local.into(), contexts.tls.clone()) };
             Endpoint::new(options, Stream::new(1, "pair"))
         };
         let (mut client, server) = (endpoint(CLIENT, None), endpoint(SERVER, Some(contexts.config.clone())));

@@ -157,11 +157,10 @@ impl Plan<'_> {
             Side::Server => trace::Side::Server,
         };
         let options = EndpointOptions {
-            local,
             accept,
-            tls: self.tls.clone(),
             max_connections: 1,
             interest: self.interest,
+            ..EndpointOptions::new(local, self.tls.clone())
         };
         let random = Stream::new(self.seed, &format!("flow {} {side}", self.flow.name));
         End {

@@ -54,6 +54,20 @@ struct Answer {
     bytes: Vec<u8>,
 }
 
+impl EndpointOptions {
+    /// An endpoint at this address that accepts no connections, with everything else as it is by default: as many
+    /// connections as there can be (2^32), and nothing noted in logs.
+    pub fn new(local: SocketAddr, tls: tls::Context) -> EndpointOptions {
+        EndpointOptions {
+            local,
+            accept: None,
+            tls,
+            max_connections: u32::MAX as usize,
+            interest: Interest::NONE,
+        }
+    }
+}
+
 struct Slot {
     connection: Option<Box<Connection>>,
     generation: u32,
@@ -256,7 +270,8 @@ impl Endpoint {
 
     fn receive_long(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let header = match Header::parse_with_hole(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
-            Ok(header) => header,
+            Ok(header) if header.version == Version::V1 || header.version == Version::NEGOTIATION => header,
+            Ok(header) => return self.negotiate(header.version, datagram),
             Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
             Err(_) => {
                 self.dropped += 1;
@@ -318,7 +333,7 @@ impl Endpoint {
         let mut answer = Vec::new();
         let unused = self.random.bits() as u8 & 0x7f;
         let (destination, source) = (invariants.source, invariants.destination);
-        wire::header::version_negotiation(&mut answer, unused, destination, source, &Version::SUPPORTED);
+        wire::header::version_negotiation(&mut answer, unused, destination, source, &[Version::V1]);
         self.answers.push_back(Answer { local: datagram.local, remote: datagram.remote, bytes: answer });
     }
 

@@ -11,7 +11,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use trace::Interest;
 use units::{Duration, Time};
 use wire::{Direction, Ecn, Hole};
 
@@ -88,13 +87,8 @@ impl Wire {
         .to_vec();
         let config = Arc::new(config(&windows));
         let end = |local: &str, accept| {
-            let options = EndpointOptions {
-                local: local.parse().unwrap(),
-                accept,
-                tls: tls.clone(),
-                max_connections: 10,
-                interest: Interest::NONE,
-            };
+            let local_address = local.parse().unwrap();
+            let options = EndpointOptions { accept, ..EndpointOptions::new(local_address, tls.clone()) };
             Endpoint::new(options, Stream::new(1, local))
         };
         let mut ends = [end(CLIENT, None), end(SERVER, Some(config.clone()))];

@@ -12,6 +12,7 @@
 
 mod certificate;
 mod context;
+mod endpoint_key;
 mod error;
 mod framing;
 mod hello;
@@ -27,6 +28,7 @@ mod real;
 mod retry;
 mod session;
 mod sessions;
+mod siphash;
 mod start;
 mod store;
 mod ticket;
@@ -34,9 +36,12 @@ mod trial;
 
 #[cfg(test)]
 mod rfc9001;
+#[cfg(test)]
+mod rfc9369;
 
 pub use certificate::LARGEST_CHAIN;
 pub use context::{Context, LARGEST_PARAMETERS};
+pub use endpoint_key::EndpointKey;
 pub use error::{Alert, Error};
 pub use key_log::Secret;
 pub use keys::{
@@ -46,6 +51,7 @@ pub use keys::{
 pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
 pub use retry::retry_integrity_tag;
 pub use session::{Level, Session};
+pub use siphash::SipKey;
 pub use start::{EarlyData, Request, Start};
 pub use store::{Admission, MAX_TICKETS, TicketStore};
 pub use ticket::Ticket;

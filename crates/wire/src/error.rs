@@ -42,6 +42,8 @@ impl Code {
     pub const AEAD_LIMIT_REACHED: Code = Code(0x0f);
     /// No network path can carry QUIC.
     pub const NO_VIABLE_PATH: Code = Code(0x10);
+    /// The version information of the peer does not fit what happened (RFC 9368 section 10.2).
+    pub const VERSION_NEGOTIATION_ERROR: Code = Code(0x11);
 
     /// The handshake failed with this TLS alert (RFC 9001 section 4.8).
     #[inline]
@@ -74,6 +76,7 @@ impl Code {
             Code::KEY_UPDATE_ERROR => "KEY_UPDATE_ERROR",
             Code::AEAD_LIMIT_REACHED => "AEAD_LIMIT_REACHED",
             Code::NO_VIABLE_PATH => "NO_VIABLE_PATH",
+            Code::VERSION_NEGOTIATION_ERROR => "VERSION_NEGOTIATION_ERROR",
             Code(0x100..=0x1ff) => "CRYPTO_ERROR",
             Code(_) => return None,
         })
@@ -103,10 +106,10 @@ mod tests {
     #[test]
     fn every_code_of_the_rfc_has_its_own_name() {
         let names: std::collections::BTreeSet<_> =
-            (0..=0x10).map(|code| Code(code).name().unwrap()).collect();
-        assert_eq!(names.len(), 17);
-        assert_eq!(Code(0x11).name(), None);
-        assert_eq!(Code(0x11).to_string(), "0x11");
+            (0..=0x11).map(|code| Code(code).name().unwrap()).collect();
+        assert_eq!(names.len(), 18);
+        assert_eq!(Code(0x12).name(), None);
+        assert_eq!(Code(0x12).to_string(), "0x12");
         assert_eq!(Code(0x0a).to_string(), "PROTOCOL_VIOLATION");
     }
 

@@ -25,7 +25,9 @@ pub use header::{FirstByte, Header, HeaderError};
 pub use hole::{Damage, Hole};
 pub use id::ConnectionId;
 pub use number::Truncated;
-pub use parameters::{ParameterError, ParameterProblem, PreferredAddress, TransportParameters};
+pub use parameters::{
+    ParameterError, ParameterProblem, PreferredAddress, TransportParameters, VersionInformation, VersionList,
+};
 pub use stream_id::{Direction, Side, StreamId};
 pub use trace::PacketKind;
 pub use varint::{Reader, UnexpectedEnd};

@@ -15,8 +15,8 @@ impl Version {
     /// QUIC version 2 (RFC 9369 section 3.1).
     pub const V2: Version = Version(0x6b33_43cf);
 
-    /// The versions whose headers are parsed here, the preferred one first.
-    pub const SUPPORTED: [Version; 1] = [Version::V1];
+    /// The versions whose headers are parsed here. Which of them are spoken is for an endpoint's options to say.
+    pub const SUPPORTED: [Version; 2] = [Version::V1, Version::V2];
 
     /// Whether headers of this version are parsed here.
     #[inline]

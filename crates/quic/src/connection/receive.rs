@@ -172,6 +172,9 @@ impl Connection {
         // RFC 9000-7.2-3, 9000-7.2-6: the peer's id is that of its first packet.
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
+        if header.version != wire::Version::V1 && header.version != wire::Version::NEGOTIATION {
+            return false;
+        }
         let initial = match self.origin.side {
             // RFC 9000-14.1-3: clients' Initial packets come in datagrams of full size.
             Side::Server => datagram_length >= usize::from(MIN_PAYLOAD),

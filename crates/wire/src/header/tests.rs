@@ -200,13 +200,41 @@ fn other_versions_show_what_all_have_in_common() {
     version_negotiation(&mut answer, 0, invariants.source, invariants.destination, &Version::SUPPORTED);
     let answer = Invariants::parse(&answer).unwrap();
     assert_eq!((answer.version, answer.destination.len()), (Version::NEGOTIATION, 255));
-    // Version 2 is known by number only.
-    packet[1..5].copy_from_slice(&Version::V2.0.to_be_bytes());
-    assert_eq!(Header::parse(&packet, 8), Err(HeaderError::UnsupportedVersion(Version::V2)));
-    packet[1..5].copy_from_slice(&Version::V1.0.to_be_bytes());
-    assert_eq!(Header::parse(&packet, 8), Err(HeaderError::FixedBit));
-    packet[0] = 0xc0;
-    assert_eq!(Header::parse(&packet, 8), Err(HeaderError::ConnectionIdLength));
+    for version in Version::SUPPORTED {
+        packet[1..5].copy_from_slice(&version.0.to_be_bytes());
+        packet[0] = 0x80;
+        assert_eq!(Header::parse(&packet, 8), Err(HeaderError::FixedBit));
+        packet[0] = 0xc0;
+        assert_eq!(Header::parse(&packet, 8), Err(HeaderError::ConnectionIdLength));
+    }
+}
+
+/// RFC 9369 section 3.2.
+#[test]
+fn the_types_of_version_2_are_other_bits() {
+    use PacketKind::{Handshake, Initial, ZeroRtt};
+    for (kind, bits) in [(Initial, 0x50), (ZeroRtt, 0x60), (Handshake, 0x70)] {
+        let header = LongHeader {
+            kind,
+            version: Version::V2,
+            destination: ConnectionId::new(&[1; 8]).unwrap(),
+            source: ConnectionId::new(&[2; 8]).unwrap(),
+            token: b"",
+            number: Truncated::with_length(7, 2),
+        };
+        let mut packet = Vec::new();
+        let written = header.write(&mut packet);
+        packet.extend([0; 30]);
+        written.set_length(&mut packet, 30);
+        assert_eq!(packet[0] & 0xf0, 0x80 | bits);
+        let parsed = Header::parse(&packet, 8).unwrap();
+        assert_eq!((parsed.kind, parsed.version, parsed.source), (kind, Version::V2, header.source));
+    }
+    let mut packet = Vec::new();
+    retry(&mut packet, Version::V2, ConnectionId::EMPTY, ConnectionId::EMPTY, b"token");
+    packet.extend([0; 16]);
+    assert_eq!(packet[0], 0xc0);
+    assert_eq!(Header::parse(&packet, 8).unwrap().kind, PacketKind::Retry);
 }
 
 /// RFC 9000-17.2-1, 9000-17.3.1-1.

@@ -1,6 +1,6 @@
 //! The decoder of transport parameters.
 
-use crate::parameters::{PreferredAddress, TransportParameters, table};
+use crate::parameters::{PreferredAddress, TransportParameters, VersionInformation, table};
 use crate::varint::{Reader, UnexpectedEnd};
 use crate::{Code, ConnectionId, Side};
 use std::fmt;
@@ -129,6 +129,14 @@ impl TransportParameters {
             table::RETRY_SOURCE_CONNECTION_ID => {
                 server_only()?;
                 self.retry_source_connection_id = connection_id()?;
+            }
+            table::VERSION_INFORMATION => {
+                let information = VersionInformation::decode(value)?;
+                // RFC 9368 section 4: a client that does not list the version that it chose cannot be parsed.
+                if from.is_client() && !information.available.contains(information.chosen) {
+                    return Err(ParameterProblem::Range);
+                }
+                self.version_information = Some(information);
             }
             _ => {
                 // RFC 9000-7.4.2-1: nobody knows it.

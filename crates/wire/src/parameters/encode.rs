@@ -33,6 +33,9 @@ impl TransportParameters {
         if self.grease_quic_bit {
             put(out, table::GREASE_QUIC_BIT, &[]);
         }
+        if let Some(information) = self.version_information {
+            put(out, table::VERSION_INFORMATION, &information.encode());
+        }
         if let Some((id, value)) = unknown {
             put(out, id, value);
         }

@@ -3,8 +3,10 @@
 mod decode;
 mod encode;
 mod table;
+mod versions;
 
 pub use decode::{ParameterError, ParameterProblem};
+pub use versions::{VersionInformation, VersionList};
 
 use crate::ConnectionId;
 use std::net::{SocketAddrV4, SocketAddrV6};
@@ -68,6 +70,8 @@ pub struct TransportParameters {
     pub grease_quic_bit: bool,
     /// The source connection id of the Retry packet, if there was one. Only from a server.
     pub retry_source_connection_id: Option<ConnectionId>,
+    /// The version that is spoken and those that could be (RFC 9368 section 3).
+    pub version_information: Option<VersionInformation>,
 }
 
 impl Default for TransportParameters {
@@ -92,6 +96,7 @@ impl Default for TransportParameters {
             grease_quic_bit: false,
             initial_source_connection_id: None,
             retry_source_connection_id: None,
+            version_information: None,
         }
     }
 }

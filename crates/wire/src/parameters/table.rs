@@ -12,6 +12,8 @@ pub(super) const INITIAL_SOURCE_CONNECTION_ID: u64 = 0x0f;
 pub(super) const RETRY_SOURCE_CONNECTION_ID: u64 = 0x10;
 /// RFC 9287 section 3.
 pub(super) const GREASE_QUIC_BIT: u64 = 0x2ab2;
+/// RFC 9368 section 10.1.
+pub(super) const VERSION_INFORMATION: u64 = 0x11;
 
 /// A parameter that is an integer.
 pub(super) struct Integer {

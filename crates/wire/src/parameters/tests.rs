@@ -1,7 +1,7 @@
 //! Tests of the transport parameters: there and back, defaults, and every error.
 
 use super::*;
-use crate::{Code, Side};
+use crate::{Code, Side, Version};
 
 fn id(bytes: &[u8]) -> ConnectionId {
     ConnectionId::new(bytes).unwrap()
@@ -33,6 +33,10 @@ fn full() -> TransportParameters {
         grease_quic_bit: true,
         initial_source_connection_id: Some(id(&[3])),
         retry_source_connection_id: Some(ConnectionId::EMPTY),
+        version_information: Some(VersionInformation {
+            chosen: Version::V2,
+            available: [Version::V2, Version(0x1a2a_3a4a), Version::V1].into_iter().collect(),
+        }),
     }
 }
 
@@ -81,7 +85,7 @@ fn every_parameter_comes_back() {
     assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
     // Cut within a parameter it is an error.
     let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
-    assert_eq!(cuts, 19, "one before each parameter");
+    assert_eq!(cuts, 20, "one before each parameter");
 }
 
 #[test]
@@ -195,4 +199,28 @@ fn a_trace_gets_the_integers_in_the_order_of_their_code_points() {
     assert_eq!(integers[10], ("active_connection_id_limit", 8));
     assert_eq!(integers[11], ("max_datagram_frame_size", 65_535));
     assert!(table::INTEGERS.is_sorted_by_key(|row| row.id));
+}
+
+/// RFC 9368 section 4.
+#[test]
+fn version_information_that_cannot_be_parsed() {
+    use ParameterProblem::{Length, Range};
+    let parameter = |versions: &[u32]| {
+        let mut out = vec![0x11, 4 * versions.len() as u8];
+        versions.iter().for_each(|version| out.extend(version.to_be_bytes()));
+        out
+    };
+    for from in [Side::Client, Side::Server] {
+        assert_eq!(decode(&[0x11, 0], from), Err((0x11, Length)));
+        assert_eq!(decode(&[0x11, 3, 0, 0, 1], from), Err((0x11, Length)));
+        assert_eq!(decode(&[0x11, 5, 0, 0, 0, 1, 0], from), Err((0x11, Length)));
+        assert_eq!(decode(&parameter(&[0, 1]), from), Err((0x11, Range)), "chosen");
+        assert_eq!(decode(&parameter(&[1, 1, 0]), from), Err((0x11, Range)), "available");
+        assert!(decode(&parameter(&[1, 0x6b33_43cf, 1]), from).is_ok());
+    }
+    // A server need not list the version that it chose; a client must.
+    for unlisted in [&[1][..], &[1, 0x6b33_43cf]] {
+        assert_eq!(decode(&parameter(unlisted), Side::Client), Err((0x11, Range)));
+        assert!(decode(&parameter(unlisted), Side::Server).is_ok());
+    }
 }

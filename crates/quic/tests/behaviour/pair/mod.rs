@@ -13,7 +13,6 @@ use random::Stream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use trace::Interest;
 use units::{Duration, Time};
 use wire::{ConnectionId, Damage, Direction, Ecn, Header, Hole, PacketKind, StreamId};
 
@@ -104,11 +103,9 @@ impl Pair {
 
     pub(crate) fn seeded(seed: u64, tls: tls::Context, client: Config, server: Config, link: Link) -> Pair {
         let options = |local: &str, accept| EndpointOptions {
-            local: local.parse().unwrap(),
             accept,
-            tls: tls.clone(),
             max_connections: 100,
-            interest: Interest::NONE,
+            ..EndpointOptions::new(local.parse().unwrap(), tls.clone())
         };
         let mut endpoint = Endpoint::new(options(CLIENT, None), Stream::new(seed, "client"));
         let handle =

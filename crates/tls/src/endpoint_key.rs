@@ -1,0 +1,127 @@
+//! The secret of an endpoint and what follows from it: address tokens that only it can make and read, stateless reset
+//! tokens that it can make again after it has lost everything else, and the mask of its connection ids.
+
+use crate::siphash::SipKey;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use ring::hmac;
+
+/// Bytes of what makes each sealed text different.
+const SALT_LENGTH: usize = 16;
+/// Bytes of the authentication tag of AES-256-GCM.
+const TAG_LENGTH: usize = 16;
+
+/// The keys of an endpoint. Endpoints with equal secrets read each other's tokens: one that was restarted those of
+/// before, or all of a group.
+#[derive(Clone)]
+pub struct EndpointKey {
+    tokens: hmac::Key,
+    resets: hmac::Key,
+    ids: SipKey,
+}
+
+impl EndpointKey {
+    /// By how many bytes sealed text is longer than what was sealed.
+    pub const OVERHEAD: usize = SALT_LENGTH + TAG_LENGTH;
+
+    /// The keys that follow from a secret of 32 bytes, which nobody else may know.
+    pub fn new(secret: &[u8; 32]) -> EndpointKey {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, secret);
+        let derive = |label: &str| hmac::sign(&root, label.as_bytes());
+        let key = |label| hmac::Key::new(hmac::HMAC_SHA256, derive(label).as_ref());
+        let ids = derive("quiclab connection ids");
+        let ids = SipKey::new(ids.as_ref().first_chunk().copied().unwrap_or_default());
+        EndpointKey { tokens: key("quiclab address tokens"), resets: key("quiclab stateless resets"), ids }
+    }
+
+    /// The stateless reset token of a connection id: its HMAC-SHA256 under a key of this endpoint, cut to 16 bytes
+    /// (RFC 9000 section 10.3.2).
+    pub fn reset_token(&self, id: &[u8]) -> [u8; 16] {
+        hmac::sign(&self.resets, id).as_ref().first_chunk().copied().unwrap_or_default()
+    }
+
+    /// The key under which connection ids hide what they stand for.
+    pub fn ids(&self) -> SipKey {
+        self.ids
+    }
+
+    /// Seals a text, so that only who has the secret can read it or make one that [`open`](EndpointKey::open) takes.
+    ///
+    /// AES-256-GCM under a key of its own: the HMAC-SHA256 of `salt`, 16 random bytes that are different each time.
+    /// `context` is not in the result, but has to be the same where it is opened.
+    pub fn seal(&self, salt: [u8; SALT_LENGTH], context: &[u8], text: &[u8]) -> Vec<u8> {
+        let mut sealed = Vec::with_capacity(text.len() + EndpointKey::OVERHEAD);
+        sealed.extend_from_slice(&salt);
+        sealed.extend_from_slice(text);
+        let tag = self.key_of(&salt).seal_in_place_separate_tag(
+            nonce(),
+            Aad::from(context),
+            &mut sealed[SALT_LENGTH..],
+        );
+        sealed.extend_from_slice(tag.expect("a token is far below the limit of the AEAD").as_ref());
+        sealed
+    }
+
+    /// Opens what was sealed under this secret in this context; `None` for everything else.
+    pub fn open(&self, context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        let (salt, rest) = sealed.split_first_chunk::<SALT_LENGTH>()?;
+        let mut rest = rest.to_vec();
+        let text = self.key_of(salt).open_in_place(nonce(), Aad::from(context), &mut rest).ok()?;
+        Some(text.to_vec())
+    }
+
+    fn key_of(&self, salt: &[u8; SALT_LENGTH]) -> LessSafeKey {
+        let key = hmac::sign(&self.tokens, salt);
+        LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key.as_ref()).expect("a key of 32 bytes"))
+    }
+}
+
+/// Each key seals one text: the nonce need not differ.
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; 12])
+}
+
+impl std::fmt::Debug for EndpointKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EndpointKey")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(byte: u8) -> EndpointKey {
+        EndpointKey::new(&[byte; 32])
+    }
+
+    #[test]
+    fn only_the_same_secret_and_context_open() {
+        let sealed = key(1).seal([7; 16], b"10.0.0.1", b"text");
+        assert_eq!(sealed.len(), 4 + EndpointKey::OVERHEAD);
+        assert_eq!(key(1).open(b"10.0.0.1", &sealed).as_deref(), Some(&b"text"[..]));
+        assert_eq!(key(1).open(b"10.0.0.2", &sealed), None);
+        assert_eq!(key(2).open(b"10.0.0.1", &sealed), None);
+        assert!(!sealed.windows(4).any(|part| part == b"text"), "hidden");
+        assert_ne!(key(1).seal([8; 16], b"10.0.0.1", b"text")[16..], sealed[16..]);
+    }
+
+    #[test]
+    fn no_changed_or_missing_byte_goes_unseen() {
+        let sealed = key(1).seal([7; 16], b"", b"text");
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            assert_eq!(key(1).open(b"", &changed), None, "{at}");
+            assert_eq!(key(1).open(b"", &sealed[..at]), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_reset_token_is_of_one_id_and_one_secret() {
+        let token = key(1).reset_token(&[1; 8]);
+        assert_eq!(token, key(1).reset_token(&[1; 8]));
+        assert_ne!(token, key(1).reset_token(&[2; 8]));
+        assert_ne!(token, key(2).reset_token(&[1; 8]));
+        assert_ne!(key(1).ids().hash(b"id"), key(2).ids().hash(b"id"));
+    }
+}

@@ -1,0 +1,138 @@
+//! The transport parameter version_information (RFC 9368 section 3).
+
+use crate::Version;
+use crate::parameters::ParameterProblem;
+use std::fmt;
+
+/// What one side says of versions: the one that it has chosen, and those that it could have chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VersionInformation {
+    /// The version that the sender has chosen for this connection.
+    pub chosen: Version,
+    /// From a client: the versions that its first flight is compatible with, the preferred one first. From a server: the
+    /// versions of its deployment, in any order; perhaps none.
+    pub available: VersionList,
+}
+
+impl VersionInformation {
+    /// Reads the value of the parameter.
+    ///
+    /// # Errors
+    /// RFC 9368 section 4: it is too short, its length is not divisible by four, or a version is zero.
+    pub(super) fn decode(value: &[u8]) -> Result<VersionInformation, ParameterProblem> {
+        let mut versions = value.chunks_exact(4).map(|bytes| {
+            let bytes = <[u8; 4]>::try_from(bytes).unwrap_or_default();
+            Version(u32::from_be_bytes(bytes))
+        });
+        if !value.len().is_multiple_of(4) {
+            return Err(ParameterProblem::Length);
+        }
+        let chosen = versions.next().ok_or(ParameterProblem::Length)?;
+        let mut available = VersionList::default();
+        for version in versions {
+            if version == Version::NEGOTIATION {
+                return Err(ParameterProblem::Range);
+            }
+            available.push(version);
+        }
+        if chosen == Version::NEGOTIATION {
+            return Err(ParameterProblem::Range);
+        }
+        Ok(VersionInformation { chosen, available })
+    }
+
+    /// The value of the parameter.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let versions = std::iter::once(self.chosen).chain(self.available.iter());
+        versions.flat_map(|version| version.0.to_be_bytes()).collect()
+    }
+}
+
+/// A list of different versions, in order. It holds eight: of a longer one the versions that are parsed here
+/// ([`Version::SUPPORTED`]) are always kept, and of the others the first.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct VersionList {
+    versions: [u32; VersionList::CAPACITY],
+    length: u8,
+}
+
+impl VersionList {
+    /// The most versions that it holds.
+    pub const CAPACITY: usize = 8;
+
+    /// Appends a version, unless it is there.
+    pub fn push(&mut self, version: Version) {
+        if self.contains(version) {
+            return;
+        }
+        if usize::from(self.length) == VersionList::CAPACITY {
+            let known = |version: &u32| Version(*version).is_supported();
+            let Some(other) = self.versions.iter().rposition(|kept| !known(kept)) else { return };
+            if !version.is_supported() {
+                return;
+            }
+            self.versions.copy_within(other + 1.., other);
+            self.length -= 1;
+        }
+        self.versions[usize::from(self.length)] = version.0;
+        self.length += 1;
+    }
+
+    /// The versions in order.
+    pub fn iter(&self) -> impl Iterator<Item = Version> + '_ {
+        self.versions[..usize::from(self.length)].iter().map(|version| Version(*version))
+    }
+    /// Whether a version is in the list.
+    pub fn contains(&self, version: Version) -> bool {
+        self.iter().any(|known| known == version)
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl FromIterator<Version> for VersionList {
+    fn from_iter<T: IntoIterator<Item = Version>>(versions: T) -> VersionList {
+        let mut list = VersionList::default();
+        versions.into_iter().for_each(|version| list.push(version));
+        list
+    }
+}
+
+impl fmt::Debug for VersionList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_no_version_information() {
+        for (value, problem) in [
+            (&[][..], ParameterProblem::Length),
+            (&[0, 0, 1], ParameterProblem::Length),
+            (&[0, 0, 0, 1, 0], ParameterProblem::Length),
+            (&[0, 0, 0, 0], ParameterProblem::Range),
+            (&[0, 0, 0, 1, 0, 0, 0, 0], ParameterProblem::Range),
+        ] {
+            assert_eq!(VersionInformation::decode(value), Err(problem), "{value:?}");
+        }
+        let alone = VersionInformation::decode(&[0x6b, 0x33, 0x43, 0xcf]).unwrap();
+        assert_eq!(alone.chosen, Version::V2);
+        assert!(alone.available.is_empty());
+    }
+
+    #[test]
+    fn a_long_list_keeps_what_is_spoken_here() {
+        let others = (0..100).map(|n| Version(0x0a0a_0a0a + 0x1000_0000 * (n % 10) + 0x10 * (n / 10)));
+        let list: VersionList = others.chain([Version::V1, Version::V1, Version::V2]).collect();
+        let kept: Vec<Version> = list.iter().collect();
+        assert_eq!(kept.len(), VersionList::CAPACITY);
+        assert_eq!(kept[6..], [Version::V1, Version::V2]);
+        assert_eq!(kept[0], Version(0x0a0a_0a0a));
+    }
+}
