@@ -1,8 +1,8 @@
 //! The decoder of transport parameters.
 
-use crate::parameters::{PreferredAddress, TransportParameters, VersionInformation, table};
+use crate::parameters::{PreferredAddress, TransportParameters, VersionInformation, VersionList, table};
 use crate::varint::{Reader, UnexpectedEnd};
-use crate::{Code, ConnectionId, Side};
+use crate::{Code, ConnectionId, Side, Version};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
@@ -131,7 +131,7 @@ impl TransportParameters {
                 self.retry_source_connection_id = connection_id()?;
             }
             table::VERSION_INFORMATION => {
-                let information = VersionInformation::decode(value)?;
+                let information = version_information(value)?;
                 // RFC 9368 section 4: a client that does not list the version that it chose cannot be parsed.
                 if from.is_client() && !information.available.contains(information.chosen) {
                     return Err(ParameterProblem::Range);
@@ -176,4 +176,22 @@ fn preferred_address(value: &[u8]) -> Result<PreferredAddress, ParameterProblem>
         id,
         token,
     })
+}
+
+/// RFC 9368 section 4: an error if it is too short, if its length is not divisible by four, or if a version is zero.
+fn version_information(value: &[u8]) -> Result<VersionInformation, ParameterProblem> {
+    let mut reader = Reader::new(value);
+    let mut next = || match reader.is_empty() {
+        true => Ok(None),
+        false => match Version(reader.u32()?) {
+            Version::NEGOTIATION => Err(ParameterProblem::Range),
+            version => Ok(Some(version)),
+        },
+    };
+    let chosen = next()?.ok_or(ParameterProblem::Length)?;
+    let mut available = VersionList::default();
+    while let Some(version) = next()? {
+        available.push(version);
+    }
+    Ok(VersionInformation { chosen, available })
 }

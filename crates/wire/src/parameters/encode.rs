@@ -1,7 +1,7 @@
 //! The encoder of transport parameters.
 
 use crate::ConnectionId;
-use crate::parameters::{PreferredAddress, TransportParameters, table};
+use crate::parameters::{PreferredAddress, TransportParameters, VersionInformation, table};
 use crate::varint::{self, encode};
 
 impl TransportParameters {
@@ -34,7 +34,7 @@ impl TransportParameters {
             put(out, table::GREASE_QUIC_BIT, &[]);
         }
         if let Some(information) = self.version_information {
-            put(out, table::VERSION_INFORMATION, &information.encode());
+            put(out, table::VERSION_INFORMATION, &version_information(&information));
         }
         if let Some((id, value)) = unknown {
             put(out, id, value);
@@ -64,4 +64,9 @@ fn preferred_address(address: &PreferredAddress) -> Vec<u8> {
     out.extend(address.id.as_bytes());
     out.extend(address.token);
     out
+}
+
+fn version_information(information: &VersionInformation) -> Vec<u8> {
+    let versions = std::iter::once(information.chosen).chain(information.available.iter());
+    versions.flat_map(|version| version.0.to_be_bytes()).collect()
 }

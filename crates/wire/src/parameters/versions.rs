@@ -1,7 +1,6 @@
 //! The transport parameter version_information (RFC 9368 section 3).
 
 use crate::Version;
-use crate::parameters::ParameterProblem;
 use std::fmt;
 
 /// What one side says of versions: the one that it has chosen, and those that it could have chosen.
@@ -12,40 +11,6 @@ pub struct VersionInformation {
     /// From a client: the versions that its first flight is compatible with, the preferred one first. From a server: the
     /// versions of its deployment, in any order; perhaps none.
     pub available: VersionList,
-}
-
-impl VersionInformation {
-    /// Reads the value of the parameter.
-    ///
-    /// # Errors
-    /// RFC 9368 section 4: it is too short, its length is not divisible by four, or a version is zero.
-    pub(super) fn decode(value: &[u8]) -> Result<VersionInformation, ParameterProblem> {
-        let mut versions = value.chunks_exact(4).map(|bytes| {
-            let bytes = <[u8; 4]>::try_from(bytes).unwrap_or_default();
-            Version(u32::from_be_bytes(bytes))
-        });
-        if !value.len().is_multiple_of(4) {
-            return Err(ParameterProblem::Length);
-        }
-        let chosen = versions.next().ok_or(ParameterProblem::Length)?;
-        let mut available = VersionList::default();
-        for version in versions {
-            if version == Version::NEGOTIATION {
-                return Err(ParameterProblem::Range);
-            }
-            available.push(version);
-        }
-        if chosen == Version::NEGOTIATION {
-            return Err(ParameterProblem::Range);
-        }
-        Ok(VersionInformation { chosen, available })
-    }
-
-    /// The value of the parameter.
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let versions = std::iter::once(self.chosen).chain(self.available.iter());
-        versions.flat_map(|version| version.0.to_be_bytes()).collect()
-    }
 }
 
 /// A list of different versions, in order. It holds eight: of a longer one the versions that are parsed here
@@ -109,22 +74,6 @@ impl fmt::Debug for VersionList {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_value_that_is_no_version_information() {
-        for (value, problem) in [
-            (&[][..], ParameterProblem::Length),
-            (&[0, 0, 1], ParameterProblem::Length),
-            (&[0, 0, 0, 1, 0], ParameterProblem::Length),
-            (&[0, 0, 0, 0], ParameterProblem::Range),
-            (&[0, 0, 0, 1, 0, 0, 0, 0], ParameterProblem::Range),
-        ] {
-            assert_eq!(VersionInformation::decode(value), Err(problem), "{value:?}");
-        }
-        let alone = VersionInformation::decode(&[0x6b, 0x33, 0x43, 0xcf]).unwrap();
-        assert_eq!(alone.chosen, Version::V2);
-        assert!(alone.available.is_empty());
-    }
 
     #[test]
     fn a_long_list_keeps_what_is_spoken_here() {
