@@ -136,6 +136,7 @@ fn rapid_reset_leaves_nothing_behind() {
         let stop = Frame::StopSending { id: stream, code: 1 };
         pair.inject_data(true, &[data(stream, 0, b"GET"), reset, stop]);
         let _ = pair.server().stop(stream, 0);
+        pair.run_for(ms(5));
         pair.server_events.clear();
         // The attacker acknowledges all that it is sent, so that nothing has to be repeated.
         let largest = pair.server().stats().packets_sent.saturating_sub(10);
@@ -144,6 +145,7 @@ fn rapid_reset_leaves_nothing_behind() {
         payload.extend_from_slice(&[0, 0]);
         wire::varint::encode(&mut payload, largest);
         pair.inject_raw(true, PacketKind::OneRtt, &payload);
+        pair.run_for(ms(5));
         assert_eq!(code(&mut pair), None, "{index}");
         if index == 1_000 {
             after_warming = held();
