@@ -8,9 +8,22 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::convert::Infallible;
 
+/// A generator that no seed decides: the operating system's, for endpoints that meet strangers. Their secrets (ids,
+/// tokens, keys) must be out of everybody's reach, which a stream of 64 bits of seed is not.
+pub trait Source: std::fmt::Debug + Sync {
+    /// Fills `bytes` with random bytes fit for cryptography.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
 /// The random numbers of one named component.
 #[derive(Debug, Clone)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct Stream(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Seeded(Xoshiro256PlusPlus),
+    Foreign(&'static dyn Source),
+}
 
 impl Stream {
     /// The stream of the component `name` in the run with this `seed`. Equal arguments give equal streams.
@@ -24,7 +37,22 @@ impl Stream {
             state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
             chunk.copy_from_slice(&state.to_le_bytes());
         }
-        Stream(Xoshiro256PlusPlus::from_seed(key))
+        Stream(Kind::Seeded(Xoshiro256PlusPlus::from_seed(key)))
+    }
+
+    /// A stream whose numbers come from elsewhere. Nothing that draws from it can be repeated.
+    pub fn foreign(source: &'static dyn Source) -> Stream {
+        Stream(Kind::Foreign(source))
+    }
+
+    /// A new stream for a part of what draws from this one. Of a seeded stream it depends on `name` and on what was
+    /// drawn before, and is one draw; of a foreign one it is as foreign.
+    #[must_use]
+    pub fn fork(&mut self, name: &str) -> Stream {
+        match self.0 {
+            Kind::Seeded(_) => Stream::new(self.bits(), name),
+            Kind::Foreign(source) => Stream::foreign(source),
+        }
     }
 
     /// A stream below this one, for a part of the component: the same for equal names, whatever was drawn before.
@@ -35,7 +63,10 @@ impl Stream {
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        match &mut self.0 {
+            Kind::Seeded(generator) => generator.next_u64(),
+            Kind::Foreign(source) => foreign_bits(*source),
+        }
     }
     /// Uniform in `[0, 1)`, with 53 bits.
     #[inline]
@@ -62,20 +93,33 @@ impl Stream {
     }
     /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        self.0.fill_bytes(bytes);
+        match &mut self.0 {
+            Kind::Seeded(generator) => generator.fill_bytes(bytes),
+            Kind::Foreign(source) => source.fill(bytes),
+        }
     }
+}
+
+#[cold]
+fn foreign_bits(source: &dyn Source) -> u64 {
+    let mut bytes = [0; 8];
+    source.fill(&mut bytes);
+    u64::from_le_bytes(bytes)
 }
 
 impl TryRng for Stream {
     type Error = Infallible;
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(self.0.next_u32())
+        match &mut self.0 {
+            Kind::Seeded(generator) => Ok(generator.next_u32()),
+            Kind::Foreign(source) => Ok(foreign_bits(*source) as u32),
+        }
     }
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.0.next_u64())
+        Ok(self.bits())
     }
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.fill_bytes(bytes);
+        self.fill(bytes);
         Ok(())
     }
 }
@@ -100,6 +144,30 @@ mod tests {
         assert_eq!(draws(1, "loss"), draws(1, "loss"));
         assert_ne!(draws(1, "loss"), draws(2, "loss"));
         assert_ne!(draws(1, "loss"), draws(1, "jitter"));
+    }
+
+    #[test]
+    fn a_fork_of_a_seeded_stream_is_one_draw_and_a_name() {
+        let (mut one, mut other) = (Stream::new(1, "a"), Stream::new(1, "a"));
+        let expected = Stream::new(other.bits(), "b").bits();
+        assert_eq!(one.fork("b").bits(), expected);
+        assert_eq!(one.bits(), other.bits());
+    }
+
+    #[test]
+    fn a_foreign_stream_and_its_forks_draw_from_their_source_alone() {
+        #[derive(Debug)]
+        struct Sevens;
+        impl Source for Sevens {
+            fn fill(&self, bytes: &mut [u8]) {
+                bytes.fill(7);
+            }
+        }
+        let mut stream = Stream::foreign(&Sevens);
+        let mut fork = stream.fork("b");
+        let mut bytes = [0; 3];
+        fork.fill(&mut bytes);
+        assert_eq!((stream.bits(), bytes), (0x0707_0707_0707_0707, [7; 3]));
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl Connection {
         parts: Parts<'_>,
     ) -> Result<Connection, TransportError> {
         let Parts { maker, random, interest, opening, remembering } = parts;
-        let mut fork = |name| Stream::new(random.bits(), name);
+        let mut fork = |name| random.fork(name);
         let local_ids = LocalIds::new(maker, fork("ids"));
         let parameters = establish::local_parameters(&config, &origin, &local_ids);
         let mut encoded = Vec::with_capacity(128);

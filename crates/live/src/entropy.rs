@@ -1,0 +1,37 @@
+//! Random numbers of the operating system: on the wire there is no seed.
+
+use random::{Source, Stream};
+use std::io;
+
+/// The generator of the operating system.
+#[derive(Debug)]
+struct System;
+
+impl Source for System {
+    /// # Panics
+    /// If the system's generator, which has worked before, fails: nothing that needs a secret can go on then.
+    fn fill(&self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the operating system's random numbers, which were there before");
+    }
+}
+
+/// A stream of the operating system's random numbers, fit for keys.
+///
+/// # Errors
+/// If the system has none.
+pub fn system_random() -> io::Result<Stream> {
+    getrandom::fill(&mut [0; 8]).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(Stream::foreign(&System))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_draws_are_equal() {
+        let mut stream = system_random().unwrap();
+        let mut fork = stream.fork("part");
+        assert_ne!((stream.bits(), stream.bits()), (fork.bits(), fork.bits()));
+    }
+}
