@@ -128,6 +128,19 @@ storm: ## the endpoint against an attacker between its ends, new seeds for STORM
 	done; \
 	echo "no finding in $$((first - $(STORM_FIRST))) seeds of each kind of attack"
 
+.PHONY: storm-coverage
+storm-coverage: ## which lines of the endpoint the storm reaches, file by file (needs rustup's component llvm-tools)
+	rustup component add llvm-tools
+	rm -rf target/coverage/profiles
+	RUSTFLAGS='-C instrument-coverage' LLVM_PROFILE_FILE='$(CURDIR)/target/coverage/profiles/%p-%m.profraw' \
+		cargo test --package quic --test storm --target-dir target/coverage --quiet $(LOCKED)
+	@tools=$$(rustc --print sysroot)/lib/rustlib/*/bin; \
+	$$tools/llvm-profdata merge --sparse target/coverage/profiles/*.profraw --output target/coverage/storm.profdata; \
+	binary=$$(ls -t target/coverage/debug/deps/storm-* | grep -v '\.d$$' | head -1); \
+	$$tools/llvm-cov report $$binary --instr-profile target/coverage/storm.profdata \
+		--ignore-filename-regex '/registry/|/rustc/|/tests/|crates/(units|random|trace|congestion|tls|wire)/' --use-color=false \
+		| awk 'NR > 1 && NF > 9 { print $$1, $$8 " lines", $$9 " missed", $$10 }' | column -t
+
 .PHONY: docs
 docs: ## the documentation of the crates, to target/doc
 	cargo doc --workspace --no-deps $(LOCKED)
