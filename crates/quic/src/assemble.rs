@@ -1,8 +1,9 @@
 //! Fills the payload of one packet: control frames, then what the scheduler gives.
 
 use crate::sent::{Contents, SentFrame};
+use crate::stream::Data;
 use std::ops::Range;
-use wire::frame::{stream_header, stream_header_size};
+use wire::frame::{datagram_header, datagram_header_size, stream_header, stream_header_size};
 use wire::{Frame, Hole, StreamId};
 
 /// What one STREAM frame is to carry.
@@ -26,7 +27,7 @@ pub(crate) struct Payload<'a> {
     contents: &'a mut Contents,
     /// Whether virtual data may stay virtual.
     hollow: bool,
-    /// Whether STREAM frames went in.
+    /// Whether STREAM or DATAGRAM frames went in.
     pub carries_data: bool,
 }
 
@@ -143,6 +144,40 @@ impl<'a> Payload<'a> {
         self.carries_data = true;
     }
 
+    /// The longest datagram that a DATAGRAM frame could carry; below 0 if not even an empty one fits.
+    pub(crate) fn datagram_room(&self) -> isize {
+        self.room() as isize - datagram_header_size(None) as isize
+    }
+
+    /// Appends a DATAGRAM frame of at most `frame` bytes, which fits, as the caller has checked. Its length is left out
+    /// where it ends the packet.
+    pub(crate) fn datagram(&mut self, number: u64, data: Data<'_>, frame: usize) {
+        self.close_hole();
+        let (length, room) = (data.len() as usize, self.room());
+        let bare = datagram_header_size(None) + length;
+        let written = datagram_header_size(Some(length)) + length;
+        // As with STREAM frames: at the end of the packet, with padding in front of it, where its length has no room.
+        let explicit = written <= room.min(frame) && bare != room;
+        if !explicit {
+            self.buffer.resize(self.buffer.len() + room - bare, 0);
+        }
+        datagram_header(self.buffer, explicit.then_some(length));
+        match data {
+            Data::Bytes(bytes) => self.buffer.extend_from_slice(bytes),
+            Data::Virtual(0) => {}
+            Data::Virtual(_) if self.hollow => {
+                self.hole = Some(Hole { at: self.buffer.len() as u32, length: length as u32, offset: 0 });
+            }
+            Data::Virtual(_) => {
+                let at = self.buffer.len();
+                self.buffer.resize(at + length, 0);
+                wire::pattern::fill(0, &mut self.buffer[at..]);
+            }
+        }
+        self.contents.push(SentFrame::Datagram { number });
+        self.carries_data = true;
+    }
+
     /// Appends a CRYPTO frame. The caller has checked that it fits.
     pub(crate) fn crypto(&mut self, offset: u64, data: &[u8]) {
         Frame::Crypto { offset, data }.encode(self.buffer);
@@ -153,7 +188,8 @@ impl<'a> Payload<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::{Data, Frames};
+    use wire::Data;
+    use wire::Frames;
 
     fn decode(buffer: &[u8], tail: usize) -> Vec<Frame<'_>> {
         Frames::new(buffer, tail).map(Result::unwrap).collect()

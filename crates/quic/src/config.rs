@@ -128,6 +128,18 @@ pub static PARAMETERS: &[Parameter] = &[
         default: Default::Is("\"4 MB\""),
         about: "real bytes that one stream keeps until they are acknowledged; virtual ones take no room",
     },
+    Parameter {
+        name: "max_datagram_frame_size",
+        kind: Kind::Integer(0, 65_535),
+        default: Default::Is("0"),
+        about: "largest DATAGRAM frame that is taken, in bytes; 0: none (RFC 9221 section 3)",
+    },
+    Parameter {
+        name: "datagram_queue",
+        kind: Kind::Integer(1, 65_536),
+        default: Default::Is("256"),
+        about: "datagrams that wait at most: to be sent, where more are refused, and to be read, where the oldest go",
+    },
 ];
 
 /// When acknowledgements are sent: see [`crate::ack_policy`].
@@ -162,6 +174,8 @@ pub struct Config {
     pub initial_max_streams_uni: u64,
     pub active_connection_id_limit: u64,
     pub send_buffer: Size,
+    pub max_datagram_frame_size: u64,
+    pub datagram_queue: u64,
 }
 
 impl From<&Arguments> for Config {
@@ -189,6 +203,8 @@ impl From<&Arguments> for Config {
             initial_max_streams_uni: arguments.integer("initial_max_streams_uni"),
             active_connection_id_limit: arguments.integer("active_connection_id_limit"),
             send_buffer: arguments.size("send_buffer"),
+            max_datagram_frame_size: arguments.integer("max_datagram_frame_size"),
+            datagram_queue: arguments.integer("datagram_queue"),
         }
     }
 }

@@ -141,3 +141,31 @@ impl fmt::Display for StreamError {
     }
 }
 impl std::error::Error for StreamError {}
+
+/// Why a datagram could not be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatagramError {
+    /// The peer takes none, or it is not known yet whether it does (RFC 9221 section 3).
+    NotNegotiated,
+    /// It is longer than what the peer or the path takes.
+    TooLarge {
+        /// What is taken now, in bytes of the datagram.
+        maximum: usize,
+    },
+    /// The queue is full. [`crate::Event::DatagramWritable`] tells when to try again.
+    Blocked,
+    /// The connection is closing or closed.
+    Closed,
+}
+
+impl fmt::Display for DatagramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatagramError::NotNegotiated => f.write_str("the peer takes no datagrams"),
+            DatagramError::TooLarge { maximum } => write!(f, "a datagram takes {maximum} bytes at most"),
+            DatagramError::Blocked => f.write_str("too many datagrams wait to be sent"),
+            DatagramError::Closed => f.write_str("the connection is closed"),
+        }
+    }
+}
+impl std::error::Error for DatagramError {}

@@ -51,6 +51,16 @@ pub enum Event {
         /// Bytes that this side received on it.
         received: u64,
     },
+    /// There are datagrams to read. Told once; the next time after all were read.
+    DatagramReadable,
+    /// A datagram that was refused because too many waited would be taken now.
+    DatagramWritable,
+    /// The peer has this datagram, by the number that [`crate::Connection::send_datagram`] gave; whether its application
+    /// has it is another question (RFC 9221 section 5.2).
+    DatagramAcked(u64),
+    /// This datagram seems to be lost, or the path carries nothing of its size any more; it is not sent again. If it was
+    /// only late, [`Event::DatagramAcked`] follows.
+    DatagramLost(u64),
     /// More streams of this direction can be opened.
     StreamsAvailable(Direction),
     /// The connection is over for the application. Nothing comes after this.

@@ -7,6 +7,7 @@ pub mod ack_policy;
 mod assemble;
 pub mod config;
 mod connection;
+mod datagrams;
 mod endpoint;
 mod error;
 mod event;
@@ -26,8 +27,9 @@ mod stream;
 
 pub use config::{Config, PARAMETERS};
 pub use connection::{Connection, Datagram, Transmit};
+pub use datagrams::DatagramStats;
 pub use endpoint::{Endpoint, EndpointOptions, Handle};
-pub use error::{CloseReason, StreamError, TransportError};
+pub use error::{CloseReason, DatagramError, StreamError, TransportError};
 pub use event::Event;
 pub use opening::Opening;
 pub use path::MIN_PAYLOAD;

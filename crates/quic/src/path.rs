@@ -60,6 +60,10 @@ impl Path {
     pub(crate) fn limit_payload(&mut self, maximum: u64) {
         self.peer_max_payload = maximum;
     }
+    /// The largest payload that the path carries, given what is configured, whatever may be sent now.
+    pub(crate) fn size(&self, configured: u16) -> usize {
+        u64::from(configured).min(self.peer_max_payload) as usize
+    }
     /// The largest payload to send, given what is configured.
     #[inline]
     pub(crate) fn payload(&self, configured: u16) -> usize {

@@ -23,6 +23,7 @@ pub(crate) enum SentFrame {
     NewConnectionId { sequence: u64 },
     RetireConnectionId { sequence: u64 },
     HandshakeDone,
+    Datagram { number: u64 },
 }
 
 /// The frames of one packet while it is being filled.

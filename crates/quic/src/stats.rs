@@ -1,5 +1,6 @@
 //! What a connection counts, always on and cheap.
 
+use crate::datagrams::DatagramStats;
 use crate::stream::StreamStats;
 use units::Duration;
 
@@ -34,6 +35,8 @@ pub struct Stats {
     pub rtt: RttHistogram,
     /// The bytes of streams.
     pub streams: StreamStats,
+    /// DATAGRAM frames (RFC 9221), as opposed to UDP datagrams.
+    pub datagram_frames: DatagramStats,
 }
 
 /// Each power of two is cut into so many buckets: a quantile is right within 1.6 %.

@@ -1,6 +1,6 @@
 //! What an application sees of its connection.
 
-use quic::{Connection, Data, Read, StreamError};
+use quic::{Connection, Data, DatagramError, Read, StreamError};
 use units::Time;
 use wire::{Direction, StreamId};
 
@@ -36,6 +36,24 @@ pub trait Transport {
     /// # Errors
     /// See [`StreamError`].
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError>;
+    /// Sends a datagram, which arrives whole or not at all; gives its number for the events about it. A transport without
+    /// datagrams refuses.
+    ///
+    /// # Errors
+    /// See [`DatagramError`].
+    fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
+        let _ = data;
+        Err(DatagramError::NotNegotiated)
+    }
+    /// Takes the oldest datagram that has come, its bytes to the end of `into`, or unseen; gives its length.
+    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
+        let _ = into;
+        None
+    }
+    /// The longest datagram in bytes that can be sent now; `None` where there are none.
+    fn max_datagram_size(&self) -> Option<usize> {
+        None
+    }
     /// Closes the connection with a code of the application.
     fn close(&mut self, code: u64, reason: &str);
     /// Bytes that the peer has acknowledged, over all streams.
@@ -69,6 +87,18 @@ impl Transport for QuicTransport<'_> {
     #[inline]
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
         self.connection.discard(stream)
+    }
+    fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
+        self.connection.send_datagram(data)
+    }
+    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
+        match into {
+            Some(into) => self.connection.read_datagram(into),
+            None => self.connection.discard_datagram(),
+        }
+    }
+    fn max_datagram_size(&self) -> Option<usize> {
+        self.connection.max_datagram_size()
     }
     fn close(&mut self, code: u64, reason: &str) {
         self.connection.close(self.now, code, reason);

@@ -1,6 +1,7 @@
 //! What an ACK frame brings, and what is lost (RFC 9002 sections 5 to 7, appendix A).
 
 use super::{Connection, Progress};
+use crate::datagrams::Datagrams;
 use crate::error::TransportError;
 use crate::handshake::CryptoStream;
 use crate::ids::RemoteIds;
@@ -15,6 +16,7 @@ use wire::{Ack, Code};
 /// The parts of a connection that sent frames belong to.
 struct Owners<'a> {
     streams: &'a mut Streams,
+    datagrams: Option<&'a mut Datagrams>,
     control: &'a mut VecDeque<SentFrame>,
     remote_ids: &'a mut RemoteIds,
 }
@@ -26,6 +28,11 @@ impl Owners<'_> {
             SentFrame::Stream { .. } => self.streams.on_acked(frame),
             SentFrame::Crypto { offset, length } => crypto.on_acked(offset, u64::from(length)),
             SentFrame::RetireConnectionId { sequence } => self.remote_ids.on_retire_acked(sequence),
+            SentFrame::Datagram { number } => {
+                if let Some(datagrams) = &mut self.datagrams {
+                    datagrams.on_acked(number);
+                }
+            }
             _ => self.streams.on_acked(frame),
         }
     }
@@ -37,6 +44,11 @@ impl Owners<'_> {
             // RFC 9000-13.3-2.
             | SentFrame::HandshakeDone => {
                 self.control.push_back(frame);
+            }
+            SentFrame::Datagram { number } => {
+                if let Some(datagrams) = &mut self.datagrams {
+                    datagrams.on_lost(number);
+                }
             }
             _ => self.streams.on_lost(now, frame),
         }
@@ -52,6 +64,7 @@ macro_rules! split {
         };
         let owners = Owners {
             streams: &mut $connection.streams,
+            datagrams: $connection.datagrams.as_deref_mut(),
             control: &mut $connection.control,
             remote_ids: &mut $connection.remote_ids,
         };
@@ -150,7 +163,8 @@ impl Connection {
     #[cold]
     pub(super) fn repeat_oldest(&mut self, now: Time, kind: SpaceKind) {
         let view = self.view(now);
-        if kind == SpaceKind::Data && (self.streams.has_pending(&view) || !self.control.is_empty()) {
+        let waits = self.streams.has_pending(&view) || !self.control.is_empty() || self.has_datagrams();
+        if kind == SpaceKind::Data && waits {
             return;
         }
         let Some((space, _, mut owners)) = split!(self, kind) else { return };
@@ -160,7 +174,8 @@ impl Connection {
         let newest = space.sent.next_number();
         let oldest = space.sent.outstanding_to(newest).filter(|(_, packet)| packet.ack_eliciting).take(2);
         let frames: Vec<SentFrame> = oldest.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
-        for frame in frames {
+        // RFC 9221 section 5.2: a datagram is not sent again, and nothing says yet that it is lost.
+        for frame in frames.into_iter().filter(|frame| !matches!(frame, SentFrame::Datagram { .. })) {
             owners.lost(now, frame, &mut space.crypto);
         }
     }

@@ -138,6 +138,7 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         // Packets from other addresses are dropped (RFC 9000 section 18.2).
         disable_active_migration: true,
         active_connection_id_limit: config.active_connection_id_limit,
+        max_datagram_frame_size: config.max_datagram_frame_size,
         // RFC 9000-7.3-1.
         initial_source_connection_id: Some(ids.first()),
         // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.

@@ -132,10 +132,7 @@ impl Connection {
                     self.confirm_handshake(now);
                 }
             }
-            Frame::Datagram { .. } => {
-                // RFC 9221 section 3.
-                return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "DATAGRAM was not negotiated"));
-            }
+            Frame::Datagram { data, .. } => return self.on_datagram(data, frame.encoded_size()),
             Frame::ConnectionClose { code, reason, .. } => {
                 let reason = String::from_utf8_lossy(reason).into_owned();
                 self.begin_draining(now, crate::CloseReason::PeerTransport { code, reason });

@@ -7,6 +7,7 @@
 
 mod acknowledge;
 mod closing;
+mod datagram;
 mod establish;
 mod frames;
 mod receive;
@@ -19,6 +20,7 @@ pub use transmit::Transmit;
 
 use crate::ack_policy::{AckPolicy, EveryNth};
 use crate::config::Config;
+use crate::datagrams::Datagrams;
 use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
@@ -91,6 +93,8 @@ pub struct Connection {
     ack_policy: Box<dyn AckPolicy>,
     recovery: Recovery,
     streams: Streams,
+    /// Once either side uses them.
+    datagrams: Option<Box<Datagrams>>,
     path: Path,
     local_ids: LocalIds,
     remote_ids: RemoteIds,
@@ -169,6 +173,7 @@ impl Connection {
             ack_policy: Box::new(EveryNth::new(&config.ack)),
             recovery: Recovery::new(&config, controller),
             streams: Streams::new(origin.side, &config, scheduler),
+            datagrams: None,
             path: Path::new(origin.side, origin.local, origin.remote),
             local_ids,
             remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),
@@ -277,12 +282,15 @@ impl Connection {
             self.trace_stream_event(&event);
             return Some(event);
         }
+        if let Some(event) = self.datagrams.as_mut().and_then(|datagrams| datagrams.events.pop_front()) {
+            return Some(event);
+        }
         self.events.pop_front()
     }
     /// Whether [`Connection::poll_event`] would give something.
     #[inline]
     pub fn has_events(&self) -> bool {
-        self.streams.has_events() || !self.events.is_empty()
+        self.streams.has_events() || !self.events.is_empty() || self.has_datagram_events()
     }
 
     // ---- what can be asked ----
@@ -313,7 +321,8 @@ impl Connection {
     }
     /// The counters.
     pub fn stats(&self) -> Stats {
-        Stats { streams: self.streams.stats, ..self.stats.clone() }
+        let datagram_frames = self.datagrams.as_ref().map(|datagrams| datagrams.stats).unwrap_or_default();
+        Stats { streams: self.streams.stats, datagram_frames, ..self.stats.clone() }
     }
     /// The counters of the streams alone.
     #[inline]

@@ -12,7 +12,7 @@ use wire::header::{LongHeader, ShortHeader, WrittenLong};
 use wire::{Ecn, EcnCounts, Frame, Hole, Side, Truncated, Version};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
-const TAG: usize = 16;
+pub(super) const TAG: usize = 16;
 /// CONNECTION_CLOSE without its reason: type, code, frame type and length (RFC 9000 section 19.19).
 const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
 /// Header protection takes its sample four bytes behind the start of the packet number (RFC 9001 section 5.4.2).
@@ -199,6 +199,7 @@ impl Connection {
             || !self.control.is_empty()
             || !self.path_responses.is_empty()
             || self.data.ping
+            || self.has_datagrams()
             || self.data.crypto.has_pending();
         if !pending {
             self.recovery.note_stop(true);
@@ -328,6 +329,9 @@ impl Connection {
         // RFC 9000-12.5-2: the other spaces carry nothing of this.
         if kind == SpaceKind::Data {
             self.fill_control(payload);
+            if self.has_datagrams() {
+                self.fill_datagrams(payload);
+            }
             let view = self.view(now);
             self.streams.fill(payload, &view);
         }

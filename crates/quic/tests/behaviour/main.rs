@@ -8,6 +8,7 @@ mod acks;
 mod attacks;
 mod close;
 mod congestion;
+mod datagrams;
 mod flow_control;
 mod handshake;
 mod hostile;

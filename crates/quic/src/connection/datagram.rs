@@ -1,0 +1,89 @@
+//! DATAGRAM frames of a connection (RFC 9221): what the application does, what the peer's do.
+
+use super::transmit::TAG;
+use super::{Connection, Phase};
+use crate::assemble::Payload;
+use crate::datagrams::Datagrams;
+use crate::error::{DatagramError, TransportError};
+use crate::stream::Data;
+use wire::frame::datagram_header_size;
+use wire::{Code, Truncated};
+
+impl Connection {
+    /// Sends a datagram: at most once, whole, and not in any order (RFC 9221). It goes out as soon as window and pacer
+    /// admit, in front of what streams have to send. Gives the number by which [`crate::Event::DatagramAcked`] and
+    /// [`crate::Event::DatagramLost`] speak of it.
+    ///
+    /// # Errors
+    /// [`DatagramError::TooLarge`] above [`Connection::max_datagram_size`], [`DatagramError::Blocked`] if as many wait
+    /// as the option `datagram_queue` says, [`DatagramError::NotNegotiated`], [`DatagramError::Closed`].
+    pub fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
+        if self.phase != Phase::Open {
+            return Err(DatagramError::Closed);
+        }
+        // RFC 9221-3-1.
+        let maximum = self.max_datagram_size().ok_or(DatagramError::NotNegotiated)?;
+        if data.len() > maximum as u64 {
+            return Err(DatagramError::TooLarge { maximum });
+        }
+        self.datagrams().send(data)
+    }
+    /// Takes the oldest datagram that has come; its bytes go to the end of `into`. Gives its length, or `None` if there
+    /// is none: only then [`crate::Event::DatagramReadable`] is told again.
+    pub fn read_datagram(&mut self, into: &mut Vec<u8>) -> Option<u64> {
+        self.datagrams.as_mut()?.read(Some(into))
+    }
+    /// [`Connection::read_datagram`] without looking at the bytes.
+    pub fn discard_datagram(&mut self) -> Option<u64> {
+        self.datagrams.as_mut()?.read(None)
+    }
+    /// The longest datagram in bytes that can be sent now; it changes with the path. `None` if the peer takes none, or
+    /// its parameters are not known yet.
+    pub fn max_datagram_size(&self) -> Option<usize> {
+        // RFC 9221-3-2: the type counts. Every datagram can do without a Length field.
+        let frame = self.peer_datagram_frame().checked_sub(datagram_header_size(None))?;
+        let header = 1 + self.remote_ids.current().len() + Truncated::MAX_LENGTH;
+        let path = self.path.size(self.config.max_udp_payload);
+        Some(frame.min(path.saturating_sub(header + datagram_header_size(None) + TAG)))
+    }
+
+    fn peer_datagram_frame(&self) -> usize {
+        self.peer.as_ref().map_or(0, |peer| peer.max_datagram_frame_size.min(u64::from(u16::MAX)) as usize)
+    }
+    fn datagrams(&mut self) -> &mut Datagrams {
+        let capacity = self.config.datagram_queue as usize;
+        self.datagrams.get_or_insert_with(|| Box::new(Datagrams::new(capacity)))
+    }
+    #[inline]
+    pub(super) fn has_datagrams(&self) -> bool {
+        self.datagrams.as_ref().is_some_and(|datagrams| datagrams.has_pending())
+    }
+    #[inline]
+    pub(super) fn has_datagram_events(&self) -> bool {
+        self.datagrams.as_ref().is_some_and(|datagrams| !datagrams.events.is_empty())
+    }
+    /// Appends the datagrams that fit. RFC 9221-5-1, 9221-6-1: only where streams send, too; 9221-5.4-1: and only where
+    /// window and pacer were asked.
+    pub(super) fn fill_datagrams(&mut self, payload: &mut Payload<'_>) {
+        let (maximum, frame) = (self.max_datagram_size().unwrap_or(0), self.peer_datagram_frame());
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.fill(payload, maximum, frame);
+        }
+    }
+
+    /// DATAGRAM, in a frame of `size` bytes without virtual ones.
+    pub(super) fn on_datagram(&mut self, data: wire::Data<'_>, size: usize) -> Result<(), TransportError> {
+        let hollow = if let wire::Data::Virtual { length } = data { length } else { 0 };
+        let violation = |what| Err(TransportError::new(Code::PROTOCOL_VIOLATION, what));
+        match self.config.max_datagram_frame_size {
+            // RFC 9221-3-3.
+            0 => violation("DATAGRAM was not negotiated"),
+            // RFC 9221-3-4.
+            most if (size + hollow) as u64 > most => violation("DATAGRAM beyond max_datagram_frame_size"),
+            _ => {
+                self.datagrams().receive(data);
+                Ok(())
+            }
+        }
+    }
+}
