@@ -1,7 +1,6 @@
 //! Fills the payload of one packet: control frames, then what the scheduler gives.
 
 use crate::sent::{Contents, SentFrame};
-use crate::stream::Data;
 use std::ops::Range;
 use wire::frame::{datagram_header, datagram_header_size, stream_header, stream_header_size};
 use wire::{Frame, Hole, StreamId};
@@ -151,9 +150,9 @@ impl<'a> Payload<'a> {
 
     /// Appends a DATAGRAM frame of at most `frame` bytes, which fits, as the caller has checked. Its length is left out
     /// where it ends the packet.
-    pub(crate) fn datagram(&mut self, number: u64, data: Data<'_>, frame: usize) {
+    pub(crate) fn datagram(&mut self, number: u64, data: wire::Data<'_>, frame: usize) {
         self.close_hole();
-        let (length, room) = (data.len() as usize, self.room());
+        let (length, room) = (data.len(), self.room());
         let bare = datagram_header_size(None) + length;
         let written = datagram_header_size(Some(length)) + length;
         // As with STREAM frames: at the end of the packet, with padding in front of it, where its length has no room.
@@ -163,12 +162,12 @@ impl<'a> Payload<'a> {
         }
         datagram_header(self.buffer, explicit.then_some(length));
         match data {
-            Data::Bytes(bytes) => self.buffer.extend_from_slice(bytes),
-            Data::Virtual(0) => {}
-            Data::Virtual(_) if self.hollow => {
+            wire::Data::Bytes(bytes) => self.buffer.extend_from_slice(bytes),
+            wire::Data::Virtual { length: 0 } => {}
+            wire::Data::Virtual { .. } if self.hollow => {
                 self.hole = Some(Hole { at: self.buffer.len() as u32, length: length as u32, offset: 0 });
             }
-            Data::Virtual(_) => {
+            wire::Data::Virtual { .. } => {
                 let at = self.buffer.len();
                 self.buffer.resize(at + length, 0);
                 wire::pattern::fill(0, &mut self.buffer[at..]);
@@ -188,8 +187,7 @@ impl<'a> Payload<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::Data;
-    use wire::Frames;
+    use wire::{Data, Frames};
 
     fn decode(buffer: &[u8], tail: usize) -> Vec<Frame<'_>> {
         Frames::new(buffer, tail).map(Result::unwrap).collect()

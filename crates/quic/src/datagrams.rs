@@ -128,8 +128,8 @@ impl Datagrams {
                 break;
             } else {
                 let bytes = match body {
-                    Body::Bytes(bytes) => Data::Bytes(bytes),
-                    Body::Virtual(length) => Data::Virtual(*length as u64),
+                    Body::Bytes(bytes) => wire::Data::Bytes(bytes),
+                    Body::Virtual(length) => wire::Data::Virtual { length: *length },
                 };
                 payload.datagram(number, bytes, frame);
                 self.stats.sent += 1;
