@@ -11,8 +11,19 @@ use wire::{Direction, StreamId};
 /// The longest stream.
 const LONGEST: u64 = 60_000;
 
-/// One end of the connection of this client: (client, whether this is the client's end).
-type End = (usize, bool);
+/// One end of a connection: that of a client, by its number over all clients and their rounds, or one of the server's,
+/// by its number in the order in which they came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum End {
+    Client(usize),
+    Server(usize),
+}
+
+impl End {
+    fn is_client(self) -> bool {
+        matches!(self, End::Client(_))
+    }
+}
 
 /// A half of a stream that an end sends on.
 #[derive(Debug)]
@@ -37,19 +48,18 @@ struct Receiving {
 
 #[derive(Debug, Default)]
 struct State {
+    planned: bool,
     still_to_open: u64,
     sending: BTreeMap<StreamId, Sending>,
     receiving: BTreeMap<StreamId, Receiving>,
-    /// Whether the application has closed or is about to.
-    closed: bool,
 }
 
 /// The applications of all connections.
 pub(crate) struct Exchange {
     random: Stream,
     ends: BTreeMap<End, State>,
-    /// Whose connection each of the server's is.
-    owners: BTreeMap<usize, usize>,
+    /// The server's end of each client's connection.
+    partners: BTreeMap<usize, usize>,
     /// Whether what is received must be what was sent.
     pub strict: bool,
 }
@@ -69,31 +79,35 @@ fn length_of(stream: StreamId, from_client: bool) -> u64 {
 
 impl Exchange {
     pub(crate) fn new(random: Stream) -> Exchange {
-        Exchange { random, ends: BTreeMap::new(), owners: BTreeMap::new(), strict: true }
+        Exchange { random, ends: BTreeMap::new(), partners: BTreeMap::new(), strict: true }
     }
 
-    /// Events of one of the server's connections.
-    pub(crate) fn attend_server(
-        &mut self,
-        now: Time,
-        (connection_at, client): (usize, Option<usize>),
-        connection: &mut Connection,
-        events: &[Event],
-    ) {
-        let owner = *self.owners.entry(connection_at).or_insert_with(|| client.unwrap_or(usize::MAX));
-        self.attend(now, (owner, false), connection, events);
+    /// A handshake is complete at one of the server's connections, and this client's is the one that it is with.
+    pub(crate) fn join(&mut self, client: usize, accepted: usize) {
+        self.partners.entry(client).or_insert(accepted);
     }
 
     /// Events of one end.
     pub(crate) fn attend(&mut self, now: Time, end: End, connection: &mut Connection, events: &[Event]) {
         for event in events {
             match *event {
-                Event::Connected => {
+                Event::EarlyDataReady | Event::Connected => {
                     // Streams that the peer opened may have been told before.
-                    self.ends.entry(end).or_default().still_to_open = 1 + self.random.below(12);
+                    let planned = 1 + self.random.below(12);
+                    let state = self.ends.entry(end).or_default();
+                    if !std::mem::replace(&mut state.planned, true) {
+                        state.still_to_open = planned;
+                    }
                     self.open(now, end, connection);
+                    self.send_datagrams(connection);
                 }
-                Event::StreamsAvailable(_) => self.open(now, end, connection),
+                // No stream exists any more.
+                Event::EarlyDataRejected { resent: false } => drop(self.ends.remove(&end)),
+                Event::DatagramReadable => self.read_datagrams(connection),
+                Event::StreamsAvailable(_) => {
+                    self.open(now, end, connection);
+                    self.send_datagrams(connection);
+                }
                 Event::Opened(stream) => {
                     self.begin_receiving(end, stream);
                     if stream.direction() == Direction::Bidirectional {
@@ -112,12 +126,6 @@ impl Exchange {
                 }
                 _ => {}
             }
-        }
-        let done = self.is_done(end.0);
-        let leaves = end.1 && done && self.random.chance(0.5);
-        if let Some(state) = self.ends.get_mut(&end).filter(|state| leaves && !state.closed) {
-            state.closed = true;
-            inside(|| connection.close(now, 0, "done"));
         }
     }
 
@@ -142,6 +150,25 @@ impl Exchange {
         }
     }
 
+    /// Some datagrams, as long as the peer takes them; each says its length at the front.
+    fn send_datagrams(&mut self, connection: &mut Connection) {
+        for _ in 0..self.random.below(4) {
+            let Some(longest) = connection.max_datagram_size().filter(|longest| *longest > 0) else { return };
+            let length = 1 + self.random.below(longest as u64) as usize;
+            let bytes = vec![length as u8; length];
+            let _ = inside(|| connection.send_datagram(Data::Bytes(&bytes)));
+        }
+    }
+
+    fn read_datagrams(&mut self, connection: &mut Connection) {
+        let mut bytes = Vec::with_capacity(70_000);
+        while let Some(length) = inside(|| connection.read_datagram(&mut bytes)) {
+            assert_eq!(length, bytes.len() as u64);
+            assert!(!self.strict || bytes.iter().all(|byte| *byte == length as u8), "a datagram is altered");
+            bytes.clear();
+        }
+    }
+
     fn begin_receiving(&mut self, end: End, stream: StreamId) {
         let stop_at = self.random.chance(0.1).then(|| self.random.below(LONGEST));
         let state = self.ends.entry(end).or_default();
@@ -149,7 +176,7 @@ impl Exchange {
     }
 
     fn begin_sending(&mut self, now: Time, end: End, stream: StreamId, connection: &mut Connection) {
-        let length = length_of(stream, end.1);
+        let length = length_of(stream, end.is_client());
         let reset_at = self.random.chance(0.1).then(|| self.random.below(LONGEST));
         let half = Sending { length, written: 0, reset_at, over: false };
         self.ends.entry(end).or_default().sending.entry(stream).or_insert(half);
@@ -173,8 +200,9 @@ impl Exchange {
                 inside(|| connection.write(now, stream, Data::Virtual(left)))
             } else {
                 let end_of_piece = half.length.min(half.written + 4000);
-                let bytes: Vec<u8> =
-                    (half.written..end_of_piece).map(|at| byte(stream, end.1, half.length, at)).collect();
+                let bytes: Vec<u8> = (half.written..end_of_piece)
+                    .map(|at| byte(stream, end.is_client(), half.length, at))
+                    .collect();
                 inside(|| connection.write(now, stream, Data::Bytes(&bytes)))
             };
             match result {
@@ -188,7 +216,7 @@ impl Exchange {
 
     fn read(&mut self, end: End, stream: StreamId, connection: &mut Connection) {
         let mut room = vec![0; 1 + self.random.below(20_000) as usize];
-        let length = length_of(stream, !end.1);
+        let length = length_of(stream, !end.is_client());
         let strict = self.strict;
         let Some(half) = self.ends.get_mut(&end).and_then(|state| state.receiving.get_mut(&stream)) else {
             return;
@@ -197,7 +225,7 @@ impl Exchange {
             match inside(|| connection.read(stream, &mut room)) {
                 Ok(read) => {
                     for found in &room[..read.bytes as usize] {
-                        let expected = byte(stream, !end.1, length, half.offset);
+                        let expected = byte(stream, !end.is_client(), length, half.offset);
                         assert!(!strict || *found == expected, "{stream:?} of {end:?} at {}", half.offset);
                         half.offset += 1;
                     }
@@ -227,9 +255,11 @@ impl Exchange {
     /// What is not over at the ends of this client's connection, for who reads of a failure.
     pub(crate) fn describe(&self, client: usize) -> String {
         let mut text = String::new();
-        for ((_, is_client), state) in self.ends.iter().filter(|((owner, _), _)| *owner == client) {
-            let side = if *is_client { "client" } else { "server" };
-            let _ = writeln!(text, "{side}: {} streams still to open", state.still_to_open);
+        let partner = self.partners.get(&client).map(|accepted| End::Server(*accepted));
+        for (end, state) in
+            self.ends.iter().filter(|(end, _)| **end == End::Client(client) || Some(**end) == partner)
+        {
+            let _ = writeln!(text, "{end:?}: {} streams still to open", state.still_to_open);
             for (stream, half) in state.sending.iter().filter(|(_, half)| !half.over) {
                 let _ = writeln!(text, "  {stream:?} {half:?}");
             }
@@ -243,10 +273,15 @@ impl Exchange {
 
     /// Whether all streams of this client's connection have come to their end at both ends.
     pub(crate) fn is_done(&self, client: usize) -> bool {
-        let (Some(ours), Some(theirs)) = (self.ends.get(&(client, true)), self.ends.get(&(client, false)))
+        let Some(accepted) = self.partners.get(&client) else { return false };
+        let (Some(ours), Some(theirs)) =
+            (self.ends.get(&End::Client(client)), self.ends.get(&End::Server(*accepted)))
         else {
             return false;
         };
+        if !ours.planned || !theirs.planned {
+            return false;
+        }
         let all = |sender: &State, receiver: &State| {
             sender.still_to_open == 0
                 && sender.sending.iter().all(|(stream, half)| {

@@ -22,9 +22,11 @@ use allocator::{held, start_anew};
 use quic::CloseReason;
 use random::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
+use tls::Protection;
 use units::{Duration, Time};
 use weather::Weather;
-use world::World;
+use world::{World, connection_number};
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
@@ -67,17 +69,38 @@ fn for_seeds(name: &str, default: u64, mut case: impl FnMut(u64) -> Tally) -> Ta
     sum
 }
 
+/// Contexts without tickets, with tickets that are good once, and with tickets that can be replayed.
+fn context(protection: Protection, seed: u64) -> tls::Context {
+    static MADE: OnceLock<Vec<tls::Context>> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let kinds = [Protection::Null, Protection::Tls];
+        let tickets = [(0, true), (2, true), (2, false)];
+        let options = kinds.into_iter().flat_map(|protection| {
+            tickets.map(|(tickets, replay_protection)| tls::Options {
+                protection,
+                tickets,
+                early_data: tickets > 0,
+                replay_protection,
+                ..tls::Options::default()
+            })
+        });
+        options.map(|options| defaults::context(&options)).collect()
+    });
+    let first = if protection == Protection::Null { 0 } else { 3 };
+    made[first + (seed % 3) as usize].clone()
+}
+
 /// A world whose connections have options of all kinds.
-fn world(seed: u64, context: &tls::Context) -> World {
+fn world(seed: u64, protection: Protection) -> World {
     let mut random = Stream::new(seed, "options");
-    World::new(seed, context, || options::config(&mut random))
+    World::new(seed, &context(protection, seed), || options::config(&mut random))
 }
 
 /// Goes on until all is over; `allowed` judges how each connection ended.
 fn run(
     mut world: World,
     weather: &mut Weather,
-    null: bool,
+    protection: Protection,
     mut meddle: impl FnMut(&mut World),
     allowed: impl Fn(&CloseReason) -> bool,
 ) -> Tally {
@@ -88,25 +111,24 @@ fn run(
         if !world.step(weather) {
             break;
         }
-        if (0..world.clients.len()).all(|client| world.exchange.is_done(client)) && world.now > weather.until
-        {
-            break;
-        }
     }
     let mut tally = Tally { peak: world.laws.peak, ..Tally::default() };
     for (index, client) in world.clients.iter().enumerate() {
-        let done = world.exchange.is_done(index);
-        tally.connections += 1;
-        tally.finished += u64::from(done);
-        assert!(
-            // Who lies about what arrived can keep the truth waiting for ever.
-            done || client.close.is_some() || !world.exchange.strict,
-            "client {index} neither finishes nor ends by {}\n{}",
-            world.now,
-            world.exchange.describe(index)
-        );
-        if let Some(reason) = &client.close {
-            assert!(allowed(reason), "client {index}: {reason}");
+        for (round, close) in client.closes.iter().enumerate() {
+            let number = connection_number(index, round);
+            let done = world.exchange.is_done(number);
+            tally.connections += 1;
+            tally.finished += u64::from(done);
+            assert!(
+                // Who lies about what arrived can keep the truth waiting for ever.
+                done || close.is_some() || !world.exchange.strict,
+                "client {index} neither finishes nor ends by {}\n{}",
+                world.now,
+                world.exchange.describe(number)
+            );
+            if let Some(reason) = close {
+                assert!(allowed(reason), "client {index}: {reason}");
+            }
         }
     }
     for (_, reason) in &world.accepted {
@@ -115,7 +137,7 @@ fn run(
         }
     }
     world.end();
-    if null {
+    if protection == Protection::Null {
         assert_eq!(held(), 0, "what the endpoints allocated is given back");
     }
     tally
@@ -125,25 +147,25 @@ fn is_natural(reason: &CloseReason) -> bool {
     reason.is_clean() || matches!(reason, CloseReason::IdleTimeout | CloseReason::StatelessReset)
 }
 
-fn under_weather(name: &str, default: u64, context: &tls::Context, null: bool) {
+fn under_weather(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
-        run(world(seed, context), &mut weather, null, |_| (), is_natural)
+        run(world(seed, protection), &mut weather, protection, |_| (), is_natural)
     });
     assert!(tally.finished * 10 >= tally.connections * 9, "{tally:?}");
 }
 
 #[test]
 fn bad_weather_leaves_data_intact() {
-    under_weather("weather", 150, &defaults::null(), true);
+    under_weather("weather", 150, Protection::Null);
 }
 
 #[test]
 fn bad_weather_leaves_data_intact_under_tls() {
-    under_weather("weather, tls", 15, &defaults::tls(), false);
+    under_weather("weather, tls", 15, Protection::Tls);
 }
 
-fn under_outsiders(name: &str, default: u64, context: &tls::Context, null: bool) {
+fn under_outsiders(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
         let mut random = Stream::new(seed, "outsider");
@@ -159,19 +181,19 @@ fn under_outsiders(name: &str, default: u64, context: &tls::Context, null: bool)
         let allowed = |reason: &CloseReason| {
             is_natural(reason) || forged.get() && matches!(reason, CloseReason::VersionMismatch)
         };
-        run(world(seed, context), &mut weather, null, meddle, allowed)
+        run(world(seed, protection), &mut weather, protection, meddle, allowed)
     });
     assert!(tally.finished * 10 >= tally.connections * 7, "{tally:?}");
 }
 
 #[test]
 fn who_has_no_keys_does_no_harm() {
-    under_outsiders("outsider", 150, &defaults::null(), true);
+    under_outsiders("outsider", 150, Protection::Null);
 }
 
 #[test]
 fn who_has_no_keys_does_no_harm_under_tls() {
-    under_outsiders("outsider, tls", 15, &defaults::tls(), false);
+    under_outsiders("outsider, tls", 15, Protection::Tls);
 }
 
 #[test]
@@ -182,7 +204,7 @@ fn hostile_packets_do_no_more_than_close_the_connection() {
         let mut random = Stream::new(seed, "insider");
         let rate = random.unit() * random.unit() * 0.5;
         let until = weather.until;
-        let mut world = world(seed, &defaults::null());
+        let mut world = world(seed, Protection::Null);
         world.exchange.strict = false;
         let meddle = |world: &mut World| {
             if world.now < until && random.chance(rate) {
@@ -195,6 +217,6 @@ fn hostile_packets_do_no_more_than_close_the_connection() {
             }
             _ => true,
         };
-        run(world, &mut weather, true, meddle, allowed)
+        run(world, &mut weather, Protection::Null, meddle, allowed)
     });
 }

@@ -1,7 +1,7 @@
 //! Some clients, one server, and a network that belongs to an attacker.
 
 use crate::allocator::{held, inside};
-use crate::exchange::Exchange;
+use crate::exchange::{End, Exchange};
 use crate::laws::Laws;
 use quic::{CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};
 use random::Stream;
@@ -65,10 +65,29 @@ pub(crate) struct Client {
     pub handle: Option<Handle>,
     pub config: Arc<Config>,
     pub opens_at: Time,
+    /// Connections that it has opened, and will have, one behind the other.
+    pub rounds: usize,
+    planned: usize,
     /// The address that the world sees: the last that a translator gave it.
     pub outside: SocketAddr,
     pub has_received: bool,
-    pub close: Option<CloseReason>,
+    /// How its connections ended, but for the last one while it lives.
+    pub closes: Vec<Option<CloseReason>>,
+}
+
+/// A client has at most so many connections, one behind the other.
+const MOST_ROUNDS: usize = 3;
+
+/// The number of a client's connection over all clients.
+pub(crate) fn connection_number(client: usize, round: usize) -> usize {
+    client * MOST_ROUNDS + round
+}
+
+impl Client {
+    /// Whether it has another connection to open, now that it has none.
+    fn opens_next(&self) -> bool {
+        self.endpoint.is_empty() && self.rounds < self.planned
+    }
 }
 
 /// What the attacker does to a datagram: it is altered in place; each delay is a copy that arrives.
@@ -87,6 +106,7 @@ pub(crate) struct World {
     pub overheard: Vec<Overheard>,
     flying: BTreeMap<(Time, u64), Flying>,
     order: u64,
+    random: Stream,
     /// What the endpoints share and did not allocate: it outlives them.
     kept: Vec<Arc<Config>>,
     /// Old outside addresses still lead to their clients.
@@ -122,7 +142,9 @@ impl World {
                 opens_at: Time::ZERO + Duration::from_micros(random.below(60_000)),
                 outside: local,
                 has_received: false,
-                close: None,
+                rounds: 0,
+                planned: 1 + random.below(MOST_ROUNDS as u64) as usize,
+                closes: Vec::new(),
             });
         }
         let translated = (0..clients.len()).map(|index| (client_address(index), index)).collect();
@@ -138,6 +160,7 @@ impl World {
             overheard: Vec::new(),
             flying: BTreeMap::new(),
             order: 0,
+            random: Stream::new(seed, "rounds"),
             kept,
             translated,
         }
@@ -172,25 +195,33 @@ impl World {
 
     /// Whether nothing can happen any more.
     pub(crate) fn is_over(&self) -> bool {
-        let opened = self.clients.iter().all(|client| client.handle.is_some());
-        opened && self.clients.iter().all(|client| client.endpoint.is_empty()) && self.server.is_empty()
+        self.clients.iter().all(|client| client.endpoint.is_empty() && !client.opens_next())
+            && self.server.is_empty()
     }
 
     /// Lets the next thing happen; `false` if nothing is left to.
     pub(crate) fn step(&mut self, attacker: &mut dyn Attacker) -> bool {
-        let opening =
-            self.clients.iter().filter(|client| client.handle.is_none()).map(|client| client.opens_at);
+        let opening = self.clients.iter().filter(|client| client.opens_next()).map(|client| client.opens_at);
         let timers = self.clients.iter().map(|client| client.endpoint.wake_at());
         let next = self.flying.keys().next().map(|(at, _)| *at);
         let next = timers.chain([next, self.server.wake_at()]).flatten().chain(opening).min();
         let Some(at) = next.map(|at| at.max(self.now)) else { return false };
         self.laws.tick(self.now, at);
         self.now = at;
-        for client in &mut self.clients {
-            if client.handle.is_none() && client.opens_at <= at {
-                let opening = Opening::new(server_address(), client.config.clone());
+        for (index, client) in self.clients.iter_mut().enumerate() {
+            if client.opens_next() && client.opens_at <= at {
+                let early_data = self.random.chance(0.7);
+                let opening = Opening { early_data, ..Opening::new(server_address(), client.config.clone()) };
                 let handle = inside(|| client.endpoint.connect(at, opening));
                 client.handle = Some(handle.expect("a client can open its connection"));
+                client.rounds += 1;
+                client.closes.push(None);
+            }
+            // An application that has all it wants leaves sooner or later.
+            let number = connection_number(index, client.rounds.saturating_sub(1));
+            if self.exchange.is_done(number) && self.random.chance(0.1) {
+                let connection = client.handle.and_then(|handle| inside(|| client.endpoint.get_mut(handle)));
+                connection.into_iter().for_each(|connection| inside(|| connection.close(at, 0, "done")));
             }
             inside(|| client.endpoint.wake(at));
         }
@@ -237,10 +268,13 @@ impl World {
             let mut sent = Vec::new();
             let now = self.now;
             let exchange = &mut self.exchange;
-            let close = &mut client.close;
+            let number = connection_number(index, client.rounds.saturating_sub(1));
+            let close = &mut client.closes;
             drain_endpoint(now, &mut client.endpoint, &mut sent, |_, connection, events| {
-                exchange.attend(now, (index, true), connection, events);
-                *close = connection.close_reason().cloned();
+                exchange.attend(now, End::Client(number), connection, events);
+                if let (Some(reason), Some(last)) = (connection.close_reason(), close.last_mut()) {
+                    *last = Some(reason.clone());
+                }
             });
             for mut flying in sent {
                 flying.from = client.outside;
@@ -252,15 +286,23 @@ impl World {
         let mut sent = Vec::new();
         let now = self.now;
         let (exchange, accepted, translated) = (&mut self.exchange, &mut self.accepted, &self.translated);
+        let number =
+            |(index, client): (usize, &Client)| connection_number(index, client.rounds.saturating_sub(1));
+        let numbers: Vec<usize> = self.clients.iter().enumerate().map(number).collect();
         drain_endpoint(now, &mut self.server, &mut sent, |handle, connection, events| {
             let at = accepted.iter().position(|(known, _)| *known == handle).unwrap_or_else(|| {
                 accepted.push((handle, None));
                 accepted.len() - 1
             });
             accepted[at].1 = connection.close_reason().cloned();
-            // Which client it is that speaks, as far as its address tells.
-            let client = translated.get(&connection.remote()).copied();
-            exchange.attend_server(now, (at, client), connection, events);
+            // Which client it is that speaks, its address tells; a replayed handshake never comes to its end.
+            if events.contains(&Event::Connected)
+                && let Some(number) =
+                    translated.get(&connection.remote()).and_then(|client| numbers.get(*client))
+            {
+                exchange.join(*number, at);
+            }
+            exchange.attend(now, End::Server(at), connection, events);
         });
         for flying in sent {
             self.laws.server_sent(flying.to, flying.length());
