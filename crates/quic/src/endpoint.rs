@@ -11,6 +11,7 @@ use crate::ids::{IdMaker, LOCAL_ID_LENGTH};
 use crate::opening::Opening;
 use crate::path::MIN_PAYLOAD;
 use crate::resume::{Memory, Remembering};
+use crate::waiting::WaitingRoom;
 use random::Stream;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -82,6 +83,8 @@ pub struct Endpoint {
     random: Stream,
     secret: u64,
     memory: Memory,
+    tickets: Option<tls::TicketStore>,
+    waiting: WaitingRoom,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Clients' first packets go to an id that the client made up.
@@ -99,11 +102,14 @@ impl Endpoint {
     /// An endpoint without connections.
     pub fn new(options: EndpointOptions, mut random: Stream) -> Endpoint {
         let secret = random.bits();
+        let tickets = options.tls.ticket_store();
         Endpoint {
             options,
             random,
             secret,
             memory: Memory::default(),
+            tickets,
+            waiting: WaitingRoom::default(),
             slots: Vec::new(),
             free: Vec::new(),
             initial_ids: BTreeMap::new(),
@@ -121,6 +127,15 @@ impl Endpoint {
     /// From now on connections that are opened here remember there: for endpoints that share what they know.
     pub fn set_memory(&mut self, memory: Memory) {
         self.memory = memory;
+    }
+    /// Where this endpoint keeps the tickets that its servers give; `None` where the TLS context gives none.
+    pub fn tickets(&self) -> Option<&tls::TicketStore> {
+        self.tickets.as_ref()
+    }
+    /// From now on tickets are kept and looked for there: for servers that share them, or one that was started anew.
+    /// Without effect where the TLS context gives none.
+    pub fn set_tickets(&mut self, tickets: tls::TicketStore) {
+        self.tickets = self.tickets.take().map(|_| tickets);
     }
 
     /// Opens a connection.
@@ -161,6 +176,7 @@ impl Endpoint {
             interest: self.options.interest,
             opening,
             remembering,
+            tickets: self.tickets.clone().filter(|_| opening.is_none()),
         };
         let connection = Some(Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?));
         match self.free.pop() {
@@ -283,7 +299,27 @@ impl Endpoint {
         if let Some(slot) = known {
             return self.deliver(now, slot, datagram);
         }
-        self.accept(now, &header, datagram);
+        // RFC 9000 section 5.2.2.
+        let early =
+            header.kind == PacketKind::ZeroRtt && self.tickets.is_some() && self.options.accept.is_some();
+        if !(early && self.waiting.keep(now, header.destination, datagram)) {
+            self.accept(now, &header, datagram);
+        }
+    }
+
+    /// 0-RTT packets that overtook the Initial packet of this connection.
+    fn deliver_waiting(&mut self, now: Time, slot: u32, id: (SocketAddr, ConnectionId)) {
+        for mut waiting in self.waiting.take(now, id.0, id.1) {
+            let mut datagram = Datagram {
+                local: waiting.local,
+                remote: waiting.remote,
+                ecn: waiting.ecn,
+                bytes: &mut waiting.bytes,
+                hole: waiting.hole,
+                damage: waiting.damage,
+            };
+            self.deliver(now, slot, &mut datagram);
+        }
     }
 
     /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
@@ -313,7 +349,9 @@ impl Endpoint {
                     // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
                     self.forget(slot);
                     self.dropped += 1;
+                    return;
                 }
+                self.deliver_waiting(now, slot, (datagram.remote, header.destination));
             }
             Err(_) => self.dropped += 1,
         }

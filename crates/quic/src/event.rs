@@ -8,9 +8,10 @@ pub enum Event {
     /// At a client, before [`Event::Connected`]: streams can be opened and written to, and what is sent goes in 0-RTT
     /// packets, under the limits that are remembered (RFC 9001 section 4.6). An attacker can replay it (section 9.2).
     EarlyDataReady,
-    /// The server takes what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before [`Event::Connected`].
+    /// The server takes what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before [`Event::Connected`]. At a
+    /// server: what comes before [`Event::Connected`] may be a replay (section 9.2).
     EarlyDataAccepted,
-    /// The server does not take what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before
+    /// At a client: the server does not take what was sent in 0-RTT packets (RFC 9001 section 4.6.2). Told before
     /// [`Event::Connected`].
     EarlyDataRejected {
         /// Whether all that was written goes out again, on the same streams: it does if the application protocol is

@@ -24,6 +24,7 @@ mod sent;
 mod space;
 mod stats;
 mod stream;
+mod waiting;
 
 pub use config::{Config, PARAMETERS};
 pub use connection::{Connection, Datagram, Transmit};

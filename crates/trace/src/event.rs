@@ -248,6 +248,11 @@ pub enum Event {
         /// Name and value of those that are integers, in the order of their code points.
         values: Vec<(&'static str, u64)>,
     },
+    /// Transport parameters of an earlier connection came into force, for 0-RTT (RFC 9000 section 7.4.1).
+    ParametersRestored {
+        /// As in [`Event::ParametersSet`].
+        values: Vec<(&'static str, u64)>,
+    },
     /// Keys came into use: `"client_initial_secret"`, `"server_1rtt_secret"` ...
     KeyUpdated {
         /// The qlog name of the secret.

@@ -56,6 +56,7 @@ impl Interest {
             | Event::ConnectionState { .. }
             | Event::ConnectionClosed { .. }
             | Event::ParametersSet { .. }
+            | Event::ParametersRestored { .. }
             | Event::KeyUpdated { .. }
             | Event::KeyDiscarded { .. }
             | Event::StreamOpened { .. }

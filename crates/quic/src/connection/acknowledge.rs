@@ -179,4 +179,19 @@ impl Connection {
             owners.lost(now, frame, &mut space.crypto);
         }
     }
+
+    /// The 0-RTT packets that are underway will not arrive: what they carried waits to be sent again, in packets with
+    /// other numbers (RFC 9000 section 17.2.5.3; RFC 9002 section 6.4).
+    pub(super) fn resend_early_data(&mut self, now: Time) {
+        let Some((space, recovery, mut owners)) = split!(self, SpaceKind::Data) else { return };
+        let newest = space.sent.next_number();
+        let underway = space.sent.outstanding_to(newest);
+        let frames: Vec<SentFrame> = underway.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
+        for frame in frames {
+            owners.lost(now, frame, &mut space.crypto);
+        }
+        recovery.bytes_in_flight -= space.sent.discard_all();
+        space.loss_time = None;
+        space.probes = 0;
+    }
 }

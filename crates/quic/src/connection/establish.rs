@@ -5,6 +5,8 @@ use crate::config::Config;
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::ids::LocalIds;
+use crate::opening::Opening;
+use crate::resume::{Remembering, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use tls::KeyChange;
@@ -27,7 +29,11 @@ impl Connection {
                     TransportParameters::decode(encoded, self.origin.side.peer()).map_err(|error| {
                         TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, error.to_string())
                     })?;
+                self.settle_early_data(now, Some(&parameters))?;
                 self.set_peer_parameters(now, parameters)?;
+            }
+            if self.zero_rtt.is_some() && self.peer.is_none() {
+                self.settle_early_data(now, None)?;
             }
             let wrote = !bytes.is_empty();
             let level = self.write_level;
@@ -113,11 +119,50 @@ impl Connection {
         if let Some(token) = peer.stateless_reset_token {
             self.remote_ids.set_first_token(token);
         }
-        self.streams.set_peer_parameters(&peer);
+        self.streams.set_peer_parameters(now, &peer);
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
         Ok(())
     }
+}
+
+/// What 0-RTT goes by: the server's transport parameters and the application protocol of an earlier connection.
+pub(super) type ReliedOn = (TransportParameters, Vec<u8>);
+
+/// A client's TLS session, and what 0-RTT goes by if an earlier one is taken up.
+pub(super) fn start_client(
+    context: &tls::Context,
+    start: tls::Start,
+    opening: &Opening,
+    remembering: Option<&Remembering>,
+) -> Result<(tls::Session, Option<ReliedOn>), TransportError> {
+    let version = Version(start.version);
+    let remembered = remembering
+        .filter(|_| opening.resume)
+        .and_then(|known| known.memory.take_session(&known.server, version));
+    let (ticket, relied_on) = match remembered {
+        Some(Session { ticket, parameters, alpn, .. }) => (Some(ticket), Some((parameters, alpn))),
+        None => (None, None),
+    };
+    let server_name = opening.server_name.as_deref();
+    let request = tls::Request { server_name, ticket, early_data: opening.early_data };
+    Ok((context.client(start, request).map_err(no_session)?, relied_on))
+}
+
+/// A server's TLS session. Its tickets keep the transport parameters that it now gives.
+pub(super) fn start_server(
+    context: &tls::Context,
+    start: tls::Start,
+    tickets: Option<tls::TicketStore>,
+    parameters: &TransportParameters,
+) -> Result<tls::Session, TransportError> {
+    // RFC 9000-7.4.1-5, 9000-7.4.1-7: 0-RTT is taken only if no limit is lower than it was.
+    let admission = tickets.map(|store| tls::Admission { store, terms: terms(parameters).into(), admits });
+    context.server(start, admission).map_err(no_session)
+}
+
+fn no_session(error: tls::Error) -> TransportError {
+    TransportError::new(Code::INTERNAL_ERROR, error.to_string())
 }
 
 /// What this end tells the other (RFC 9000 section 18.2).

@@ -5,8 +5,9 @@ use crate::error::TransportError;
 use crate::ids::NumberedId;
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
+use trace::PacketKind;
 use units::Time;
-use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side};
+use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side, Version};
 
 /// PATH_RESPONSE frames that wait to be sent: a flood of challenges is answered no further.
 const MAX_PATH_RESPONSES: usize = 4;
@@ -39,7 +40,7 @@ impl Connection {
                 Some(Err(error)) => return Err(frame_error(*error)),
                 None => return Ok(ack_eliciting),
             };
-            if kind != SpaceKind::Data && !frame.allowed_in(header.kind) {
+            if header.kind != PacketKind::OneRtt && !frame.allowed_in(header.kind) {
                 // RFC 9000-12.4-3, 9000-17.2.4-1: table 3.
                 let error =
                     TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
@@ -117,7 +118,7 @@ impl Connection {
                     return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
                 }
                 if let Some(remembering) = &self.remembering {
-                    remembering.memory.remember_token(&remembering.server, token);
+                    remembering.memory.remember_token(&remembering.server, Version::V1, token);
                 }
             }
             Frame::HandshakeDone => {
@@ -163,6 +164,9 @@ impl Connection {
         // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.
         let level = self.write_level;
         self.drive_handshake(now)?;
+        if kind == SpaceKind::Data {
+            self.remember_sessions();
+        }
         if self.write_level != level && self.space(level).is_some_and(|space| space.crypto.has_gap()) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,

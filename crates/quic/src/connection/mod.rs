@@ -8,6 +8,7 @@
 mod acknowledge;
 mod closing;
 mod datagram;
+mod early_data;
 mod establish;
 mod frames;
 mod receive;
@@ -27,7 +28,7 @@ use crate::ids::{IdMaker, LocalIds, RemoteIds};
 use crate::opening::Opening;
 use crate::path::Path;
 use crate::recovery::{Loss, Recovery};
-use crate::resume::Remembering;
+use crate::resume::{Remembering, ZeroRtt};
 use crate::schedule::PathView;
 use crate::sent::Contents;
 use crate::space::{Space, SpaceKind};
@@ -76,6 +77,8 @@ pub(crate) struct Parts<'a> {
     pub opening: Option<&'a Opening>,
     /// At a client: where it remembers.
     pub remembering: Option<Remembering>,
+    /// At a server: its tickets.
+    pub tickets: Option<tls::TicketStore>,
 }
 
 /// A QUIC connection.
@@ -120,6 +123,8 @@ pub struct Connection {
     close_reason: Option<CloseReason>,
     /// At a client.
     remembering: Option<Remembering>,
+    /// Where 0-RTT is offered or taken.
+    zero_rtt: Option<Box<ZeroRtt>>,
     log: Log,
     /// The time of the last call that told it.
     now: Time,
@@ -137,7 +142,7 @@ impl Connection {
         context: &tls::Context,
         parts: Parts<'_>,
     ) -> Result<Connection, TransportError> {
-        let Parts { maker, random, interest, opening, remembering } = parts;
+        let Parts { maker, random, interest, opening, remembering, tickets } = parts;
         let mut fork = |name| random.fork(name);
         let local_ids = LocalIds::new(maker, fork("ids"));
         let parameters = establish::local_parameters(&config, &origin, &local_ids);
@@ -145,15 +150,10 @@ impl Connection {
         parameters.encode(&mut encoded, None);
         let version = Version::V1.0;
         let start = tls::Start { random: fork("tls"), now, version, parameters: encoded };
-        let session = match origin.side {
-            Side::Client => {
-                let server_name = opening.and_then(|opening| opening.server_name.as_deref());
-                context.client(start, tls::Request { server_name, ..tls::Request::default() })
-            }
-            Side::Server => context.server(start, None),
+        let (session, remembered) = match opening {
+            Some(opening) => establish::start_client(context, start, opening, remembering.as_ref())?,
+            None => (establish::start_server(context, start, tickets, &parameters)?, None),
         };
-        let session =
-            session.map_err(|error| TransportError::new(Code::INTERNAL_ERROR, error.to_string()))?;
         let mut initial = Box::new(Space::new());
         let id = origin.original_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
@@ -193,6 +193,7 @@ impl Connection {
             losses: Vec::new(),
             close_reason: None,
             remembering,
+            zero_rtt: None,
             log: Log::new(interest),
             now,
             traced_state: "",
@@ -202,6 +203,9 @@ impl Connection {
         };
         connection.trace_start(now);
         connection.drive_handshake(now)?;
+        if let Some(remembered) = remembered {
+            connection.begin_early_data(now, remembered);
+        }
         Ok(connection)
     }
 

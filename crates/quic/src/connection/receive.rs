@@ -46,7 +46,7 @@ pub(super) struct Early {
 /// A packet as it came, each in a datagram of its own.
 #[derive(Debug)]
 struct Waiting {
-    kind: SpaceKind,
+    kind: PacketKind,
     bytes: Vec<u8>,
     hole: Option<Hole>,
     damage: Option<Damage>,
@@ -112,10 +112,20 @@ impl Connection {
         if self.progress == Progress::Confirmed {
             // No more will come for keys that are not there yet; the memory goes too.
             self.early = Early::default();
+        } else if self.peer.is_some() {
+            // 0-RTT packets that were not taken in by now are not wanted: RFC 9001 section 4.6.2.
+            let unwanted = |packet: &Waiting| packet.kind == PacketKind::ZeroRtt;
+            let count = self.early.waiting.iter().filter(|packet| unwanted(packet)).count();
+            self.stats.packets_dropped += count as u64;
+            self.early.waiting.retain(|packet| !unwanted(packet));
         }
     }
 
-    fn can_open(&self, kind: SpaceKind) -> bool {
+    fn can_open(&self, packet: PacketKind) -> bool {
+        if packet == PacketKind::ZeroRtt {
+            return self.zero_rtt.as_ref().is_some_and(|early| early.opener.is_some());
+        }
+        let Some(kind) = space_of(packet) else { return false };
         let keys = self.space(kind).is_some_and(|space| space.keys.is_some());
         // RFC 9001 section 5.7: no 1-RTT packet is processed before the handshake is complete.
         keys && (kind != SpaceKind::Data || self.progress >= Progress::Complete)
@@ -181,7 +191,9 @@ impl Connection {
             // RFC 9000-17.2.2-2: servers' Initial packets have no token.
             Side::Client => header.token(packet).is_empty(),
         };
-        known && (initial || header.kind != PacketKind::Initial)
+        // RFC 9000 section 17.2.3: 0-RTT packets go from clients to servers alone.
+        let early = header.kind != PacketKind::ZeroRtt || self.origin.side == Side::Server;
+        known && early && (initial || header.kind != PacketKind::Initial)
     }
 
     /// Opens one packet and processes its frames.
@@ -189,8 +201,8 @@ impl Connection {
     fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
         let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
-        if !self.can_open(kind) {
-            return self.put_aside(now, kind, (bytes, hole, damaged, ecn));
+        if !self.can_open(header.kind) {
+            return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
         }
         let largest = match self.space(kind) {
             Some(space) => space.received.ranges.max(),
@@ -213,6 +225,9 @@ impl Connection {
             return self.fail(now, error);
         }
         self.stats.packets_received += 1;
+        if self.zero_rtt.is_some() && header.kind == PacketKind::OneRtt {
+            self.on_one_rtt_packet(now);
+        }
         self.on_authenticated(now, kind, header);
         let virtual_tail = hole.map_or(0, |hole| hole.length as usize);
         let payload = &bytes[payload.0..payload.1];
@@ -234,18 +249,26 @@ impl Connection {
         largest: Option<u64>,
         damaged: bool,
     ) -> Result<(u64, (usize, usize)), DropReason> {
-        let keys =
-            self.space(kind).and_then(|space| space.keys.as_ref()).ok_or(DropReason::KeyUnavailable)?;
+        let opener = self.opener(kind, header.kind).ok_or(DropReason::KeyUnavailable)?;
         // RFC 9000-10.3-3: too short for a sample is too short to be valid.
-        keys.remote.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
+        opener.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
         let number = truncated.expand(largest);
         let start = header.number_offset + truncated.length();
-        if damaged && keys.remote.is_null() {
+        if damaged && opener.is_null() {
             return Err(DropReason::DecryptionFailure);
         }
-        let length = keys.remote.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
+        let length = opener.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
         Ok((number, (start, start + length)))
+    }
+
+    /// What opens a packet.
+    #[inline]
+    fn opener(&self, kind: SpaceKind, packet: PacketKind) -> Option<&tls::Opener> {
+        if packet == PacketKind::ZeroRtt {
+            return self.zero_rtt.as_ref()?.opener.as_ref();
+        }
+        Some(&self.space(kind)?.keys.as_ref()?.remote)
     }
 
     /// A packet opened: its sender is the peer.
@@ -284,13 +307,22 @@ impl Connection {
         }
     }
 
+    /// Whether keys for packets of this type may still come.
+    fn may_come(&self, packet: PacketKind) -> bool {
+        if packet == PacketKind::ZeroRtt {
+            // With the whole ClientHello it is decided.
+            return self.origin.side == Side::Server && self.peer.is_none();
+        }
+        let space = space_of(packet).and_then(|kind| self.space(kind));
+        self.progress < Progress::Complete && space.is_some()
+    }
+
     /// Keeps a packet for which the keys may still come.
-    fn put_aside(&mut self, now: Time, kind: SpaceKind, packet: (&mut [u8], Option<Hole>, bool, Ecn)) {
+    fn put_aside(&mut self, now: Time, kind: PacketKind, packet: (&mut [u8], Option<Hole>, bool, Ecn)) {
         let (bytes, hole, damaged, ecn) = packet;
-        let may_come = self.progress < Progress::Complete && self.space(kind).is_some();
-        if !may_come || self.early.waiting.len() >= MAX_EARLY {
+        if !self.may_come(kind) || self.early.waiting.len() >= MAX_EARLY {
             let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
-            return self.drop_packet(now, kind.packet_kind(), length, DropReason::KeyUnavailable);
+            return self.drop_packet(now, kind, length, DropReason::KeyUnavailable);
         }
         let damage = damaged.then_some(Damage { first: 0, last: u32::MAX });
         self.early.waiting.push(Waiting { kind, bytes: bytes.to_vec(), hole, damage, ecn });
@@ -321,7 +353,7 @@ impl Connection {
 #[inline]
 fn space_of(kind: PacketKind) -> Option<SpaceKind> {
     match kind {
-        PacketKind::OneRtt => Some(SpaceKind::Data),
+        PacketKind::OneRtt | PacketKind::ZeroRtt => Some(SpaceKind::Data),
         PacketKind::Initial => Some(SpaceKind::Initial),
         PacketKind::Handshake => Some(SpaceKind::Handshake),
         _ => None,

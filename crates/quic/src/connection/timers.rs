@@ -24,7 +24,8 @@ impl Connection {
             .min(time(self.ack_deadline()))
             .min(time(self.paced_until))
             .min(time(self.idle_deadline()))
-            .min(time(self.keep_alive_deadline()));
+            .min(time(self.keep_alive_deadline()))
+            .min(time(self.zero_rtt.as_ref().and_then(|early| early.discard_at)));
         (at != Time::NEVER).then_some(at)
     }
 
@@ -57,6 +58,9 @@ impl Connection {
         }
         if self.paced_until.is_some_and(|at| at <= now) {
             self.paced_until = None;
+        }
+        if self.zero_rtt.is_some() {
+            self.discard_early_keys(now);
         }
     }
 

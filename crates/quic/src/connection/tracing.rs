@@ -79,6 +79,26 @@ impl Connection {
         }
     }
 
+    /// The parameters that 0-RTT goes by.
+    pub(super) fn trace_restored(&mut self, now: Time, remembered: &TransportParameters) {
+        if self.log.interest().lifecycle {
+            let kept = |(name, _): &(&str, u64)| !matches!(*name, "ack_delay_exponent" | "max_ack_delay");
+            let values = remembered.integers().into_iter().filter(kept).collect();
+            self.log.push(now, Event::ParametersRestored { values });
+        }
+    }
+
+    /// Keys of 0-RTT are there, or gone: there are those of clients alone.
+    pub(super) fn trace_early_keys(&mut self, now: Time, there: bool) {
+        if self.log.interest().lifecycle {
+            let key = "client_0rtt_secret";
+            self.log.push(
+                now,
+                if there { Event::KeyUpdated { key, phase: None } } else { Event::KeyDiscarded { key } },
+            );
+        }
+    }
+
     pub(super) fn trace_keys_discarded(&mut self, now: Time, kind: SpaceKind) {
         if self.log.interest().lifecycle {
             for key in key_names(kind) {
@@ -113,9 +133,11 @@ impl Connection {
         (length, hole): (usize, Option<Hole>),
     ) {
         if self.log.interest().packets {
-            let source = if kind == SpaceKind::Data { ConnectionId::EMPTY } else { self.local_ids.first() };
+            let kind = self.packet_kind(kind);
+            let long = kind != PacketKind::OneRtt;
+            let source = if long { self.local_ids.first() } else { ConnectionId::EMPTY };
             let packet = Packet {
-                kind: kind.packet_kind(),
+                kind,
                 number: Some(number),
                 length: length as u32,
                 destination: self.remote_ids.current().as_bytes().to_vec(),
@@ -170,8 +192,10 @@ impl Connection {
     pub(super) fn trace_losses(&mut self, now: Time, kind: SpaceKind) {
         let interest = self.log.interest();
         if interest.packets || interest.metrics {
-            let kind = kind.packet_kind();
+            let first_one_rtt = self.zero_rtt.as_ref().map_or(0, |early| early.first_one_rtt);
             for loss in &self.losses {
+                let early = kind == SpaceKind::Data && loss.number < first_one_rtt;
+                let kind = if early { PacketKind::ZeroRtt } else { kind.packet_kind() };
                 let trigger: LossTrigger = loss.trigger;
                 self.log.push(now, Event::PacketLost { kind, number: loss.number, trigger });
             }

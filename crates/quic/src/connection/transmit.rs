@@ -180,8 +180,9 @@ impl Connection {
     /// What the 1-RTT space may send, with window and pacer asked, and noted where they refuse.
     #[inline]
     fn data_wants(&mut self, now: Time, limit: usize) -> Wants {
-        if self.data.keys.is_none()
-            || self.progress == Progress::Handshaking && self.origin.side == Side::Client
+        if (self.data.keys.is_none()
+            || self.progress == Progress::Handshaking && self.origin.side == Side::Client)
+            && !self.sends_early_data()
         {
             return Wants::Nothing;
         }
@@ -225,8 +226,7 @@ impl Connection {
     ) {
         let Some(begun) = self.begin_packet(kind, buffer) else { return };
         let number = self.space(kind).map_or(0, |space| space.sent.next_number());
-        let hollow =
-            kind == SpaceKind::Data && self.data.keys.as_ref().is_some_and(|keys| keys.local.is_null());
+        let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
@@ -287,13 +287,13 @@ impl Connection {
         // RFC 9000-12.2-2: the same for all packets of a datagram.
         let destination = self.remote_ids.current();
         let (number_offset, long) = match kind {
-            SpaceKind::Data => {
+            SpaceKind::Data if !self.is_early(kind) => {
                 let header = ShortHeader { destination, spin: false, key_phase: false, number };
                 (header.write(buffer), None)
             }
             early => {
                 let header = LongHeader {
-                    kind: early.packet_kind(),
+                    kind: self.packet_kind(early),
                     version: Version::V1,
                     destination,
                     source: self.local_ids.first(),
@@ -392,9 +392,7 @@ impl Connection {
             let behind = buffer.len() - begun.payload_offset + virtual_length;
             long.set_length(buffer, behind);
         }
-        let sealer: Option<&Sealer> =
-            self.space(kind).and_then(|space| space.keys.as_ref()).map(|keys| &keys.local);
-        if let Some(sealer) = sealer {
+        if let Some(sealer) = self.sealer(kind) {
             let packet = &mut buffer[begun.start..];
             sealer.seal(
                 number,

@@ -1,5 +1,7 @@
-//! What a client knows of servers from earlier connections: address tokens, and the version that was agreed on.
+//! What a client knows of servers from earlier connections: TLS sessions with the transport parameters that they came
+//! with, address tokens, and the version that was agreed on.
 
+use super::session::Session;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wire::Version;
@@ -8,6 +10,8 @@ use wire::Version;
 const DEFAULT_SERVERS: usize = 64;
 /// How many tokens are kept for a server, the newest (RFC 9000 section 8.1.3).
 const MAX_TOKENS: usize = 4;
+/// How many TLS sessions are kept for a server, the newest.
+const MAX_SESSIONS: usize = 4;
 /// The longest token that is kept, in bytes: it goes into every Initial packet, beside the ClientHello.
 const MAX_TOKEN: usize = 512;
 
@@ -35,7 +39,8 @@ struct Servers {
 #[derive(Debug)]
 struct Server {
     authority: Box<str>,
-    tokens: VecDeque<Vec<u8>>,
+    sessions: VecDeque<Session>,
+    tokens: VecDeque<(Version, Vec<u8>)>,
     version: Option<Version>,
 }
 
@@ -53,13 +58,13 @@ impl Memory {
 
     /// Keeps a token of a NEW_TOKEN frame for a later connection (RFC 9000 section 8.1.3). One that is longer than 512
     /// bytes is not kept, and of more than four the oldest is dropped.
-    pub fn remember_token(&self, server: &str, token: &[u8]) {
+    pub fn remember_token(&self, server: &str, version: Version, token: &[u8]) {
         if token.is_empty() || token.len() > MAX_TOKEN {
             return;
         }
         self.update(server, |known| {
-            if !known.tokens.iter().any(|kept| kept == token) {
-                known.tokens.push_back(token.to_vec());
+            if !known.tokens.iter().any(|(_, kept)| kept == token) {
+                known.tokens.push_back((version, token.to_vec()));
             }
             if known.tokens.len() > MAX_TOKENS {
                 known.tokens.pop_front();
@@ -67,10 +72,37 @@ impl Memory {
         });
     }
 
-    /// Takes the newest token for this server out. RFC 9000 section 8.1.3: a token is used in one connection only, so
-    /// that nobody can link two of them by it.
-    pub fn take_token(&self, server: &str) -> Option<Vec<u8>> {
-        self.lock().find(server)?.tokens.pop_back()
+    /// Takes the newest token for this server out that came in a connection of this version (RFC 9369 section 5). RFC
+    /// 9000 section 8.1.3: a token is used in one connection only, so that nobody can link two of them by it.
+    pub fn take_token(&self, server: &str, version: Version) -> Option<Vec<u8>> {
+        let mut servers = self.lock();
+        let tokens = &mut servers.find(server)?.tokens;
+        let newest = tokens.iter().rposition(|(of, _)| *of == version)?;
+        tokens.remove(newest).map(|(_, token)| token)
+    }
+
+    /// Keeps a TLS session for a later connection; of more than four the oldest is dropped.
+    pub(crate) fn remember_session(&self, server: &str, session: Session) {
+        self.update(server, |known| {
+            known.sessions.push_back(session);
+            if known.sessions.len() > MAX_SESSIONS {
+                known.sessions.pop_front();
+            }
+        });
+    }
+
+    /// Takes the newest TLS session with this server out that was made in a connection of this version (RFC 9369 section
+    /// 5). RFC 8446 appendix C.4: a ticket is used once, so that nobody can link two connections by it.
+    pub(crate) fn take_session(&self, server: &str, version: Version) -> Option<Session> {
+        let mut servers = self.lock();
+        let sessions = &mut servers.find(server)?.sessions;
+        let newest = sessions.iter().rposition(|session| session.version == version)?;
+        sessions.remove(newest)
+    }
+
+    /// How many TLS sessions with this server can be taken up.
+    pub fn sessions(&self, server: &str) -> usize {
+        self.lock().find(server).map_or(0, |known| known.sessions.len())
     }
 
     /// Notes the version that was agreed on with this server (RFC 9368 section 4).
@@ -109,6 +141,7 @@ impl Memory {
         let known = at.and_then(|at| servers.known.remove(at));
         let mut known = known.unwrap_or_else(|| Server {
             authority: server.into(),
+            sessions: VecDeque::new(),
             tokens: VecDeque::new(),
             version: None,
         });
@@ -133,17 +166,19 @@ mod tests {
     #[test]
     fn tokens_are_taken_once_the_newest_first() {
         let memory = Memory::default();
-        assert_eq!(memory.take_token("a.example:443"), None);
+        assert_eq!(memory.take_token("a.example:443", Version::V1), None);
         for token in 0..6u8 {
-            memory.remember_token("a.example:443", &[token]);
+            memory.remember_token("a.example:443", Version::V1, &[token]);
         }
-        memory.remember_token("a.example:443", &[5]);
-        memory.remember_token("a.example:443", &[]);
-        memory.remember_token("a.example:443", &[7; MAX_TOKEN + 1]);
-        memory.remember_token("a.example:444", &[9]);
-        let taken: Vec<_> = std::iter::from_fn(|| memory.take_token("a.example:443")).collect();
+        memory.remember_token("a.example:443", Version::V1, &[5]);
+        memory.remember_token("a.example:443", Version::V1, &[]);
+        memory.remember_token("a.example:443", Version::V1, &[7; MAX_TOKEN + 1]);
+        memory.remember_token("a.example:444", Version::V1, &[9]);
+        let taken: Vec<_> = std::iter::from_fn(|| memory.take_token("a.example:443", Version::V1)).collect();
         assert_eq!(taken, [[5], [4], [3], [2]]);
-        assert_eq!(memory.take_token("a.example:444"), Some(vec![9]));
+        // RFC 9369 section 5.
+        assert_eq!(memory.take_token("a.example:444", Version::V2), None);
+        assert_eq!(memory.take_token("a.example:444", Version::V1), Some(vec![9]));
     }
 
     #[test]
@@ -151,7 +186,7 @@ mod tests {
         let memory = Memory::with_limit(2);
         memory.remember_version("a:1", Version::V1);
         memory.remember_version("b:1", Version::V1);
-        memory.remember_token("a:1", b"token");
+        memory.remember_token("a:1", Version::V1, b"token");
         memory.remember_version("c:1", Version::V2);
         assert_eq!(memory.len(), 2);
         assert_eq!((memory.version("a:1"), memory.version("b:1")), (Some(Version::V1), None));
@@ -159,14 +194,14 @@ mod tests {
         assert_eq!((memory.version("a:1"), memory.version("c:1")), (None, Some(Version::V2)));
         assert!(!memory.is_empty() && Memory::with_limit(0).is_empty());
         let none = Memory::with_limit(0);
-        none.remember_token("a:1", b"token");
+        none.remember_token("a:1", Version::V1, b"token");
         assert!(none.is_empty());
     }
 
     #[test]
     fn clones_share_one_memory() {
         let memory = Memory::default();
-        memory.clone().remember_token("a:1", b"token");
-        assert_eq!(memory.take_token("a:1"), Some(b"token".to_vec()));
+        memory.clone().remember_token("a:1", Version::V1, b"token");
+        assert_eq!(memory.take_token("a:1", Version::V1), Some(b"token".to_vec()));
     }
 }

@@ -5,6 +5,7 @@ mod flow;
 mod incoming;
 mod outgoing;
 mod recv;
+mod rewind;
 mod send;
 mod table;
 
@@ -23,7 +24,7 @@ use send::SendHalf;
 use std::collections::VecDeque;
 use table::Table;
 use units::Time;
-use wire::{Direction, Side, StreamId, TransportParameters};
+use wire::{Direction, Side, StreamId};
 
 /// Both halves of one stream; a half that does not exist on this side is `None`.
 #[derive(Debug)]
@@ -121,24 +122,6 @@ impl Streams {
             control: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),
-        }
-    }
-
-    /// The peer's transport parameters have come.
-    pub(crate) fn set_peer_parameters(&mut self, peer: &TransportParameters) {
-        self.credit.raise(peer.initial_max_data);
-        // What the peer calls remote is what this side opens.
-        self.send_credits = [
-            peer.initial_max_stream_data_bidi_remote,
-            peer.initial_max_stream_data_bidi_local,
-            peer.initial_max_stream_data_uni,
-        ];
-        self.counts[0].may_open = peer.initial_max_streams_bidi;
-        self.counts[1].may_open = peer.initial_max_streams_uni;
-        for direction in [Direction::Bidirectional, Direction::Unidirectional] {
-            if self.counts[direction_index(direction)].may_open > 0 {
-                self.events.push_back(Event::StreamsAvailable(direction));
-            }
         }
     }
 

@@ -227,6 +227,16 @@ impl SendHalf {
         }
     }
 
+    /// Nothing of what was sent has arrived, and the credit is not known any more. Gives how much had been sent.
+    pub(crate) fn rewind(&mut self) -> u64 {
+        let again = |progress| if progress == Progress::Open { Progress::Open } else { Progress::Pending };
+        (self.fin, self.reset) = (again(self.fin), again(self.reset));
+        self.lost.clear();
+        self.acked.clear();
+        (self.credit, self.blocked_at, self.scheduled) = (0, None, false);
+        std::mem::take(&mut self.next)
+    }
+
     /// What RESET_STREAM is to tell, if it is to be sent: (code, final size).
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
         // RFC 9000-13.3-1: neither changes any more.

@@ -9,6 +9,7 @@ mod attacks;
 mod close;
 mod congestion;
 mod datagrams;
+mod early_data;
 mod flow_control;
 mod handshake;
 mod hostile;
@@ -16,6 +17,7 @@ mod idle;
 mod ids;
 mod loss;
 mod probe;
+mod resume;
 mod streams;
 mod transfer;
 

@@ -276,6 +276,10 @@ fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
             detail.push_str(if *local { "local" } else { "remote" });
             ("parameters_set", values.iter().try_for_each(|(name, value)| write!(detail, " {name}={value}")))
         }
+        Event::ParametersRestored { values } => (
+            "parameters_restored",
+            values.iter().try_for_each(|(name, value)| write!(detail, " {name}={value}")),
+        ),
         Event::KeyUpdated { key, phase: None } => ("key_updated", detail.write_str(key)),
         Event::KeyUpdated { key, phase: Some(phase) } => {
             ("key_updated", write!(detail, "{key} phase {phase}"))

@@ -100,6 +100,11 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             parameters(json, state.own_fields(), values);
             end(json);
         }
+        Event::ParametersRestored { values } => {
+            begin(json, time, "parameters_restored");
+            parameters(json, state.own_fields(), values);
+            end(json);
+        }
         Event::KeyUpdated { key, phase } => {
             begin(json, time, "key_updated");
             json.word("key_type", key);

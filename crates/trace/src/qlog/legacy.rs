@@ -98,13 +98,12 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
         Event::ParametersSet { local, values } => {
             begin(json, time, "transport:parameters_set");
             owner(json, *local);
-            // "can contain any number of unspecified fields" (section 3.3.3).
-            for (name, value) in values {
-                match *name {
-                    "disable_active_migration" | "grease_quic_bit" => json.boolean(name, *value != 0),
-                    _ => json.number(name, *value),
-                }
-            }
+            parameters(json, values);
+            end(json);
+        }
+        Event::ParametersRestored { values } => {
+            begin(json, time, "transport:parameters_restored");
+            parameters(json, values);
             end(json);
         }
         Event::KeyUpdated { key, phase } => {
@@ -137,6 +136,16 @@ fn begin(json: &mut Json, time: Time, name: &str) {
 fn end(json: &mut Json) {
     json.close();
     json.end();
+}
+
+/// They "can contain any number of unspecified fields" (sections 3.3.3 and 3.3.4).
+fn parameters(json: &mut Json, values: &[(&'static str, u64)]) {
+    for (name, value) in values {
+        match *name {
+            "disable_active_migration" | "grease_quic_bit" => json.boolean(name, *value != 0),
+            _ => json.number(name, *value),
+        }
+    }
 }
 
 fn owner(json: &mut Json, local: bool) {

@@ -71,6 +71,9 @@ pub(crate) fn connection() -> Vec<Record> {
         ["attempted", "handshake_complete", "handshake_confirmed"]
             .map(|state| Event::ConnectionState { state }),
     );
+    events.push(Event::ParametersRestored {
+        values: vec![("max_idle_timeout", 30_000), ("initial_max_data", 7), ("disable_active_migration", 0)],
+    });
     events.push(Event::ParametersSet {
         local: true,
         values: vec![

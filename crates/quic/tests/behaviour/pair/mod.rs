@@ -1,11 +1,13 @@
 //! Two endpoints on a virtual link, for tests of behaviour.
 
+mod again;
 mod forge;
 mod options;
 mod view;
 
+pub(crate) use again::opening;
 pub(crate) use options::{config, context, contexts, count, null, size, span};
-pub(crate) use view::Seen;
+pub(crate) use view::{Packet, Seen};
 
 use crate::allocator::inside;
 use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};

@@ -1,0 +1,182 @@
+//! 0-RTT: data in front of the end of the handshake (RFC 9001 sections 4.6 and 4.9.3, RFC 9000 section 7.4.1).
+
+use super::establish::ReliedOn;
+use super::{Connection, Progress};
+use crate::error::TransportError;
+use crate::event::Event;
+use crate::resume::{Session, ZeroRtt, lowered, remembered};
+use crate::space::SpaceKind;
+use tls::{EarlyData, Sealer};
+use trace::PacketKind;
+use units::Time;
+use wire::{Code, Side, TransportParameters, Version};
+
+/// illegal_parameter (RFC 8446 section 6).
+const ILLEGAL_PARAMETER: u8 = 47;
+
+impl Connection {
+    /// A client's session was made with a remembered one: if that admits 0-RTT, the application may begin.
+    pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): ReliedOn) {
+        let Some(sealer) = self.session.early_sealer() else { return };
+        self.path.limit_payload(parameters.max_udp_payload_size);
+        // RFC 9000-7.4.1-4, 9000-7.4.1-8: under the limits of the earlier connection.
+        self.streams.set_peer_parameters(now, &parameters);
+        self.trace_restored(now, &parameters);
+        self.zero_rtt = Some(Box::new(ZeroRtt::offered(sealer, parameters, alpn)));
+        self.trace_early_keys(now, true);
+        self.events.push_back(Event::EarlyDataReady);
+    }
+
+    /// What becomes of 0-RTT, as far as TLS tells.
+    pub fn early_data(&self) -> EarlyData {
+        self.zero_rtt.as_ref().map_or(EarlyData::NotOffered, |early| early.status)
+    }
+    /// Whether the handshake takes up an earlier TLS session (RFC 8446 section 2.2).
+    pub fn is_resumed(&self) -> bool {
+        self.session.is_resumed()
+    }
+    /// The application protocol that was agreed on (RFC 7301); while a client sends 0-RTT data, that of the remembered
+    /// session, which the server must choose again to take the data (RFC 8446 section 4.2.10).
+    pub fn alpn(&self) -> Option<&[u8]> {
+        let early = self.zero_rtt.as_ref().filter(|early| early.status == EarlyData::Offered);
+        self.session.alpn().or(early.map(|early| &*early.alpn).filter(|alpn| !alpn.is_empty()))
+    }
+
+    /// Whether packets of the data space are 0-RTT packets: while there are no other keys.
+    #[inline]
+    pub(super) fn is_early(&self, kind: SpaceKind) -> bool {
+        kind == SpaceKind::Data && self.data.keys.is_none()
+    }
+    /// The type of the packets that are sent in a space now.
+    #[inline]
+    pub(super) fn packet_kind(&self, kind: SpaceKind) -> PacketKind {
+        if self.is_early(kind) { PacketKind::ZeroRtt } else { kind.packet_kind() }
+    }
+    /// What protects the packets that are sent in a space now.
+    #[inline]
+    pub(super) fn sealer(&self, kind: SpaceKind) -> Option<&Sealer> {
+        match self.space(kind)?.keys.as_ref() {
+            Some(keys) => Some(&keys.local),
+            None if kind == SpaceKind::Data => self.zero_rtt.as_ref()?.sealer.as_ref(),
+            None => None,
+        }
+    }
+    /// Whether a client may send 0-RTT packets.
+    pub(super) fn sends_early_data(&self) -> bool {
+        self.zero_rtt.as_ref().is_some_and(|early| early.sealer.is_some())
+    }
+
+    /// TLS has read something: a server may have keys now, a client an answer. `parameters` are the peer's, once they
+    /// are there, before anything is done by them.
+    pub(super) fn settle_early_data(
+        &mut self,
+        now: Time,
+        parameters: Option<&TransportParameters>,
+    ) -> Result<(), TransportError> {
+        if self.origin.side == Side::Server {
+            if self.zero_rtt.is_none()
+                && let Some(opener) = self.session.early_opener()
+            {
+                self.zero_rtt = Some(Box::new(ZeroRtt::accepted(opener)));
+                self.trace_early_keys(now, true);
+                self.events.push_back(Event::EarlyDataAccepted);
+            }
+            return Ok(());
+        }
+        let status = self.session.early_data();
+        let Some(early) = self.zero_rtt.as_deref_mut().filter(|early| early.status == EarlyData::Offered)
+        else {
+            return Ok(());
+        };
+        if status == EarlyData::Offered {
+            return Ok(());
+        }
+        // RFC 9000-7.4.1-8, 9000-17.2.3-2: newer parameters are not for 0-RTT packets, so there are no more of these. (And RFC 9001
+        // section 4.9.3: their keys are discarded.)
+        if early.sealer.take().is_some() {
+            early.first_one_rtt = self.data.sent.next_number();
+            self.trace_early_keys(now, false);
+        }
+        // A HelloRetryRequest refuses before the server says anything else.
+        let Some(parameters) = parameters else { return Ok(()) };
+        match status {
+            EarlyData::Accepted => self.on_early_data_accepted(parameters),
+            _ => self.on_early_data_rejected(now, parameters),
+        }
+    }
+
+    fn on_early_data_accepted(&mut self, parameters: &TransportParameters) -> Result<(), TransportError> {
+        let Some(early) = self.zero_rtt.as_deref_mut() else { return Ok(()) };
+        early.status = EarlyData::Accepted;
+        if self.session.alpn().unwrap_or_default() != early.alpn {
+            let reason = "0-RTT was accepted for another application protocol";
+            return Err(TransportError::new(Code::crypto(ILLEGAL_PARAMETER), reason));
+        }
+        // RFC 9000-7.4.1-5, 9000-7.4.1-6: the server must not have done this.
+        if let Some(name) = lowered(&early.remembered, parameters) {
+            let reason = format!("0-RTT was accepted, but {name} is lower than before");
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, reason));
+        }
+        self.events.push_back(Event::EarlyDataAccepted);
+        Ok(())
+    }
+
+    /// RFC 9001 section 4.6.2: "the client MUST reset the state of all streams". What was written is still there and goes
+    /// out again, unless the application protocol is another one (RFC 8446 section 4.2.10) or has fewer streams.
+    fn on_early_data_rejected(
+        &mut self,
+        now: Time,
+        parameters: &TransportParameters,
+    ) -> Result<(), TransportError> {
+        let Some(early) = self.zero_rtt.as_deref_mut() else { return Ok(()) };
+        early.status = EarlyData::Rejected;
+        let same = self.session.alpn().unwrap_or_default() == early.alpn;
+        self.resend_early_data(now);
+        let resent = same && self.streams.fit(parameters);
+        if resent {
+            self.streams.rewind();
+        } else {
+            let config = &self.config.scheduler;
+            let scheduler = crate::schedule::build(config.name, &config.arguments)
+                .ok_or_else(|| TransportError::new(Code::INTERNAL_ERROR, "no such scheduler"))?;
+            self.streams.forget(scheduler);
+        }
+        self.events.push_back(Event::EarlyDataRejected { resent });
+        Ok(())
+    }
+
+    /// RFC 9001 section 4.9.3: with the first 1-RTT packet the end of 0-RTT ones is near. Reordered ones may still come
+    /// for three probe timeouts.
+    #[cold]
+    pub(super) fn on_one_rtt_packet(&mut self, now: Time) {
+        let wait = (self.recovery.rtt.pto() + self.peer_max_ack_delay) * 3;
+        if let Some(early) = self.zero_rtt.as_deref_mut().filter(|early| early.opener.is_some()) {
+            early.discard_at.get_or_insert(now + wait);
+        }
+    }
+
+    /// Discards the keys of 0-RTT when their time has come.
+    #[cold]
+    pub(super) fn discard_early_keys(&mut self, now: Time) {
+        let Some(early) = self.zero_rtt.as_deref_mut() else { return };
+        if early.discard_at.is_some_and(|at| at <= now) {
+            (early.opener, early.discard_at) = (None, None);
+            self.trace_early_keys(now, false);
+        }
+    }
+
+    /// TLS has read something behind the handshake: tickets are kept for later.
+    pub(super) fn remember_sessions(&mut self) {
+        let (Some(remembering), Some(peer)) = (&self.remembering, &self.peer) else { return };
+        debug_assert!(self.progress >= Progress::Complete);
+        for ticket in self.session.take_tickets() {
+            let session = Session {
+                ticket,
+                parameters: remembered(peer),
+                alpn: self.session.alpn().unwrap_or_default().to_vec(),
+                version: Version::V1,
+            };
+            remembering.memory.remember_session(&remembering.server, session);
+        }
+    }
+}

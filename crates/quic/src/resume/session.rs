@@ -1,0 +1,153 @@
+//! A TLS session as a client remembers it, and the transport parameters that 0-RTT relies on (RFC 9000 section 7.4.1).
+
+use tls::Ticket;
+use wire::{TransportParameters, Version};
+
+/// What a client needs to take up a session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) ticket: Ticket,
+    /// Those of the server that 0-RTT goes by.
+    pub(crate) parameters: TransportParameters,
+    /// The application protocol that was agreed on; empty: none was.
+    pub(crate) alpn: Vec<u8>,
+    /// The version of the connection that gave the ticket: RFC 9369 section 5.
+    pub(crate) version: Version,
+}
+
+/// The server's parameters without those that must not be remembered.
+pub(crate) fn remembered(parameters: &TransportParameters) -> TransportParameters {
+    let none = TransportParameters::default();
+    // RFC 9000-7.4.1-2, 9000-7.4.1-3: "A client MUST NOT use remembered values for the following parameters".
+    TransportParameters {
+        ack_delay_exponent: none.ack_delay_exponent,
+        max_ack_delay_ms: none.max_ack_delay_ms,
+        initial_source_connection_id: None,
+        original_destination_connection_id: None,
+        preferred_address: None,
+        retry_source_connection_id: None,
+        stateless_reset_token: None,
+        ..*parameters
+    }
+}
+
+/// The parameters that a server that takes 0-RTT must not lower, with their names.
+fn limits(of: &TransportParameters) -> [(&'static str, u64); 7] {
+    [
+        ("active_connection_id_limit", of.active_connection_id_limit),
+        ("initial_max_data", of.initial_max_data),
+        ("initial_max_stream_data_bidi_local", of.initial_max_stream_data_bidi_local),
+        ("initial_max_stream_data_bidi_remote", of.initial_max_stream_data_bidi_remote),
+        ("initial_max_stream_data_uni", of.initial_max_stream_data_uni),
+        ("initial_max_streams_bidi", of.initial_max_streams_bidi),
+        ("initial_max_streams_uni", of.initial_max_streams_uni),
+    ]
+}
+
+/// The first parameter that is lower now than it is remembered.
+pub(crate) fn lowered(remembered: &TransportParameters, now: &TransportParameters) -> Option<&'static str> {
+    let mut pairs = limits(remembered).into_iter().zip(limits(now));
+    pairs.find(|((_, then), (_, now))| now < then).map(|((name, _), _)| name)
+}
+
+/// What a server promises to later 0-RTT, as its tickets keep it: its limits, and two parameters whose lowering would
+/// make 0-RTT packets fail ("a server MAY store and recover the previously sent values").
+pub(crate) fn terms(parameters: &TransportParameters) -> Vec<u8> {
+    let values = limits(parameters).map(|(_, value)| value);
+    // A timeout of 0 is none, and so the longest.
+    let timeout = parameters.max_idle_timeout_ms.wrapping_sub(1);
+    let values = values.into_iter().chain([parameters.max_udp_payload_size, timeout]);
+    values.flat_map(u64::to_be_bytes).collect()
+}
+
+/// Whether the terms of an earlier connection are kept by those of now.
+pub(crate) fn admits(then: &[u8], now: &[u8]) -> bool {
+    let keeps = |(then, now): (&[u8], &[u8])| then <= now;
+    then.len() == now.len() && then.chunks(8).zip(now.chunks(8)).all(keeps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{ConnectionId, PreferredAddress};
+
+    fn parameters() -> TransportParameters {
+        let id = ConnectionId::new(&[1; 8]);
+        TransportParameters {
+            original_destination_connection_id: id,
+            max_idle_timeout_ms: 30_000,
+            stateless_reset_token: Some([2; 16]),
+            max_udp_payload_size: 1_500,
+            initial_max_data: 1,
+            initial_max_stream_data_bidi_local: 2,
+            initial_max_stream_data_bidi_remote: 3,
+            initial_max_stream_data_uni: 4,
+            initial_max_streams_bidi: 5,
+            initial_max_streams_uni: 6,
+            ack_delay_exponent: 7,
+            max_ack_delay_ms: 8,
+            disable_active_migration: true,
+            preferred_address: Some(PreferredAddress {
+                ipv4: None,
+                ipv6: None,
+                id: id.unwrap(),
+                token: [3; 16],
+            }),
+            active_connection_id_limit: 9,
+            initial_source_connection_id: id,
+            retry_source_connection_id: id,
+            ..TransportParameters::default()
+        }
+    }
+
+    /// RFC 9000-7.4.1-2, 9000-7.4.1-3.
+    #[test]
+    fn what_must_not_be_remembered_is_not() {
+        let kept = remembered(&parameters());
+        let expected = TransportParameters {
+            max_idle_timeout_ms: 30_000,
+            max_udp_payload_size: 1_500,
+            initial_max_data: 1,
+            initial_max_stream_data_bidi_local: 2,
+            initial_max_stream_data_bidi_remote: 3,
+            initial_max_stream_data_uni: 4,
+            initial_max_streams_bidi: 5,
+            initial_max_streams_uni: 6,
+            disable_active_migration: true,
+            active_connection_id_limit: 9,
+            ..TransportParameters::default()
+        };
+        assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn each_limit_may_rise_and_none_may_fall() {
+        let then = parameters();
+        assert_eq!(lowered(&then, &then), None);
+        assert!(admits(&terms(&then), &terms(&then)));
+        type Change = fn(&mut TransportParameters) -> &mut u64;
+        let limits: [Change; 7] = [
+            |p| &mut p.active_connection_id_limit,
+            |p| &mut p.initial_max_data,
+            |p| &mut p.initial_max_stream_data_bidi_local,
+            |p| &mut p.initial_max_stream_data_bidi_remote,
+            |p| &mut p.initial_max_stream_data_uni,
+            |p| &mut p.initial_max_streams_bidi,
+            |p| &mut p.initial_max_streams_uni,
+        ];
+        let further: [Change; 2] = [|p| &mut p.max_udp_payload_size, |p| &mut p.max_idle_timeout_ms];
+        for (n, of) in limits.into_iter().chain(further).enumerate() {
+            let with = |by: i64| {
+                let mut changed = then;
+                let value = of(&mut changed);
+                *value = value.checked_add_signed(by).unwrap();
+                changed
+            };
+            assert!(admits(&terms(&then), &terms(&with(1))) && !admits(&terms(&then), &terms(&with(-1))));
+            assert_eq!((lowered(&then, &with(1)), lowered(&then, &with(-1)).is_some()), (None, n < 7));
+        }
+        let endless = TransportParameters { max_idle_timeout_ms: 0, ..then };
+        assert!(admits(&terms(&then), &terms(&endless)) && !admits(&terms(&endless), &terms(&then)));
+        assert!(!admits(&[], &terms(&then)));
+    }
+}

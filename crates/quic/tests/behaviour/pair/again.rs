@@ -1,0 +1,86 @@
+//! A second connection between the same endpoints, and servers that were started anew.
+
+use super::{CLIENT, Flying, Pair, SERVER, ms};
+use quic::{Config, Endpoint, EndpointOptions, Opening};
+use random::Stream;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use trace::Interest;
+use wire::Ecn;
+
+/// An opening with everything as it is by default.
+pub(crate) fn opening(config: Config) -> Opening {
+    Opening::new(SERVER.parse().unwrap(), Arc::new(config))
+}
+
+impl Pair {
+    /// Ends the connection and lets both ends forget it.
+    pub(crate) fn hang_up(&mut self) {
+        let now = self.now;
+        self.client().close(now, 0, "");
+        // Where the close is lost, the idle timeout ends it.
+        self.run_for(ms(5_000));
+        if !self.server.is_empty() {
+            self.run_for(ms(40_000));
+        }
+        assert!(self.client.is_empty() && self.server.is_empty());
+        self.accepted.clear();
+        self.client_events.clear();
+        self.server_events.clear();
+    }
+
+    /// Opens a connection from the client to the server; gives what was sent before it.
+    pub(crate) fn open(&mut self, opening: Opening) -> usize {
+        let mark = self.mark();
+        self.sent = [0; 2];
+        self.handle = self.client.connect(self.now, opening).unwrap();
+        mark
+    }
+
+    /// A pair that has shaken hands once and hung up, so that the client has what the server gave it.
+    pub(crate) fn acquainted(mut self) -> Pair {
+        self.establish();
+        self.hang_up();
+        self
+    }
+
+    /// Puts a server that knows nothing in the place of the present one.
+    pub(crate) fn restart(&mut self, tls: tls::Context, config: Config) {
+        let options = EndpointOptions {
+            local: SERVER.parse().unwrap(),
+            accept: Some(Arc::new(config)),
+            tls,
+            max_connections: 100,
+            interest: Interest::NONE,
+        };
+        self.server = Endpoint::new(options, Stream::new(2, "server started anew"));
+    }
+
+    /// The same, but it has the tickets of the one before.
+    pub(crate) fn restart_with_tickets(&mut self, tls: tls::Context, config: Config) {
+        let tickets = self.server.tickets().unwrap().clone();
+        self.restart(tls, config);
+        self.server.set_tickets(tickets);
+    }
+
+    /// Lets datagrams that the client sent since then arrive once more, as if from this port.
+    pub(crate) fn replay(&mut self, from: usize, count: usize, port: u16) {
+        let seen: Vec<_> =
+            self.wire[from..].iter().filter(|seen| seen.to_server).take(count).cloned().collect();
+        let (local, mut remote): (SocketAddr, SocketAddr) =
+            (SERVER.parse().unwrap(), CLIENT.parse().unwrap());
+        remote.set_port(port);
+        for seen in seen {
+            let flying = Flying {
+                bytes: seen.bytes,
+                hole: None,
+                damage: None,
+                ecn: Ecn::NotEct,
+                from: remote,
+                to: local,
+            };
+            self.deliver(true, flying);
+        }
+        self.drain();
+    }
+}
