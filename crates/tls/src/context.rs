@@ -3,19 +3,18 @@
 use crate::certificate::Chain;
 use crate::error::Error;
 use crate::keys::known_version;
+use crate::library::Library;
 use crate::model::{Asked, Model, Sizes, Terms, server_name_size};
 use crate::options::{Options, Protection};
 use crate::outbox::Outbox;
-use crate::provider::{SessionKeyLog, SessionTime, provider};
+use crate::provider::provider;
 use crate::real::Real;
 use crate::session::{Engine, Session};
-use crate::sessions::{ClientSessions, ServerSessions};
 use crate::start::{Opening, Request, Start};
 use crate::store::{Admission, TicketStore};
 use crate::trial::Trial;
-use rustls::client::Resumption;
+use crate::trust::Trust;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,14 +44,6 @@ enum Kind {
     Null(Arc<Terms>),
 }
 
-/// How rustls is set up.
-struct Library {
-    client: Arc<ClientConfig>,
-    /// The same, and 0-RTT is offered where a ticket allows it.
-    early_client: Arc<ClientConfig>,
-    server: Arc<ServerConfig>,
-}
-
 impl Context {
     /// Makes keys and certificates from the seed, and tries one handshake, from which null learns its sizes.
     ///
@@ -62,15 +53,7 @@ impl Context {
     /// # Errors
     /// Options that no handshake can have: see [`Error`].
     pub fn new(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Context, Error> {
-        let list = protocols(alpn)?;
-        let library = Arc::new(Library::new(options, alpn, seed)?);
-        let server_name: Arc<str> = options.server_name.as_str().into();
-        let ticketing = (options.tickets > 0).then(|| Arc::new(options.clone()));
-        let context = |kind| {
-            let (server_name, ticketing) = (server_name.clone(), ticketing.clone());
-            Context { kind, server_name, epoch: EPOCH, ticketing }
-        };
-        let tls = context(Kind::Tls(library));
+        let tls = Context::with_library(options, alpn, seeded(options, alpn, seed)?)?;
         let trial = Trial {
             client: &|start, request| tls.client(start, request),
             server: &|start, admission| tls.server(start, admission),
@@ -88,13 +71,29 @@ impl Context {
         });
         let sizes = sizes
             .ok_or_else(|| Error::Library("the handshake has other messages than expected".to_owned()))?;
-        Ok(context(Kind::Null(Arc::new(Terms {
+        let kind = Kind::Null(Arc::new(Terms {
             sizes,
-            protocols: list,
-            server_name: server_name.clone(),
+            protocols: protocols(alpn)?,
+            server_name: tls.server_name.clone(),
             tickets: options.tickets,
             early_data: options.early_data,
-        }))))
+        }));
+        Ok(Context { kind, ..tls })
+    }
+
+    /// Around a library that was set up.
+    pub(crate) fn with_library(
+        options: &Options,
+        alpn: &[&[u8]],
+        library: Library,
+    ) -> Result<Context, Error> {
+        protocols(alpn)?;
+        Ok(Context {
+            kind: Kind::Tls(Arc::new(library)),
+            server_name: options.server_name.as_str().into(),
+            epoch: EPOCH,
+            ticketing: (options.tickets > 0).then(|| Arc::new(options.clone())),
+        })
     }
 
     /// A new store for the tickets of one server; `None` if servers of this context give none.
@@ -152,11 +151,14 @@ impl Context {
     /// neither.
     ///
     /// # Errors
-    /// As [`client`](Context::client).
+    /// As [`client`](Context::client), and [`Error::NoIdentity`].
     pub fn server(&self, start: Start, admission: Option<Admission>) -> Result<Session, Error> {
         let start = self.opening(start)?;
         let engine = match &self.kind {
-            Kind::Tls(library) => Engine::Real(Box::new(Real::server(&library.server, start, admission)?)),
+            Kind::Tls(library) => {
+                let config = library.server.as_ref().ok_or(Error::NoIdentity)?;
+                Engine::Real(Box::new(Real::server(config, start, admission)?))
+            }
             Kind::Null(terms) => Engine::Model(Box::new(Model::server(terms, start, admission))),
         };
         Ok(Session::new(engine, Outbox::default()))
@@ -172,43 +174,14 @@ impl Context {
     }
 }
 
-impl Library {
-    fn new(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Library, Error> {
-        ServerName::try_from(options.server_name.as_str())
-            .map_err(|_| Error::ServerName(options.server_name.clone()))?;
-        let chain = Chain::new(&options.server_name, options.certificate_chain.as_bytes(), seed)?;
-        let provider = Arc::new(provider(options.cipher, options.key_share));
-        let alpn: Vec<Vec<u8>> = alpn.iter().map(|name| name.to_vec()).collect();
-
-        let mut trusted = RootCertStore::empty();
-        trusted.add(chain.authority())?;
-        let mut client = ClientConfig::builder_with_details(provider.clone(), Arc::new(SessionTime))
-            .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_root_certificates(trusted)
-            .with_no_client_auth();
-        client.alpn_protocols = alpn.clone();
-        client.key_log = Arc::new(SessionKeyLog);
-        // What is remembered belongs to those who hold it: a store in here would make one run depend on another.
-        client.resumption = Resumption::store(Arc::new(ClientSessions));
-        let mut early_client = client.clone();
-        early_client.enable_early_data = true;
-
-        let mut server = ServerConfig::builder_with_details(provider, Arc::new(SessionTime))
-            .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_no_client_auth()
-            .with_single_cert(chain.certificates, chain.key)?;
-        server.alpn_protocols = alpn;
-        server.key_log = Arc::new(SessionKeyLog);
-        server.session_storage = Arc::new(ServerSessions);
-        server.send_tls13_tickets = options.tickets as usize;
-        // RFC 9001 section 4.6.1: no other size than this one.
-        server.max_early_data_size = if options.early_data { 0xffff_ffff } else { 0 };
-        Ok(Library {
-            client: Arc::new(client),
-            early_client: Arc::new(early_client),
-            server: Arc::new(server),
-        })
-    }
+/// Keys and certificates from the seed, and a client that trusts them.
+fn seeded(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Library, Error> {
+    ServerName::try_from(options.server_name.as_str())
+        .map_err(|_| Error::ServerName(options.server_name.clone()))?;
+    let chain = Chain::new(&options.server_name, options.certificate_chain.as_bytes(), seed)?;
+    let provider = Arc::new(provider(options.cipher, options.key_share));
+    let verifier = Trust::Roots(vec![chain.authority()]).verifier(&provider)?;
+    Library::new(options, alpn, &provider, verifier, Some((chain.certificates, chain.key)))
 }
 
 /// The list of names as in the ALPN extension (RFC 7301 section 3.1).

@@ -65,6 +65,12 @@ pub enum Error {
     },
     /// A QUIC version whose keys are not known here.
     Version(u32),
+    /// Certificates that cannot be read, in the reader's words.
+    Certificate(String),
+    /// A private key that cannot be read, in the reader's words.
+    Key(String),
+    /// A context without an identity has no servers.
+    NoIdentity,
     /// The TLS library refuses the configuration, in its own words.
     Library(String),
     /// The handshake that every context tries once did not come to its end.
@@ -86,6 +92,9 @@ impl fmt::Display for Error {
                 write!(f, "the transport parameters take {length} B, but at most {largest} B are possible")
             }
             Error::Version(version) => write!(f, "no keys are defined for QUIC version {version:#010x}"),
+            Error::Certificate(reason) => write!(f, "no certificate (PEM): {reason}"),
+            Error::Key(reason) => write!(f, "no private key (PEM): {reason}"),
+            Error::NoIdentity => f.write_str("a server needs a certificate"),
             Error::Library(reason) => write!(f, "the TLS library refuses: {reason}"),
             Error::Handshake(alert) => write!(f, "the handshake fails: {alert}"),
         }

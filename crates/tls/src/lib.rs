@@ -7,6 +7,8 @@
 //!   one real handshake when the [`Context`] is made, so that a connection under `null` has the packets of one
 //!   under `tls`. Only transport parameters and ALPN are carried; the rest is filler.
 //!
+//! [`Context::real`] makes contexts for the wire: certificates of the world, true dates, randomness of the system.
+//!
 //! A [`Context`] is made once per scenario and shared; a [`Session`] is one end of one connection. Neither has a
 //! socket, a clock or a thread.
 
@@ -16,10 +18,12 @@ mod endpoint_key;
 mod error;
 mod framing;
 mod hello;
+mod identity;
 mod key_log;
 mod key_share;
 mod keys;
 mod lent;
+mod library;
 mod model;
 mod options;
 mod outbox;
@@ -33,6 +37,8 @@ mod start;
 mod store;
 mod ticket;
 mod trial;
+mod trust;
+mod world;
 
 #[cfg(test)]
 mod rfc9001;
@@ -43,6 +49,7 @@ pub use certificate::LARGEST_CHAIN;
 pub use context::{Context, LARGEST_PARAMETERS};
 pub use endpoint_key::EndpointKey;
 pub use error::{Alert, Error};
+pub use identity::{Identity, base64};
 pub use key_log::Secret;
 pub use keys::{
     DirectionalKeys, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH,
@@ -55,4 +62,5 @@ pub use siphash::SipKey;
 pub use start::{EarlyData, Request, Start};
 pub use store::{Admission, MAX_TICKETS, TicketStore};
 pub use ticket::Ticket;
+pub use trust::Trust;
 pub use wire::Side;

@@ -16,19 +16,24 @@ use rustls::{KeyLog, SupportedCipherSuite};
 /// The chosen suite and group come first and the others behind: two ends of one context agree on the first at once,
 /// and a foreign peer that lacks it still finds another.
 pub(crate) fn provider(cipher: Cipher, key_share: KeyShare) -> CryptoProvider {
-    let chosen = suite(cipher);
-    let ciphers = [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305];
-    let others = ciphers.map(suite).into_iter().filter(|other| *other != chosen);
     let kx_groups: Vec<&'static dyn SupportedKxGroup> = match key_share {
         KeyShare::X25519 => vec![&X25519],
         KeyShare::X25519MlKem768 => vec![&X25519_MLKEM768, &X25519],
     };
     CryptoProvider {
-        cipher_suites: std::iter::once(chosen).chain(others).collect(),
+        cipher_suites: ordered_suites(cipher),
         kx_groups,
         secure_random: &SessionRandom,
         ..ring::default_provider()
     }
+}
+
+/// All suites, the chosen one first.
+pub(crate) fn ordered_suites(cipher: Cipher) -> Vec<SupportedCipherSuite> {
+    let chosen = suite(cipher);
+    let ciphers = [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305];
+    let others = ciphers.map(suite).into_iter().filter(|other| *other != chosen);
+    std::iter::once(chosen).chain(others).collect()
 }
 
 fn suite(cipher: Cipher) -> SupportedCipherSuite {

@@ -1,0 +1,116 @@
+//! Whom a client believes.
+
+use crate::error::Error;
+use crate::identity::{public_key, sha256};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::sync::Arc;
+
+/// Whom a client believes that it is the server.
+#[derive(Debug, Clone)]
+pub enum Trust {
+    /// Whoever has a valid certificate for the name of the host from one of these authorities (RFC 5280, RFC 9525).
+    Roots(Vec<CertificateDer<'static>>),
+    /// Whoever has the key of the certificate that has this SHA-256, or whose public key (SubjectPublicKeyInfo) has it.
+    /// Neither name nor dates are looked at.
+    Pin([u8; 32]),
+    /// Whoever answers: an attacker on the way too.
+    Anyone,
+}
+
+impl Trust {
+    /// The authorities of a PEM file; sections that are no certificates are passed over.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] if there is none, or one cannot be read.
+    pub fn from_pem(pem: &[u8]) -> Result<Trust, Error> {
+        let roots: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+        let roots = roots.map_err(|error| Error::Certificate(error.to_string()))?;
+        if roots.is_empty() {
+            return Err(Error::Certificate("there is none".to_owned()));
+        }
+        Ok(Trust::Roots(roots))
+    }
+
+    /// The verifier that rustls asks.
+    pub(crate) fn verifier(
+        &self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Arc<dyn ServerCertVerifier>, Error> {
+        let pin = match self {
+            Trust::Roots(roots) => {
+                let mut trusted = RootCertStore::empty();
+                let (added, _) = trusted.add_parsable_certificates(roots.iter().cloned());
+                if added == 0 {
+                    return Err(Error::Certificate("there is no authority that could be trusted".to_owned()));
+                }
+                let builder =
+                    WebPkiServerVerifier::builder_with_provider(Arc::new(trusted), provider.clone());
+                return match builder.build() {
+                    Ok(verifier) => Ok(verifier),
+                    Err(error) => Err(Error::Library(error.to_string())),
+                };
+            }
+            Trust::Pin(pin) => Some(*pin),
+            Trust::Anyone => None,
+        };
+        Ok(Arc::new(Known { pin, provider: provider.clone() }))
+    }
+}
+
+/// Believes the holder of one key, or of any.
+#[derive(Debug)]
+struct Known {
+    pin: Option<[u8; 32]>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Known {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let known = match self.pin {
+            None => true,
+            Some(pin) => sha256(certificate) == pin || sha256(&public_key(certificate)?) == pin,
+        };
+        if known {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(CertificateError::ApplicationVerificationFailure.into())
+        }
+    }
+
+    /// RFC 9001 section 4.2: QUIC has no TLS 1.2.
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("TLS 1.2".to_owned()))
+    }
+
+    /// That the peer has the key is always looked at: a certificate alone is no secret.
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,133 @@
+//! Contexts for the wire: whom clients believe, and what servers show.
+
+mod ends;
+
+use ends::End;
+use random::Stream;
+use std::time::Duration;
+use tls::{Alert, Cipher, Context, Error, Identity, KeyShare, Options, Request, Start, Trust};
+
+/// 2026-01-01.
+const DATE: Duration = Duration::from_secs(1_767_225_600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const BAD_CERTIFICATE: u8 = 42;
+/// The authority is known by its name, and another key signed: RFC 8446 section 6.2.
+const DECRYPT_ERROR: u8 = 51;
+const CERTIFICATE_EXPIRED: u8 = 45;
+
+fn identity() -> Identity {
+    Identity::self_signed(&["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()], DATE).unwrap()
+}
+fn trusting(identity: &Identity) -> Trust {
+    Trust::from_pem(identity.to_pem().as_bytes()).unwrap()
+}
+fn start(name: &str) -> Start {
+    Start::new(Stream::new(1, name), 1, vec![7; 50])
+}
+
+/// What becomes of a client that asks for `name` at `date`: how the client's alert reads, if it has one.
+fn meet(trust: &Trust, identity: &Identity, name: &str, date: Duration) -> Result<(End, End), Alert> {
+    meet_with(&Options::default(), &Options::default(), (trust, identity), (name, date))
+}
+
+fn meet_with(
+    client: &Options,
+    server: &Options,
+    (trust, identity): (&Trust, &Identity),
+    (name, date): (&str, Duration),
+) -> Result<(End, End), Alert> {
+    let alpn: &[&[u8]] = &[b"h3", b"hq-interop"];
+    let client = Context::real(client, alpn, trust, None, date).unwrap();
+    let server = Context::real(server, alpn, &Trust::Anyone, Some(identity), date).unwrap();
+    let request = Request { server_name: Some(name), ..Request::default() };
+    let mut client = End::new(client.client(start("client"), request).unwrap());
+    let mut server = End::new(server.server(start("server"), None).unwrap());
+    let mut heard = [0, 0];
+    loop {
+        let before = heard;
+        while let Some((level, bytes)) = client.said.get(heard[0]).cloned() {
+            heard[0] += 1;
+            server.hear(level, &bytes, 1000);
+        }
+        while let Some((level, bytes)) = server.said.get(heard[1]).cloned() {
+            heard[1] += 1;
+            client.session.read(client.now, level, &bytes)?;
+            client.drain();
+        }
+        if heard == before {
+            assert!(client.session.is_complete() && server.session.is_complete());
+            return Ok((client, server));
+        }
+    }
+}
+
+fn refused(trust: &Trust, identity: &Identity, name: &str, date: Duration) -> u8 {
+    match meet(trust, identity, name, date) {
+        Ok(_) => panic!("{name} was believed"),
+        Err(alert) => alert.code,
+    }
+}
+
+#[test]
+fn a_server_is_believed_by_its_authority_for_its_names_and_in_its_time() {
+    let (known, other) = (identity(), identity());
+    let trust = trusting(&known);
+    for name in ["localhost", "127.0.0.1", "::1"] {
+        meet(&trust, &known, name, DATE).unwrap();
+    }
+    for name in ["example.org", "127.0.0.2", "::2"] {
+        assert_eq!(refused(&trust, &known, name, DATE), BAD_CERTIFICATE, "{name}");
+    }
+    assert_eq!(refused(&trust, &other, "localhost", DATE), DECRYPT_ERROR);
+    meet(&trust, &known, "localhost", DATE + 12 * DAY).unwrap();
+    assert_eq!(refused(&trust, &known, "localhost", DATE + 13 * DAY), CERTIFICATE_EXPIRED);
+    assert_eq!(refused(&trust, &known, "localhost", DATE - DAY), CERTIFICATE_EXPIRED);
+}
+
+#[test]
+fn a_pin_is_for_one_certificate_or_its_key_whatever_name_and_date() {
+    let (known, other) = (identity(), identity());
+    for pin in [known.fingerprint(), known.key_fingerprint()] {
+        meet(&Trust::Pin(pin), &known, "example.org", DATE + 1000 * DAY).unwrap();
+        refused(&Trust::Pin(pin), &other, "localhost", DATE);
+    }
+    meet(&Trust::Anyone, &other, "example.org", DATE).unwrap();
+}
+
+#[test]
+fn ciphers_and_groups_are_those_that_were_chosen() {
+    let known = identity();
+    for (cipher, secret) in [(Cipher::Aes128Gcm, 32), (Cipher::Aes256Gcm, 48), (Cipher::ChaCha20Poly1305, 32)]
+    {
+        for key_share in [KeyShare::X25519, KeyShare::X25519MlKem768] {
+            let options = Options { cipher, key_share, ..Options::default() };
+            let ends = (&Trust::Anyone, &known);
+            let (mut client, mut server) = meet_with(&options, &options, ends, ("localhost", DATE)).unwrap();
+            let secrets = client.session.take_secrets();
+            assert!(secrets.iter().all(|line| line.secret.len() == secret));
+            assert_eq!(secrets.len(), server.session.take_secrets().len());
+            // A server that prefers another one takes it, and a client that cannot do the hybrid is served all the same.
+            meet_with(&Options::default(), &options, ends, ("localhost", DATE)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn no_two_connections_have_a_key_in_common_although_their_streams_are_equal() {
+    let known = identity();
+    let secrets = || {
+        let (mut client, _) = meet(&Trust::Anyone, &known, "localhost", DATE).unwrap();
+        client.session.take_secrets()
+    };
+    let (one, other) = (secrets(), secrets());
+    assert!(one.iter().all(|line| !other.iter().any(|known| known.secret == line.secret)));
+}
+
+#[test]
+fn without_an_identity_there_are_no_servers_and_without_roots_no_clients() {
+    let context = |trust, identity| Context::real(&Options::default(), &[b"h3"], trust, identity, DATE);
+    let client = context(&Trust::Anyone, None).unwrap();
+    assert_eq!(client.server(start("server"), None).unwrap_err(), Error::NoIdentity);
+    assert!(matches!(context(&Trust::Roots(Vec::new()), None), Err(Error::Certificate(_))));
+    assert!(matches!(Trust::from_pem(b"nothing"), Err(Error::Certificate(_))));
+}
