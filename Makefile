@@ -141,6 +141,40 @@ storm-coverage: ## which lines of the endpoint the storm reaches, file by file (
 		--ignore-filename-regex '/registry/|/rustc/|/tests/|crates/(units|random|trace|congestion|tls|wire)/' --use-color=false \
 		| awk 'NR > 1 && NF > 9 { print $$1, $$8 " lines", $$9 " missed", $$10 }' | column -t
 
+## Interoperability
+
+# What the peers are built into; quiche builds a TLS library of its own, which takes minutes.
+PEERS := target/interop
+PEERS_BUILT := $(PEERS)/venv/.installed $(PEERS)/bin/quinn $(PEERS)/bin/quic-go $(PEERS)/bin/quiche
+PEERS_VENV := $(CURDIR)/$(PEERS)/venv
+RUST_PEER := cargo build --quiet --release --locked --manifest-path interop/peers/Cargo.toml --target-dir $(PEERS)
+
+$(PEERS)/venv/.installed: interop/peers/aioquic/requirements.txt
+	$(PYTHON) -m venv $(PEERS)/venv
+	$(PEERS)/venv/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
+	@touch $@
+
+$(PEERS)/bin/quinn: $(wildcard interop/peers/quinn/src/* interop/peers/command-line/src/*) interop/peers/Cargo.lock
+	$(RUST_PEER) --package peer-quinn
+	@mkdir -p $(@D) && cp $(PEERS)/release/peer-quinn $@
+
+# cmake and libclang come with the Python packages; the headers of the compiler are those of gcc.
+$(PEERS)/bin/quiche: $(PEERS)/venv/.installed $(wildcard interop/peers/quiche/src/* interop/peers/command-line/src/*) \
+		interop/peers/Cargo.lock
+	@echo "building quiche and its TLS library: some minutes"
+	PATH=$(PEERS_VENV)/bin:$$PATH \
+		LIBCLANG_PATH=$$($(PEERS)/venv/bin/python -c 'import clang.native; print(clang.native.__path__[0])') \
+		BINDGEN_EXTRA_CLANG_ARGS=-I$$($(CC) -print-file-name=include) $(RUST_PEER) --package peer-quiche
+	@mkdir -p $(@D) && cp $(PEERS)/release/peer-quiche $@
+
+$(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-go/go.sum
+	@command -v go >/dev/null || { echo "quic-go needs Go 1.26 or later"; exit 1; }
+	@mkdir -p $(@D)
+	cd interop/peers/quic-go && go build -buildvcs=false -o ../../../$@ .
+
+.PHONY: interop-peers
+interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)
+
 .PHONY: docs
 docs: ## the documentation of the crates, to target/doc
 	cargo doc --workspace --no-deps $(LOCKED)
