@@ -103,13 +103,15 @@ impl End {
         (at != Time::NEVER).then_some(at)
     }
 
-    fn snapshot(connection: &Connection) -> Snapshot {
-        let close = connection.close_reason().map(|reason| (reason.to_string(), reason.is_clean()));
+    fn snapshot(connection: &Connection, application: &dyn Application) -> Snapshot {
+        let clean = (true, application.no_error());
+        let close = connection.close_reason().map(|reason| (reason.to_string(), reason.code() == clean));
         (connection.stats(), connection.flight().0, close)
     }
 
     pub(crate) fn report(&self) -> EndReport {
-        let live = self.handle.and_then(|handle| self.endpoint.get(handle)).map(End::snapshot);
+        let live = self.handle.and_then(|handle| self.endpoint.get(handle));
+        let live = live.map(|connection| End::snapshot(connection, &*self.application));
         let (stats, window, close) = live.or_else(|| self.last.clone()).unwrap_or_default();
         EndReport {
             flow: self.flow,
@@ -172,7 +174,7 @@ impl End {
             }
         }
         if connection.is_over() {
-            self.last = Some(End::snapshot(connection));
+            self.last = Some(End::snapshot(connection, &*self.application));
         }
     }
 

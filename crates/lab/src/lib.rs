@@ -1,6 +1,7 @@
 //! Scenario file to world, world to run, run to results.
 
 mod capture;
+mod contexts;
 mod error;
 mod host;
 mod recorder;

@@ -1,6 +1,7 @@
 //! The run: the loop with its progress, and what comes out of it.
 
 use crate::capture::Capture;
+use crate::contexts::Contexts;
 use crate::error::RunError;
 use crate::host::{Captured, EndReport, Shared};
 use crate::recorder::Recorder;
@@ -64,9 +65,7 @@ pub struct Outcome {
 /// configurations and certificates.
 #[derive(Clone)]
 pub struct Prepared {
-    options: tls::Options,
-    seed: u64,
-    tls: tls::Context,
+    tls: Contexts,
 }
 
 impl Prepared {
@@ -75,22 +74,7 @@ impl Prepared {
     /// # Errors
     /// [`RunError::Tls`].
     pub fn new(scenario: &Scenario) -> Result<Prepared, RunError> {
-        // Certificates come from the scenario's own seed: they are the same for all runs of a sweep.
-        Prepared::with(tls::Options::from(&scenario.tls), scenario.seed)
-    }
-
-    fn with(options: tls::Options, seed: u64) -> Result<Prepared, RunError> {
-        let tls = tls::Context::new(&options, &[b"quiclab"], seed).map_err(RunError::Tls)?;
-        Ok(Prepared { options, seed, tls })
-    }
-
-    /// The context for a run: a capture asks for real protection.
-    fn context(&self, options: &Options) -> Result<tls::Context, RunError> {
-        if options.pcap.is_none() || self.options.protection == tls::Protection::Tls {
-            return Ok(self.tls.clone());
-        }
-        let real = tls::Options { protection: tls::Protection::Tls, ..self.options.clone() };
-        Prepared::with(real, self.seed).map(|prepared| prepared.tls)
+        Contexts::new(scenario).map(|tls| Prepared { tls })
     }
 }
 
@@ -157,8 +141,10 @@ fn execute(
 ) -> Result<Finished, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
     let shared = share(scenario, options, fan)?;
-    let tls = prepared.context(options)?;
-    let (mut world, subjects) = world::build(scenario, seed, &tls, &shared)?;
+    // A capture asks for real protection.
+    let protected = options.pcap.as_ref().map(|_| prepared.tls.protected()).transpose()?;
+    let tls = protected.as_ref().unwrap_or(&prepared.tls);
+    let (mut world, subjects) = world::build(scenario, seed, tls, &shared)?;
     let end = Time::ZERO + scenario.duration;
     loop {
         let step = world.run_until(end, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;

@@ -1,5 +1,6 @@
 //! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
 
+use crate::contexts::Contexts;
 use crate::error::RunError;
 use crate::host::{CLIENT_PORT, End, Host, SERVER_PORT, Shared};
 use crate::scenario::{Flow, IpVersion, MAX_FLOWS, Scenario};
@@ -50,7 +51,7 @@ pub(crate) fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Resul
 pub(crate) fn build<'a>(
     scenario: &Scenario,
     seed: u64,
-    tls: &tls::Context,
+    tls: &Contexts,
     shared: &Rc<Shared<'a>>,
 ) -> Result<(World<Host<'a>>, Vec<u32>), RunError> {
     if scenario.flows.len() > MAX_FLOWS {
@@ -63,6 +64,13 @@ pub(crate) fn build<'a>(
     let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let mtu = path_mtu(&topology, scenario, flow);
+        let Some(tls) = tls.get(flow.application.name) else {
+            let place = format!("flow {}", flow.name);
+            return Err(RunError::Component {
+                place,
+                problem: "not prepared for its application".to_owned(),
+            });
+        };
         let plan = Plan { seed, tls, interest, index, flow, mtu };
         for (node, end) in plan.ends(shared)? {
             ends[node].push(end);

@@ -36,5 +36,6 @@ pub use opening::Opening;
 pub use path::MIN_PAYLOAD;
 pub use ranges::RangeSet;
 pub use resume::Memory;
+pub use schedule::Priority;
 pub use stats::{RttHistogram, Stats};
 pub use stream::{Data, Read, StreamStats};

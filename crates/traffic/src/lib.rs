@@ -4,9 +4,15 @@
 //! events and nothing else. To add one: write its file, add its line to [`APPLICATIONS`].
 
 mod bulk;
+mod hq;
+mod negotiated;
+mod objects;
 mod transport;
+pub mod web;
 
 pub use bulk::{BulkClient, BulkServer};
+pub use negotiated::{WebClient, WebServer};
+pub use objects::VirtualSite;
 pub use transport::{QuicTransport, Transport};
 
 use quic::Event;
@@ -42,6 +48,10 @@ pub trait Application {
     }
     /// How far it is.
     fn progress(&self) -> Progress;
+    /// The code with which this application closes a connection when nothing is wrong.
+    fn no_error(&self) -> u64 {
+        0
+    }
 }
 
 /// Both ends of an application.
@@ -56,7 +66,16 @@ pub struct Ends {
 pub type Build = fn(&Arguments) -> Ends;
 
 /// The applications.
-pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW];
+pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ];
+
+/// The protocol that the application of this name agrees on in the handshake (ALPN, RFC 7301).
+pub fn alpn(name: &str) -> &'static [u8] {
+    match name {
+        "hq" => hq::ALPN,
+        // No protocol that is registered anywhere.
+        _ => b"quiclab",
+    }
+}
 
 /// The room of the applications as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

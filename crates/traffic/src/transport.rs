@@ -1,6 +1,6 @@
 //! What an application sees of its connection.
 
-use quic::{Connection, Data, DatagramError, Read, StreamError};
+use quic::{Connection, Data, DatagramError, Priority, Read, StreamError};
 use units::Time;
 use wire::{Direction, StreamId};
 
@@ -26,12 +26,22 @@ pub trait Transport {
     /// # Errors
     /// See [`StreamError`].
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError>;
+    /// Gives up receiving.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError>;
     /// Reads into `out`.
     ///
     /// # Errors
     /// See [`StreamError`].
     fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError>;
-    /// Takes what is there without looking at it.
+    /// Takes what is there, but no more than `limit` bytes, without looking at it.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError>;
+    /// Takes what is there without looking at it; from the first call on, nothing of the stream is kept to be read.
     ///
     /// # Errors
     /// See [`StreamError`].
@@ -54,6 +64,13 @@ pub trait Transport {
     fn max_datagram_size(&self) -> Option<usize> {
         None
     }
+    /// Tells how urgent a stream is among those that this side sends on (RFC 9218). A scheduler may not care.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError>;
+    /// The application protocol that was agreed on, once it is (RFC 7301).
+    fn alpn(&self) -> Option<&[u8]>;
     /// Closes the connection with a code of the application.
     fn close(&mut self, code: u64, reason: &str);
     /// Bytes that the peer has acknowledged, over all streams.
@@ -81,8 +98,15 @@ impl Transport for QuicTransport<'_> {
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.connection.reset(stream, code)
     }
+    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.connection.stop(stream, code)
+    }
     fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
         self.connection.read(stream, out)
+    }
+    #[inline]
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        self.connection.skip(stream, limit)
     }
     #[inline]
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
@@ -99,6 +123,12 @@ impl Transport for QuicTransport<'_> {
     }
     fn max_datagram_size(&self) -> Option<usize> {
         self.connection.max_datagram_size()
+    }
+    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.connection.set_priority(stream, priority)
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        self.connection.alpn()
     }
     fn close(&mut self, code: u64, reason: &str) {
         self.connection.close(self.now, code, reason);

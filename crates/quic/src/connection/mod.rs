@@ -29,11 +29,11 @@ use crate::opening::Opening;
 use crate::path::Path;
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{Remembering, ZeroRtt};
-use crate::schedule::PathView;
+use crate::schedule::{PathView, Priority};
 use crate::sent::Contents;
 use crate::space::{Space, SpaceKind};
 use crate::stats::Stats;
-use crate::stream::{Data, Read, StreamStats, Streams};
+use crate::stream::{Data, Read, Reading, StreamStats, Streams};
 use closing::Phase;
 use random::Stream;
 use receive::Early;
@@ -258,7 +258,7 @@ impl Connection {
     /// # Errors
     /// [`StreamError::Reset`] if the peer gave up, and the errors of a stream's state.
     pub fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
-        self.streams.read(stream, Some(out))
+        self.streams.read(stream, Reading::Into(out))
     }
     /// Takes what is there without looking at it. From the first call on, the stream's data is not kept at all.
     ///
@@ -266,7 +266,23 @@ impl Connection {
     /// Those of [`Connection::read`].
     #[inline]
     pub fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
-        self.streams.read(stream, None)
+        self.streams.read(stream, Reading::Discard)
+    }
+    /// Takes what is there, but no more than `limit` bytes, without looking at it. What comes behind can be read.
+    ///
+    /// # Errors
+    /// Those of [`Connection::read`].
+    #[inline]
+    pub fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        self.streams.read(stream, Reading::Skip(limit))
+    }
+    /// Tells the scheduler how urgent a stream is that this side sends on (RFC 9218).
+    ///
+    /// # Errors
+    /// Those of a stream's state.
+    pub fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.check_open()?;
+        self.streams.set_priority(stream, priority)
     }
     /// Closes the connection with an application's code (RFC 9000 section 10.2). A code above 2^62 - 1, which no frame
     /// can hold, becomes that.

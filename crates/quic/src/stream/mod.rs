@@ -16,7 +16,7 @@ pub(crate) use recv::RecvHalf;
 use crate::config::Config;
 use crate::error::StreamError;
 use crate::event::Event;
-use crate::schedule::Scheduler;
+use crate::schedule::{Priority, Scheduler};
 use crate::sent::SentFrame;
 use flow::{Credit, Grant};
 
@@ -31,6 +31,17 @@ use wire::{Direction, Side, StreamId};
 struct Stream {
     send: Option<SendHalf>,
     recv: Option<RecvHalf>,
+}
+
+/// What becomes of the bytes that are read.
+#[derive(Debug)]
+pub(crate) enum Reading<'a> {
+    /// They are copied.
+    Into(&'a mut [u8]),
+    /// At most so many are taken unseen.
+    Skip(u64),
+    /// All are taken unseen, and those to come are not kept.
+    Discard,
 }
 
 /// How many streams of one direction.
@@ -260,9 +271,14 @@ impl Streams {
         Ok(())
     }
 
-    /// Reads into `out`, or, without it, takes all there is unseen.
+    pub(crate) fn set_priority(&mut self, id: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.sending(id)?;
+        self.scheduler.on_priority(id, priority);
+        Ok(())
+    }
+
     #[inline]
-    pub(crate) fn read(&mut self, id: StreamId, out: Option<&mut [u8]>) -> Result<Read, StreamError> {
+    pub(crate) fn read(&mut self, id: StreamId, how: Reading<'_>) -> Result<Read, StreamError> {
         let slot = self.tables[(id.value() & 3) as usize].get(id.index()).ok_or(StreamError::Unknown)?;
         let stream = self.slots[slot as usize].as_mut().ok_or(StreamError::Unknown)?;
         let half = stream.recv.as_mut().ok_or(StreamError::WrongDirection)?;
@@ -272,9 +288,10 @@ impl Streams {
             return Err(StreamError::Reset(code));
         }
         half.told = false;
-        let read = match out {
-            Some(out) => half.read(out),
-            None => half.discard(),
+        let read = match how {
+            Reading::Into(out) => half.read(out),
+            Reading::Skip(limit) => half.skip(limit),
+            Reading::Discard => half.discard(),
         };
         self.stats.read_bytes += read.bytes;
         // RFC 9000-4.2-1: by what was read, and never because the peer says that it is blocked.

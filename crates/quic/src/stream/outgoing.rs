@@ -263,6 +263,7 @@ impl Streams {
         if stream.send.as_ref().is_some_and(|half| half.scheduled) {
             self.scheduler.on_idle(id);
         }
+        self.scheduler.on_closed(id);
         table.remove(id.index());
         self.slots[slot as usize] = None;
         self.free.push(slot);

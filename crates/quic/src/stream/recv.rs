@@ -277,6 +277,19 @@ impl RecvHalf {
         self.note_end(done as u64)
     }
 
+    /// Takes what can be read, but no more than `limit` bytes, without looking at it.
+    pub(crate) fn skip(&mut self, limit: u64) -> Read {
+        let bytes = (self.contiguous() - self.read).min(limit);
+        self.read += bytes;
+        while self.chunks.front().is_some_and(|(start, chunk)| start + chunk.len() <= self.read) {
+            if let Some((_, Chunk::Bytes(mut bytes))) = self.chunks.pop_front() {
+                bytes.clear();
+                self.spare = bytes;
+            }
+        }
+        self.note_end(bytes)
+    }
+
     /// Takes all that can be read without looking at it; from now on data is not kept.
     #[inline]
     pub(crate) fn discard(&mut self) -> Read {
@@ -391,6 +404,24 @@ mod tests {
         let mut out = [0; 25];
         assert_eq!(half.read(&mut out), Read { bytes: 25, finished: true });
         assert!(wire::pattern::matches(0, &out));
+    }
+
+    #[test]
+    fn skipped_bytes_are_read_as_much_as_others() {
+        let mut half = RecvHalf::new(1000);
+        half.on_data(0, Data::Bytes(&text(0, 30)), false).unwrap();
+        half.on_data(30, Data::Virtual { length: 100 }, false).unwrap();
+        half.on_data(140, Data::Bytes(&text(140, 150)), true).unwrap();
+        assert_eq!(half.skip(10), Read { bytes: 10, finished: false });
+        let mut out = [0; 5];
+        assert_eq!(half.read(&mut out).bytes, 5);
+        assert_eq!(out, text(10, 15)[..]);
+        assert_eq!(half.skip(1000), Read { bytes: 115, finished: false });
+        assert_eq!(half.skip(1000), Read { bytes: 0, finished: false });
+        half.on_data(130, Data::Bytes(&text(130, 140)), false).unwrap();
+        assert_eq!(half.skip(15), Read { bytes: 15, finished: false });
+        assert_eq!(half.read(&mut out), Read { bytes: 5, finished: true });
+        assert_eq!(out, text(145, 150)[..]);
     }
 
     #[test]

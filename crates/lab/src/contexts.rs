@@ -1,0 +1,54 @@
+//! The TLS side of a scenario: one context for each application protocol that its flows agree on.
+
+use crate::error::RunError;
+use crate::scenario::Scenario;
+use tls::Context;
+
+/// What needs time to make, and is shared by all runs of a scenario.
+#[derive(Clone)]
+pub(crate) struct Contexts {
+    options: tls::Options,
+    seed: u64,
+    made: Vec<(&'static [u8], Context)>,
+}
+
+impl Contexts {
+    /// Contexts for all flows. Certificates come from the scenario's own seed: they are the same for all runs of a
+    /// sweep.
+    pub(crate) fn new(scenario: &Scenario) -> Result<Contexts, RunError> {
+        let mut protocols: Vec<&'static [u8]> =
+            scenario.flows.iter().map(|flow| traffic::alpn(flow.application.name)).collect();
+        protocols.sort_unstable();
+        protocols.dedup();
+        Contexts::make(tls::Options::from(&scenario.tls), scenario.seed, protocols)
+    }
+
+    fn make(
+        options: tls::Options,
+        seed: u64,
+        protocols: impl IntoIterator<Item = &'static [u8]>,
+    ) -> Result<Contexts, RunError> {
+        let context = |protocol: &'static [u8]| {
+            Context::new(&options, &[protocol], seed)
+                .map(|context| (protocol, context))
+                .map_err(RunError::Tls)
+        };
+        let made = protocols.into_iter().map(context).collect::<Result<_, _>>()?;
+        Ok(Contexts { options, seed, made })
+    }
+
+    /// The same with packets that are really protected, as captures ask for.
+    pub(crate) fn protected(&self) -> Result<Contexts, RunError> {
+        if self.options.protection == tls::Protection::Tls {
+            return Ok(self.clone());
+        }
+        let options = tls::Options { protection: tls::Protection::Tls, ..self.options.clone() };
+        Contexts::make(options, self.seed, self.made.iter().map(|(protocol, _)| *protocol))
+    }
+
+    /// The context for flows of this application.
+    pub(crate) fn get(&self, application: &str) -> Option<&Context> {
+        let wanted = traffic::alpn(application);
+        self.made.iter().find(|(protocol, _)| *protocol == wanted).map(|(_, context)| context)
+    }
+}

@@ -1,0 +1,120 @@
+//! The web client.
+
+use crate::hq::{self, HqClient};
+use crate::web::{Fetched, Fetches, Request, Sink};
+use crate::{Application, Progress, Transport};
+use quic::Event;
+use units::Time;
+
+/// A client that fetches a list of objects over one connection and then closes it. It speaks `h3` or `hq-interop`,
+/// whichever the handshake agreed on (ALPN); on another protocol it closes the connection.
+///
+/// In 0-RTT packets it asks as soon as it is told [`Event::EarlyDataReady`]; what the server does not take is asked again.
+#[derive(Debug)]
+pub struct WebClient {
+    authority: String,
+    protocol: Option<Protocol>,
+    fetches: Fetches,
+}
+
+#[derive(Debug)]
+enum Protocol {
+    Hq(HqClient),
+}
+
+impl WebClient {
+    /// A client for these requests, sent in this order, of which at most `concurrency` (at least 1) are underway at a
+    /// time; the peer's limit on streams bounds them too. `authority` is host and port of the server: `example.org:4433`.
+    /// Bodies go to `sink`.
+    pub fn new(
+        authority: impl Into<String>,
+        requests: Vec<Request>,
+        concurrency: usize,
+        sink: Box<dyn Sink>,
+    ) -> WebClient {
+        WebClient {
+            authority: authority.into(),
+            protocol: None,
+            fetches: Fetches::new(requests, concurrency, sink),
+        }
+    }
+
+    /// The same with the number of bytes that all bodies together have, for [`Progress::total`].
+    #[must_use]
+    pub fn expecting(mut self, bytes: u64) -> WebClient {
+        self.fetches.expect_total(bytes);
+        self
+    }
+
+    /// Host and port of the server, as they were given.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+    /// What became of each request so far, in the order of the list.
+    pub fn results(&self) -> &[Fetched] {
+        self.fetches.results()
+    }
+    /// Whether every request has come to its end, well or not.
+    pub fn is_over(&self) -> bool {
+        self.fetches.are_over()
+    }
+
+    /// Gives a request up, if it is not over.
+    pub fn cancel(&mut self, now: Time, request: usize, transport: &mut dyn Transport) {
+        if self.fetches.withdraw(now, request) {
+            if self.fetches.are_over() {
+                transport.close(self.no_error(), "done");
+            }
+            return;
+        }
+        match &mut self.protocol {
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.cancel(now, request, &mut self.fetches, transport),
+        }
+    }
+
+    fn choose(&mut self, transport: &mut dyn Transport) {
+        self.protocol = match transport.alpn() {
+            Some(hq::ALPN) => Some(Protocol::Hq(HqClient::default())),
+            _ => None,
+        };
+    }
+}
+
+impl Application for WebClient {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        match event {
+            Event::EarlyDataReady => {
+                self.fetches.set_early(true);
+                self.choose(transport);
+            }
+            Event::Connected => {
+                self.fetches.set_early(false);
+                if self.protocol.is_none() {
+                    self.choose(transport);
+                }
+                if self.protocol.is_none() {
+                    transport.close(0x110, "no protocol that is spoken here");
+                }
+            }
+            _ => {}
+        }
+        match &mut self.protocol {
+            Some(Protocol::Hq(hq)) => hq.on_event(now, event, &mut self.fetches, transport),
+            None if *event == Event::Ended => self.fetches.give_up_waiting(now),
+            None => {}
+        }
+        if let Event::EarlyDataRejected { resent: false } = event {
+            // The streams are gone, and another protocol may be agreed on.
+            self.protocol = None;
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        self.fetches.progress()
+    }
+
+    fn no_error(&self) -> u64 {
+        hq::NO_ERROR
+    }
+}

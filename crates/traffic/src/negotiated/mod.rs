@@ -1,0 +1,7 @@
+//! Web client and web server that speak what the handshake agreed on: HTTP/3 or hq-interop.
+
+mod client;
+mod server;
+
+pub use client::WebClient;
+pub use server::WebServer;

@@ -1,0 +1,101 @@
+//! The web server.
+
+use crate::hq::{self, HqServer};
+use crate::web::Site;
+use crate::{Application, Progress, Transport};
+use quic::Event;
+use units::Time;
+
+/// The requests that are underway at a time unless told otherwise.
+const MAX_REQUESTS: usize = 256;
+
+/// The server's end of one connection. It speaks `h3` or `hq-interop`, whichever the handshake agreed on (ALPN).
+///
+/// A response is written as far as its stream takes it, and goes on when the stream is writable: what it holds in memory
+/// beside the send buffer is 16 kB, and its fields.
+pub struct WebServer {
+    site: Box<dyn Site>,
+    max_requests: usize,
+    protocol: Option<Protocol>,
+    closing: bool,
+}
+
+#[derive(Debug)]
+enum Protocol {
+    Hq(HqServer),
+}
+
+impl std::fmt::Debug for WebServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebServer").field("protocol", &self.protocol).finish()
+    }
+}
+
+impl WebServer {
+    /// A server of this site.
+    pub fn new(site: Box<dyn Site>) -> WebServer {
+        WebServer { site, max_requests: MAX_REQUESTS, protocol: None, closing: false }
+    }
+
+    /// The same with another bound on the requests that are underway at a time (at least 1; by default 256). What comes
+    /// beyond them waits unread.
+    #[must_use]
+    pub fn with_max_requests(mut self, max_requests: usize) -> WebServer {
+        self.max_requests = max_requests;
+        self
+    }
+
+    /// Takes no new requests from now on, and tells the client so where the protocol can (GOAWAY, RFC 9114 section 5.2);
+    /// those that are underway are answered. When [`WebServer::is_idle`], the connection can be closed with
+    /// [`Application::no_error`].
+    pub fn shut_down(&mut self, transport: &mut dyn Transport) {
+        let _ = transport;
+        self.closing = true;
+        match &mut self.protocol {
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.shut_down(),
+        }
+    }
+
+    /// Whether no request is underway.
+    pub fn is_idle(&self) -> bool {
+        match &self.protocol {
+            None => true,
+            Some(Protocol::Hq(hq)) => hq.is_idle(),
+        }
+    }
+
+    fn choose(&mut self, transport: &mut dyn Transport) {
+        self.protocol = match transport.alpn() {
+            Some(hq::ALPN) => Some(Protocol::Hq(HqServer::new(self.max_requests))),
+            _ => None,
+        };
+        if self.closing {
+            self.shut_down(transport);
+        }
+    }
+}
+
+impl Application for WebServer {
+    fn on_event(&mut self, _now: Time, event: &Event, transport: &mut dyn Transport) {
+        // Streams of 0-RTT packets come before the handshake is complete.
+        if self.protocol.is_none() && *event != Event::Ended {
+            self.choose(transport);
+            if self.protocol.is_none() && *event == Event::Connected {
+                transport.close(0x110, "no protocol that is spoken here");
+            }
+        }
+        match &mut self.protocol {
+            Some(Protocol::Hq(hq)) => hq.on_event(event, &mut *self.site, transport),
+            None => {}
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+
+    fn no_error(&self) -> u64 {
+        hq::NO_ERROR
+    }
+}

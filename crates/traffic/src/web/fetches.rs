@@ -1,0 +1,176 @@
+//! The requests of a web client: which are to be sent, which are underway, what came back.
+
+use super::{Failure, Fetched, Head, Request, Sink, Take};
+use crate::{Progress, Transport};
+use quic::{Read, StreamError};
+use std::collections::VecDeque;
+use units::Time;
+use wire::StreamId;
+
+/// The room into which bodies are read.
+const BUFFER: usize = 65_536;
+
+/// The requests of a connection.
+pub(crate) struct Fetches {
+    requests: Vec<Request>,
+    results: Vec<Fetched>,
+    /// Those that wait, in order.
+    waiting: VecDeque<usize>,
+    underway: usize,
+    /// How many may be underway at a time.
+    concurrency: usize,
+    finished: usize,
+    sink: Box<dyn Sink>,
+    /// For bodies; made when the first byte is wanted.
+    buffer: Vec<u8>,
+    progress: Progress,
+    /// Whether the handshake is not complete yet.
+    early: bool,
+}
+
+impl std::fmt::Debug for Fetches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fetches").field("finished", &self.finished).field("underway", &self.underway).finish()
+    }
+}
+
+impl Fetches {
+    pub(crate) fn new(requests: Vec<Request>, concurrency: usize, sink: Box<dyn Sink>) -> Fetches {
+        Fetches {
+            results: vec![Fetched::default(); requests.len()],
+            waiting: (0..requests.len()).collect(),
+            requests,
+            underway: 0,
+            concurrency: concurrency.max(1),
+            finished: 0,
+            sink,
+            buffer: Vec::new(),
+            progress: Progress::default(),
+            early: false,
+        }
+    }
+
+    /// How many bytes all bodies together have.
+    pub(crate) fn expect_total(&mut self, bytes: u64) {
+        self.progress.total = Some(bytes);
+    }
+    /// Whether what is asked from now on is asked before the handshake is complete.
+    pub(crate) fn set_early(&mut self, early: bool) {
+        self.early = early;
+    }
+
+    pub(crate) fn request(&self, index: usize) -> &Request {
+        &self.requests[index]
+    }
+    pub(crate) fn results(&self) -> &[Fetched] {
+        &self.results
+    }
+    pub(crate) fn progress(&self) -> Progress {
+        self.progress
+    }
+    /// Whether every request has come to its end.
+    pub(crate) fn are_over(&self) -> bool {
+        self.finished == self.requests.len()
+    }
+
+    /// The request to send next, if one may be sent.
+    pub(crate) fn next(&self) -> Option<usize> {
+        self.waiting.front().copied().filter(|_| self.underway < self.concurrency)
+    }
+    /// The request that [`Fetches::next`] gave was written.
+    pub(crate) fn note_asked(&mut self, now: Time) {
+        if let Some(index) = self.waiting.pop_front() {
+            self.underway += 1;
+            self.results[index] = Fetched { asked_at: Some(now), early: self.early, ..Fetched::default() };
+        }
+    }
+    /// Takes a request that waits out of the row; `false` if it does not wait.
+    pub(crate) fn withdraw(&mut self, now: Time, index: usize) -> bool {
+        let at = self.waiting.iter().position(|waiting| *waiting == index);
+        if let Some(at) = at {
+            self.waiting.remove(at);
+            self.conclude(now, index, Some(Failure::Cancelled));
+        }
+        at.is_some()
+    }
+
+    /// The requests that are underway were lost with their streams: they go out again. `streams` are theirs.
+    pub(crate) fn restart(&mut self, indices: impl DoubleEndedIterator<Item = usize>) {
+        for index in indices.rev() {
+            self.underway -= 1;
+            self.results[index] = Fetched::default();
+            self.waiting.push_front(index);
+        }
+    }
+
+    /// A response has begun. What the sink wants of it; an error ends the request.
+    pub(crate) fn begin(&mut self, now: Time, index: usize, head: &Head) -> Result<Take, Failure> {
+        let result = &mut self.results[index];
+        result.status = head.status;
+        result.first_at = Some(now);
+        match self.sink.begin(index, head) {
+            Ok(Take::Nothing) => Err(Failure::Cancelled),
+            Ok(take) => Ok(take),
+            Err(error) => Err(Failure::Sink(error.to_string())),
+        }
+    }
+
+    /// Takes up to `limit` bytes of a body off its stream.
+    pub(crate) fn read_body(
+        &mut self,
+        (now, stream, index): (Time, StreamId, usize),
+        take: Take,
+        limit: u64,
+        transport: &mut dyn Transport,
+    ) -> Result<Result<Read, StreamError>, Failure> {
+        let read = if take == Take::Bytes {
+            if self.buffer.is_empty() {
+                self.buffer.resize(BUFFER, 0);
+            }
+            let room = self.buffer.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
+            transport.read(stream, &mut self.buffer[..room])
+        } else {
+            transport.skip(stream, limit)
+        };
+        let Ok(Read { bytes: count, .. }) = read else { return Ok(read) };
+        if count > 0 {
+            let result = &mut self.results[index];
+            if take == Take::Bytes {
+                let bytes = &self.buffer[..count as usize];
+                self.sink
+                    .bytes(index, result.bytes, bytes)
+                    .map_err(|error| Failure::Sink(error.to_string()))?;
+            }
+            result.bytes += count;
+            self.progress.bytes += count;
+            self.progress.first_at.get_or_insert(now);
+            self.progress.last_at = Some(now);
+        }
+        Ok(read)
+    }
+
+    /// A request that was underway is over.
+    pub(crate) fn finish(&mut self, now: Time, index: usize, failure: Option<Failure>) {
+        self.underway -= 1;
+        self.conclude(now, index, failure);
+    }
+    /// No request can be sent any more: those that wait are given up.
+    pub(crate) fn give_up_waiting(&mut self, now: Time) {
+        while let Some(index) = self.waiting.pop_front() {
+            self.conclude(now, index, Some(Failure::NotProcessed));
+        }
+    }
+
+    fn conclude(&mut self, now: Time, index: usize, failure: Option<Failure>) {
+        let result = &mut self.results[index];
+        result.finished_at = Some(now);
+        result.failure = failure;
+        if let Err(error) = self.sink.end(index, result) {
+            result.failure.get_or_insert_with(|| Failure::Sink(error.to_string()));
+        }
+        self.finished += 1;
+        if self.are_over() && self.results.iter().all(Fetched::is_complete) {
+            self.progress.finished_at = Some(now);
+        }
+    }
+}

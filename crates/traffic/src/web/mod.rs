@@ -1,0 +1,13 @@
+//! What web servers offer and web clients fetch, whatever the protocol between them.
+
+mod fetches;
+mod reply;
+mod request;
+mod sink;
+mod site;
+
+pub(crate) use fetches::Fetches;
+pub(crate) use reply::{Pumped, Reply};
+pub use request::{Failure, Fetched, Method, Request};
+pub use sink::{Discard, Head, Sink, Take};
+pub use site::{Answer, Body, Query, Site, Source};

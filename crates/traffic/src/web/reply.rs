@@ -1,0 +1,80 @@
+//! A response on its way out: as much at a time as its stream takes.
+
+use super::Body;
+use crate::Transport;
+use quic::{Data, StreamError};
+use wire::StreamId;
+
+/// Bytes of a source that are read ahead: what a response holds in memory.
+const CHUNK: usize = 16_384;
+
+/// How far a response is after a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pumped {
+    /// All of it was written, and the stream ended behind it.
+    Done,
+    /// The stream takes no more for now: to be continued when it is writable.
+    Blocked,
+    /// The stream is over for this side, by a reset say.
+    Over,
+    /// The source has failed: the stream is to be reset.
+    Broken,
+}
+
+/// A response that is being written.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// What is to be written next, from `at` on: first the head, then what was read of a source.
+    chunk: Vec<u8>,
+    at: usize,
+    body: Option<Body>,
+    /// How much of the body was taken out of it.
+    taken: u64,
+}
+
+impl Reply {
+    /// A response of these bytes, and behind them the body.
+    pub(crate) fn new(head: Vec<u8>, body: Option<Body>) -> Reply {
+        Reply { chunk: head, at: 0, body, taken: 0 }
+    }
+
+    /// Writes what the stream takes.
+    pub(crate) fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Pumped {
+        loop {
+            while self.at < self.chunk.len() {
+                match transport.write(stream, Data::Bytes(&self.chunk[self.at..])) {
+                    Ok(taken) => self.at += taken as usize,
+                    Err(StreamError::Blocked) => return Pumped::Blocked,
+                    Err(_) => return Pumped::Over,
+                }
+            }
+            match self.body.take() {
+                None => {
+                    return if transport.finish(stream).is_ok() { Pumped::Done } else { Pumped::Over };
+                }
+                Some(Body::Virtual(length)) => {
+                    // Virtual bytes take no room: all of them are taken.
+                    if length > 0 && transport.write(stream, Data::Virtual(length)).is_err() {
+                        return Pumped::Over;
+                    }
+                }
+                Some(Body::Bytes(bytes)) => (self.chunk, self.at) = (bytes, 0),
+                Some(Body::Source { length, mut source }) => {
+                    let wanted = (length - self.taken).min(CHUNK as u64) as usize;
+                    self.at = 0;
+                    self.chunk.resize(wanted, 0);
+                    if wanted == 0 {
+                        continue;
+                    }
+                    let read = source.read_at(self.taken, &mut self.chunk).unwrap_or(0).min(wanted);
+                    if read == 0 {
+                        return Pumped::Broken;
+                    }
+                    self.chunk.truncate(read);
+                    self.taken += read as u64;
+                    self.body = Some(Body::Source { length, source });
+                }
+            }
+        }
+    }
+}

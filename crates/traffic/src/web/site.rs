@@ -1,0 +1,98 @@
+//! What a web server offers.
+
+use super::Method;
+use http::Target;
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+
+/// A request as it reaches a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Query<'a> {
+    /// GET or HEAD; the server has answered every other method itself (405). The answer to both is the same: of the one
+    /// to HEAD the server sends no body.
+    pub method: Method,
+    /// The object: segments that are names, none of them `.` or `..` or with a `/` in it.
+    pub target: &'a Target,
+    /// Host and port that the client asked for; unknown under hq-interop.
+    pub authority: Option<&'a str>,
+}
+
+/// A site: from the target of a request to what is answered. One for each connection; what they share lies behind it.
+pub trait Site {
+    /// Answers a request. Called once for each, when it is complete.
+    fn find(&mut self, query: Query<'_>) -> Answer;
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status code (RFC 9110 section 15), from 200 to 599. Under hq-interop, which has none, everything but 200 is a
+    /// reset of the stream.
+    pub status: u16,
+    /// The value of Content-Type; without one there is no such field.
+    pub content_type: Option<Cow<'static, str>>,
+    /// The content. Its length is told by Content-Length.
+    pub body: Body,
+}
+
+impl Answer {
+    /// 200 with this body and no content type.
+    pub fn found(body: Body) -> Answer {
+        Answer { status: 200, content_type: None, body }
+    }
+    /// A status with one line of text.
+    pub fn plain(status: u16, text: &str) -> Answer {
+        let body = Body::Bytes(format!("{text}\n").into_bytes());
+        Answer { status, content_type: Some("text/plain;charset=utf-8".into()), body }
+    }
+}
+
+/// The content of an answer.
+pub enum Body {
+    /// So many virtual bytes; what they are depends on where they come to stand in the stream ([`wire::pattern`]).
+    Virtual(u64),
+    /// Bytes that are there.
+    Bytes(Vec<u8>),
+    /// Bytes that are read piece by piece as the connection takes them.
+    Source {
+        /// How many there are.
+        length: u64,
+        /// Where they are read.
+        source: Box<dyn Source>,
+    },
+}
+
+impl Body {
+    /// The number of bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Body::Virtual(length) | Body::Source { length, .. } => *length,
+            Body::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Body::Virtual(length) => write!(f, "Virtual({length})"),
+            Body::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Body::Source { length, .. } => write!(f, "Source({length})"),
+        }
+    }
+}
+
+/// Where the bytes of a body are read: a file, say.
+pub trait Source {
+    /// Reads into `out` from `offset` on; gives how many bytes there were, at least one. The offsets ascend without
+    /// gaps. The server never asks for bytes beyond the length that was told.
+    ///
+    /// # Errors
+    /// Any, and 0 bytes as well: the response is broken off by a reset, for its length was told already.
+    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize>;
+}

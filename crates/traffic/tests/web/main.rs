@@ -1,0 +1,5 @@
+//! Web clients and web servers over two QUIC endpoints in virtual time.
+
+mod bed;
+mod hq;
+mod shelf;
