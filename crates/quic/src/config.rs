@@ -140,6 +140,24 @@ pub static PARAMETERS: &[Parameter] = &[
         default: Default::Is("256"),
         about: "datagrams that wait at most: to be sent, where more are refused, and to be read, where the oldest go",
     },
+    Parameter {
+        name: "spin_bit",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether the spin bit spins; off, it is 0 (RFC 9000 section 17.4)",
+    },
+    Parameter {
+        name: "grease_quic_bit",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether packets are taken in which the QUIC bit is 0, and sent so to a peer that takes them (RFC 9287)",
+    },
+    Parameter {
+        name: "skip_packet_numbers",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether packet numbers are left out, to find a peer that acknowledges what it has not got (RFC 9000 section 21.4)",
+    },
 ];
 
 /// When acknowledgements are sent: see [`crate::ack_policy`].
@@ -176,6 +194,9 @@ pub struct Config {
     pub send_buffer: Size,
     pub max_datagram_frame_size: u64,
     pub datagram_queue: u64,
+    pub spin_bit: bool,
+    pub grease_quic_bit: bool,
+    pub skip_packet_numbers: bool,
 }
 
 impl From<&Arguments> for Config {
@@ -205,6 +226,9 @@ impl From<&Arguments> for Config {
             send_buffer: arguments.size("send_buffer"),
             max_datagram_frame_size: arguments.integer("max_datagram_frame_size"),
             datagram_queue: arguments.integer("datagram_queue"),
+            spin_bit: arguments.flag("spin_bit"),
+            grease_quic_bit: arguments.flag("grease_quic_bit"),
+            skip_packet_numbers: arguments.flag("skip_packet_numbers"),
         }
     }
 }

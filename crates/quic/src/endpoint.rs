@@ -285,7 +285,7 @@ impl Endpoint {
     }
 
     fn receive_long(&mut self, now: Time, datagram: &mut Datagram<'_>) {
-        let header = match Header::parse_with_hole(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
+        let header = match Header::parse_with_any_quic_bit(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
             Ok(header) if header.version == Version::V1 || header.version == Version::NEGOTIATION => header,
             Ok(header) => return self.negotiate(header.version, datagram),
             Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
@@ -325,7 +325,9 @@ impl Endpoint {
     /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
     fn accept(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
         let length = datagram.bytes.len() + datagram.hole.map_or(0, |hole| hole.length as usize);
+        // RFC 9000-17.2-1: whether the fixed bit may be 0 is agreed upon later.
         let acceptable = header.kind == PacketKind::Initial
+            && FirstByte(datagram.bytes[0]).fixed_bit()
             && header.destination.len() >= MIN_INITIAL_ID
             && length >= usize::from(MIN_PAYLOAD)
             && self.len() < self.options.max_connections;

@@ -24,6 +24,7 @@ mod sent;
 mod space;
 mod stats;
 mod stream;
+mod variety;
 mod waiting;
 
 pub use config::{Config, PARAMETERS};

@@ -154,6 +154,14 @@ impl SentPackets {
         });
     }
 
+    /// Leaves the next number out.
+    pub(crate) fn skip(&mut self, now: Time) {
+        self.push(now, 0, SentState::default(), &Contents::default());
+        if let Some(skipped) = self.packets.back_mut() {
+            skipped.fate = Fate::Gone;
+        }
+    }
+
     /// Lets go of packets at the front that are not in flight.
     #[cold]
     fn forget_acks(&mut self) {

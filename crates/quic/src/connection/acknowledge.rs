@@ -75,6 +75,11 @@ macro_rules! split {
 impl Connection {
     /// ACK (19.3).
     pub(super) fn on_ack(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>) -> Result<(), TransportError> {
+        if kind == SpaceKind::Data && self.variety.as_ref().is_some_and(|variety| variety.is_cheated_by(ack))
+        {
+            // 13.1 and 21.4.
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a number that was left out"));
+        }
         let Some((space, recovery, mut owners)) = split!(self, kind) else { return Ok(()) };
         if ack.largest() >= space.sent.next_number() {
             // 13.1.

@@ -120,6 +120,9 @@ impl Connection {
             self.remote_ids.set_first_token(token);
         }
         self.streams.set_peer_parameters(now, &peer);
+        if let Some(variety) = &mut self.variety {
+            variety.on_peer_parameters(peer.grease_quic_bit);
+        }
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
         Ok(())
@@ -184,6 +187,7 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         disable_active_migration: true,
         active_connection_id_limit: config.active_connection_id_limit,
         max_datagram_frame_size: config.max_datagram_frame_size,
+        grease_quic_bit: config.grease_quic_bit,
         // RFC 9000-7.3-1.
         initial_source_connection_id: Some(ids.first()),
         // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.

@@ -34,6 +34,7 @@ use crate::sent::Contents;
 use crate::space::{Space, SpaceKind};
 use crate::stats::Stats;
 use crate::stream::{Data, Read, Reading, StreamStats, Streams};
+use crate::variety::Variety;
 use closing::Phase;
 use random::Stream;
 use receive::Early;
@@ -98,6 +99,8 @@ pub struct Connection {
     streams: Streams,
     /// Once either side uses them.
     datagrams: Option<Box<Datagrams>>,
+    /// Where the options ask for any.
+    variety: Option<Box<Variety>>,
     path: Path,
     local_ids: LocalIds,
     remote_ids: RemoteIds,
@@ -154,6 +157,8 @@ impl Connection {
             Some(opening) => establish::start_client(context, start, opening, remembering.as_ref())?,
             None => (establish::start_server(context, start, tickets, &parameters)?, None),
         };
+        // After all else that draws, so that these options move no other draws.
+        let variety = Variety::new(&config, fork);
         let mut initial = Box::new(Space::new());
         let id = origin.original_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
@@ -174,6 +179,7 @@ impl Connection {
             recovery: Recovery::new(&config, controller),
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
+            variety,
             path: Path::new(origin.side, origin.local, origin.remote),
             local_ids,
             remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),

@@ -139,7 +139,12 @@ impl Connection {
         // RFC 9000-12.2-1, 9000-12.2-3: one after the other, each on its own.
         while !rest.is_empty() && self.phase == Phase::Open {
             // By reference: to move what was just written costs more than to read it where it is.
-            let parsed = Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole);
+            let parsed = if self.config.grease_quic_bit {
+                // RFC 9287-3-2.
+                Header::parse_with_any_quic_bit(rest, LOCAL_ID_LENGTH, hole)
+            } else {
+                Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole)
+            };
             let Ok(header) = &parsed else {
                 self.drop_packet(now, PacketKind::Unknown, rest.len(), DropReason::HeaderParse);
                 return;
@@ -227,6 +232,12 @@ impl Connection {
         self.stats.packets_received += 1;
         if self.zero_rtt.is_some() && header.kind == PacketKind::OneRtt {
             self.on_one_rtt_packet(now);
+        }
+        if header.kind == PacketKind::OneRtt
+            && let Some(variety) = &mut self.variety
+            && largest.is_none_or(|largest| number > largest)
+        {
+            variety.on_newest(self.origin.side, bytes[0]);
         }
         self.on_authenticated(now, kind, header);
         let virtual_tail = hole.map_or(0, |hole| hole.length as usize);

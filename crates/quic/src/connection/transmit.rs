@@ -224,6 +224,9 @@ impl Connection {
         (buffer, limit, expansion): (&mut Vec<u8>, usize, Expansion),
         made: &mut Made,
     ) {
+        if kind == SpaceKind::Data && self.variety.is_some() {
+            self.skip_number(now);
+        }
         let Some(begun) = self.begin_packet(kind, buffer) else { return };
         let number = self.space(kind).map_or(0, |space| space.sent.next_number());
         let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
@@ -279,8 +282,17 @@ impl Connection {
         made.carries_data |= carries_data;
     }
 
+    /// Leaves a packet number out, if one is due (RFC 9000 section 21.4).
+    #[cold]
+    fn skip_number(&mut self, now: Time) {
+        let number = self.data.sent.next_number();
+        if self.variety.as_mut().is_some_and(|variety| variety.skips(number)) {
+            self.data.sent.skip(now);
+        }
+    }
+
     #[inline]
-    fn begin_packet(&self, kind: SpaceKind, buffer: &mut Vec<u8>) -> Option<Begun> {
+    fn begin_packet(&mut self, kind: SpaceKind, buffer: &mut Vec<u8>) -> Option<Begun> {
         let space = self.space(kind)?;
         let start = buffer.len();
         let number = Truncated::new(space.sent.next_number(), space.largest_acked);
@@ -304,6 +316,9 @@ impl Connection {
                 (written.number_offset, Some(written))
             }
         };
+        if let Some(variety) = &mut self.variety {
+            variety.mark(destination, &mut buffer[start]);
+        }
         Some(Begun { start, number_offset, payload_offset: buffer.len(), long })
     }
 

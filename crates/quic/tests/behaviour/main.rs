@@ -20,6 +20,7 @@ mod probe;
 mod resume;
 mod streams;
 mod transfer;
+mod variety;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;

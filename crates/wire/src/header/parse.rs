@@ -86,12 +86,34 @@ impl Header {
         local_id_length: usize,
         hole: Option<Hole>,
     ) -> Result<Header, HeaderError> {
+        Header::parse_form(datagram, local_id_length, hole, true)
+    }
+
+    /// [`Header::parse_with_hole`] for an endpoint that takes packets in which the fixed bit is 0 (RFC 9287 section 3).
+    ///
+    /// # Errors
+    /// The same, but never [`HeaderError::FixedBit`].
+    pub fn parse_with_any_quic_bit(
+        datagram: &[u8],
+        local_id_length: usize,
+        hole: Option<Hole>,
+    ) -> Result<Header, HeaderError> {
+        Header::parse_form(datagram, local_id_length, hole, false)
+    }
+
+    #[inline]
+    fn parse_form(
+        datagram: &[u8],
+        local_id_length: usize,
+        hole: Option<Hole>,
+        is_fixed: bool,
+    ) -> Result<Header, HeaderError> {
         let first = FirstByte(*datagram.first().ok_or(HeaderError::Truncated)?);
         if first.is_long() {
-            return Header::parse_long(datagram, first, hole);
+            return Header::parse_long(datagram, first, hole, is_fixed);
         }
         // RFC 9000-17.3.1-1.
-        if !first.fixed_bit() {
+        if is_fixed && !first.fixed_bit() {
             return Err(HeaderError::FixedBit);
         }
         if local_id_length > ConnectionId::MAX_LENGTH {
@@ -112,7 +134,12 @@ impl Header {
     }
 
     #[inline(never)]
-    fn parse_long(datagram: &[u8], first: FirstByte, hole: Option<Hole>) -> Result<Header, HeaderError> {
+    fn parse_long(
+        datagram: &[u8],
+        first: FirstByte,
+        hole: Option<Hole>,
+        is_fixed: bool,
+    ) -> Result<Header, HeaderError> {
         let invariants = Invariants::parse(datagram)?;
         let version = invariants.version;
         if version != Version::NEGOTIATION {
@@ -120,7 +147,7 @@ impl Header {
                 return Err(HeaderError::UnsupportedVersion(version));
             }
             // RFC 9000-17.2-1.
-            if !first.fixed_bit() {
+            if is_fixed && !first.fixed_bit() {
                 return Err(HeaderError::FixedBit);
             }
         }

@@ -243,6 +243,9 @@ fn the_fixed_bit_is_fixed() {
     for mut packet in [short(30), long(PacketKind::Initial, b"", 30)] {
         packet[0] &= !0x40;
         assert_eq!(Header::parse(&packet, 8), Err(HeaderError::FixedBit));
+        let any = Header::parse_with_any_quic_bit(&packet, 8, None);
+        packet[0] |= 0x40;
+        assert_eq!(any, Header::parse(&packet, 8));
     }
     assert_eq!(Header::parse(&[], 8), Err(HeaderError::Truncated));
 }

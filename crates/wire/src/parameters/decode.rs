@@ -115,7 +115,7 @@ impl TransportParameters {
                 self.disable_active_migration = true;
             }
             table::GREASE_QUIC_BIT => {
-                // RFC 9287 section 3: it carries nothing.
+                // RFC 9287-3-1: it carries nothing.
                 if !value.is_empty() {
                     return Err(ParameterProblem::Length);
                 }

@@ -131,7 +131,7 @@ fn values_outside_of_their_range_are_refused() {
     }
 }
 
-/// RFC 9000-7.4-1, 9000-18.2-5.
+/// RFC 9000-7.4-1, 9000-18.2-5; RFC 9287-3-1.
 #[test]
 fn malformed_parameters_are_refused() {
     use ParameterProblem::{Duplicate, Length, PreferredAddress as Address};

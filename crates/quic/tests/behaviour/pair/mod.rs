@@ -205,7 +205,9 @@ impl Pair {
                     to: transmit.remote,
                 };
                 assert_eq!(flying.length(), transmit.length);
-                if let Ok(header) = Header::parse_with_hole(&flying.bytes, view::ID_LENGTH, flying.hole) {
+                if let Ok(header) =
+                    Header::parse_with_any_quic_bit(&flying.bytes, view::ID_LENGTH, flying.hole)
+                {
                     let ids = &mut self.ids[usize::from(to_server)];
                     ids.0 = header.destination;
                     if header.kind != PacketKind::OneRtt {

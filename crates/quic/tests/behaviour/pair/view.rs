@@ -67,7 +67,7 @@ impl Pair {
         for (index, seen) in self.wire.iter().enumerate() {
             let mut rest = seen.bytes.as_slice();
             while !rest.is_empty() {
-                let header = Header::parse(rest, ID_LENGTH).unwrap();
+                let header = Header::parse_with_any_quic_bit(rest, ID_LENGTH, None).unwrap();
                 let truncated = header.number(rest).unwrap();
                 let largest = &mut largest[usize::from(seen.to_server)][header.kind as usize];
                 let number = truncated.expand(*largest);

@@ -1,0 +1,77 @@
+//! The latency spin bit (RFC 9000 section 17.4): it turns over once each round trip, for who watches from outside.
+
+use random::Stream;
+use wire::{ConnectionId, Side};
+
+/// One connection id in so many does without (RFC 9000-17.4-3).
+const OFF_ONE_IN: u64 = 16;
+
+/// The spin bit of what is sent.
+#[derive(Debug)]
+pub(super) struct Spin {
+    random: Stream,
+    destination: Option<ConnectionId>,
+    off: bool,
+    value: bool,
+}
+
+impl Spin {
+    pub(super) fn new(random: Stream) -> Spin {
+        Spin { random, destination: None, off: false, value: false }
+    }
+
+    /// The bit for a packet to this id. With another id it starts at 0, or, where it is off, at any value.
+    pub(super) fn value(&mut self, destination: ConnectionId) -> bool {
+        if self.destination != Some(destination) {
+            self.destination = Some(destination);
+            self.off = self.random.below(OFF_ONE_IN) == 0;
+            self.value = self.off && self.random.chance(0.5);
+        }
+        self.value
+    }
+
+    /// A server returns what came, a client its opposite.
+    pub(super) fn on_received(&mut self, side: Side, bit: bool) {
+        // RFC 9000-17.4-4.
+        if !self.off {
+            self.value = bit != side.is_client();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9000-17.4-3, 9000-17.4-4.
+    #[test]
+    fn one_id_in_sixteen_does_without_and_ignores_what_comes() {
+        let mut spin = Spin::new(Stream::new(1, "spin"));
+        let mut off = 0;
+        for n in 0..16_000u64 {
+            let id = ConnectionId::new(&n.to_be_bytes()).unwrap();
+            let first = spin.value(id);
+            spin.on_received(Side::Server, !first);
+            let ignores = spin.value(id) == first;
+            off += u32::from(ignores);
+            assert!(ignores || !first, "where it spins it starts at 0");
+        }
+        assert!((900..1100).contains(&off), "{off}");
+    }
+
+    #[test]
+    fn servers_reflect_and_clients_turn_over() {
+        let mut spin = Spin::new(Stream::new(2, "spin"));
+        let id = ConnectionId::new(&[1; 8]).unwrap();
+        spin.value(id);
+        assert!(!spin.off);
+        for bit in [true, false, true] {
+            spin.on_received(Side::Server, bit);
+            assert_eq!(spin.value(id), bit);
+            spin.on_received(Side::Client, bit);
+            assert_eq!(spin.value(id), !bit);
+        }
+        spin.on_received(Side::Server, true);
+        assert!(!spin.value(ConnectionId::new(&[2; 8]).unwrap()), "another id, from the start");
+    }
+}
