@@ -41,7 +41,7 @@ const FULL: usize = 128 * 1024;
 
 /// A capture that is being written. Writes to what is behind are large: a buffer around a file is not needed.
 #[derive(Debug)]
-pub(crate) struct Capture<W> {
+pub struct Capture<W> {
     out: W,
     buffer: Vec<u8>,
     failed: Option<io::ErrorKind>,
@@ -52,7 +52,7 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// What the writer behind answered.
-    pub(crate) fn new(out: W) -> io::Result<Capture<W>> {
+    pub fn new(out: W) -> io::Result<Capture<W>> {
         let mut capture = Capture { out, buffer: Vec::with_capacity(FULL + 2048), failed: None };
         capture.block(SECTION_HEADER, |body| {
             body.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
@@ -79,7 +79,7 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// What the writer behind answered; `InvalidInput` for more than 4 GB.
-    pub(crate) fn secrets(&mut self, lines: &str) -> io::Result<()> {
+    pub fn secrets(&mut self, lines: &str) -> io::Result<()> {
         self.alive()?;
         if lines.is_empty() {
             return Ok(());
@@ -101,7 +101,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// What the writer behind answered; `InvalidInput` if the addresses are of two families or the datagram is too
     /// long for IP, and then the capture goes on without it.
-    pub(crate) fn packet(
+    pub fn packet(
         &mut self,
         now: Time,
         source: SocketAddr,
@@ -123,7 +123,7 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// Those of [`Capture::packet`].
-    pub(crate) fn altered_packet(
+    pub fn altered_packet(
         &mut self,
         now: Time,
         (source, destination): (SocketAddr, SocketAddr),
@@ -178,7 +178,7 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// What the writer behind answered.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self) -> io::Result<W> {
         self.send()?;
         self.out.flush()?;
         Ok(self.out)

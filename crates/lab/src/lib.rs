@@ -1,6 +1,6 @@
 //! Scenario file to world, world to run, run to results.
 
-mod capture;
+pub mod capture;
 mod contexts;
 mod error;
 mod host;
@@ -13,3 +13,4 @@ mod world;
 pub use error::RunError;
 pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
 pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};
+pub use world::{links, topology};

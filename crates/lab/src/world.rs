@@ -19,7 +19,10 @@ pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
     [("forward", Direction::Forward), ("backward", Direction::Backward)];
 
 /// The graph of a scenario.
-pub(crate) fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError> {
+///
+/// # Errors
+/// If it is none, which a scenario that was read cannot be.
+pub fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError> {
     let mut topology = Topology::default();
     for node in &scenario.nodes {
         topology.add_node(&node.name)?;
@@ -31,8 +34,12 @@ pub(crate) fn topology(scenario: &Scenario) -> Result<Topology, network::Topolog
     Ok(topology)
 }
 
-/// The directions of all links: 2 x link for forward, 2 x link + 1 for backward.
-pub(crate) fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
+/// The directions of all links, at rest: 2 x link for forward, 2 x link + 1 for backward. Their random streams are those
+/// of a run of the scenario with this seed.
+///
+/// # Errors
+/// If an option cannot be used: a malformed trace, say.
+pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
     let mut links = Vec::with_capacity(2 * scenario.links.len());
     for link in &scenario.links {
         let round_trip = link.forward.duration("delay") + link.backward.duration("delay");

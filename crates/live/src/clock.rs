@@ -27,6 +27,12 @@ impl Clock {
         Time::from_nanos(u64::try_from(self.zero.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
+    /// The date, as time since 1970 in UTC, as the system has it now: for comparison with times that the system gives.
+    #[allow(clippy::disallowed_methods, reason = "this is the place where real time comes in")]
+    pub fn date(&self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
     /// The date at which it showed zero, as time since 1970 in UTC: for [`tls::Context::with_epoch`].
     pub fn date_of_zero(&self) -> Duration {
         self.date

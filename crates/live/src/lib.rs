@@ -5,6 +5,7 @@
 
 mod clock;
 mod entropy;
+pub mod relay;
 
 pub use clock::Clock;
 pub use entropy::system_random;

@@ -120,6 +120,10 @@ impl<H: Element> World<H> {
     pub fn now(&self) -> Time {
         self.now
     }
+    /// When the next timer goes off; `None`: nothing will happen any more unless somebody acts from outside.
+    pub fn next_at(&self) -> Option<Time> {
+        self.clock.next().map(|(at, _)| at)
+    }
     /// The host at a node, to look at.
     pub fn host(&self, node: NodeId) -> Option<&H> {
         self.hosts.get(node.0 as usize)?.as_ref()

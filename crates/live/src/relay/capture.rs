@@ -1,0 +1,58 @@
+//! Two captures of what passes a relay: as the client sees it, and as the server does.
+
+use lab::capture::Capture;
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use units::{Duration, Time};
+use wire::{Damage, Ecn};
+
+/// `client.pcapng` has what clients send, before anything befalls it, and what reaches them; `server.pcapng` the same of
+/// servers.
+#[derive(Debug)]
+pub(super) struct Captures {
+    pub(super) client: Capture<File>,
+    pub(super) server: Capture<File>,
+    /// The date at which the relay's clock showed zero.
+    date_of_zero: Duration,
+}
+
+/// A datagram as it is captured.
+pub(super) struct Seen<'a> {
+    pub(super) at: Time,
+    pub(super) ends: (SocketAddr, SocketAddr),
+    pub(super) ecn: Ecn,
+    pub(super) damage: Option<Damage>,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Captures {
+    pub(super) fn new(folder: &Path, date_of_zero: std::time::Duration) -> io::Result<Captures> {
+        std::fs::create_dir_all(folder)?;
+        let open = |name: &str| Capture::new(File::create(folder.join(name))?);
+        let date_of_zero = Duration::from_nanos(u64::try_from(date_of_zero.as_nanos()).unwrap_or(0));
+        Ok(Captures { client: open("client.pcapng")?, server: open("server.pcapng")?, date_of_zero })
+    }
+
+    pub(super) fn at_client(&mut self, seen: &Seen<'_>) -> io::Result<()> {
+        write(&mut self.client, self.date_of_zero, seen)
+    }
+    pub(super) fn at_server(&mut self, seen: &Seen<'_>) -> io::Result<()> {
+        write(&mut self.server, self.date_of_zero, seen)
+    }
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.client.finish()?;
+        self.server.finish()?;
+        Ok(())
+    }
+}
+
+fn write(capture: &mut Capture<File>, date_of_zero: Duration, seen: &Seen<'_>) -> io::Result<()> {
+    let Seen { at, ends, ecn, damage, bytes } = *seen;
+    let at = at + date_of_zero;
+    match damage {
+        None => capture.packet(at, ends.0, ends.1, ecn.bits(), bytes),
+        Some(damage) => capture.altered_packet(at, ends, ecn.bits(), bytes, damage),
+    }
+}

@@ -1,0 +1,123 @@
+//! The network between the relay's two sides: that of a scenario, moved on by hand.
+
+use super::RelayError;
+use lab::Scenario;
+use network::{Element, Exits, LinkStats, NodeId, Packet, World, node_address};
+use std::net::SocketAddr;
+use trace::Interest;
+use units::Time;
+use wire::{Damage, Ecn};
+
+/// How often the world may be asked to go on at one time: what is due is never that much.
+const BUDGET: u64 = u64::MAX;
+
+/// Which way a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    ToServer,
+    ToClient,
+}
+
+/// A packet that goes into the network, or has come out of it.
+#[derive(Debug)]
+pub(super) struct Crossing {
+    pub(super) way: Way,
+    /// Which client's.
+    pub(super) session: u32,
+    /// When it came out.
+    pub(super) at: Time,
+    pub(super) ecn: Ecn,
+    /// Where it was altered on its way.
+    pub(super) damage: Option<Damage>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The client's and the server's place in the network: what arrives waits there to be sent for good.
+#[derive(Debug)]
+struct Gate {
+    way: Way,
+    arrived: Vec<Crossing>,
+}
+
+impl Element for Gate {
+    fn accept(&mut self, now: Time, packet: Packet, _: &mut Exits) {
+        let Packet { flow, ecn, damage, bytes, .. } = packet;
+        self.arrived.push(Crossing { way: self.way, session: flow, at: now, ecn, damage, bytes });
+    }
+    fn wake(&mut self, _: Time, _: &mut Exits) {}
+    fn wake_at(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// The network of a scenario between the client and the server of its first flow.
+#[derive(Debug)]
+pub(super) struct Path {
+    world: World<Gate>,
+    client: NodeId,
+    server: NodeId,
+}
+
+impl Path {
+    pub(super) fn new(scenario: &Scenario, seed: u64) -> Result<Path, RelayError> {
+        let topology = lab::topology(scenario).map_err(lab::RunError::Topology)?;
+        let links = lab::links(scenario, seed, Interest::default())?;
+        // A scenario that was read has a flow.
+        let flow = &scenario.flows[0];
+        let mut hosts: Vec<Option<Gate>> = scenario.nodes.iter().map(|_| None).collect();
+        hosts[flow.client] = Some(Gate { way: Way::ToClient, arrived: Vec::new() });
+        hosts[flow.server] = Some(Gate { way: Way::ToServer, arrived: Vec::new() });
+        Ok(Path {
+            world: World::new(&topology, links, hosts),
+            client: NodeId(flow.client as u32),
+            server: NodeId(flow.server as u32),
+        })
+    }
+
+    /// How far it has been moved on.
+    pub(super) fn now(&self) -> Time {
+        self.world.now()
+    }
+    /// When something happens in it; `None`: nothing is underway.
+    pub(super) fn next_at(&self) -> Option<Time> {
+        self.world.next_at()
+    }
+    /// Moves it on.
+    pub(super) fn run(&mut self, until: Time) -> Result<(), RelayError> {
+        self.world.run(until, BUDGET)?;
+        Ok(())
+    }
+
+    /// A packet goes in now. `ipv6` says how large its headers are.
+    pub(super) fn enter(&mut self, way: Way, session: u32, ecn: Ecn, bytes: &[u8], ipv6: bool) {
+        let (from, to) = match way {
+            Way::ToServer => (self.client, self.server),
+            Way::ToClient => (self.server, self.client),
+        };
+        let [source, destination] = [from, to].map(|node| SocketAddr::new(node_address(node, ipv6), 443));
+        self.world.act(from, |_, _, exits| {
+            let mut buffer = exits.buffer();
+            buffer.extend_from_slice(bytes);
+            let packet = exits.send_new(source, destination, buffer, None);
+            packet.flow = session;
+            packet.ecn = ecn;
+        });
+    }
+
+    /// Takes what has come out, in the order of time for each way.
+    pub(super) fn take(&mut self, into: &mut Vec<Crossing>) {
+        for gate in self.world.hosts_mut() {
+            into.append(&mut gate.arrived);
+        }
+    }
+
+    /// Gives back the memory of a packet that has gone.
+    pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
+        self.world.act(self.client, |_, _, exits| exits.recycle(buffer));
+    }
+
+    /// What each direction of each link has done, by its name.
+    pub(super) fn links(&self) -> Vec<(String, LinkStats)> {
+        self.world.links().iter().map(|link| (link.name().to_owned(), link.stats())).collect()
+    }
+}
