@@ -123,6 +123,36 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "connection ids of the peer that are kept: transport parameter (RFC 9000 section 18.2)",
     },
     Parameter {
+        name: "retry",
+        kind: Kind::Choice(&["never", "always", "busy"]),
+        default: Default::Is("\"never\""),
+        about: "whether a server makes clients show their address by a Retry; busy: while `retry_above` handshakes or more are underway (RFC 9000 section 8.1.2)",
+    },
+    Parameter {
+        name: "retry_above",
+        kind: Kind::Integer(0, 1 << 24),
+        default: Default::Is("100"),
+        about: "handshakes underway at a server from which on `retry = \"busy\"` asks for a Retry",
+    },
+    Parameter {
+        name: "retry_token_lifetime",
+        kind: Kind::Duration,
+        default: Default::Is("\"30 s\""),
+        about: "how long a server takes the token of a Retry (RFC 9000 section 8.1.3)",
+    },
+    Parameter {
+        name: "new_tokens",
+        kind: Kind::Integer(0, 4),
+        default: Default::Is("0"),
+        about: "tokens that a server gives each client for later connections: NEW_TOKEN frames (RFC 9000 section 8.1.3)",
+    },
+    Parameter {
+        name: "new_token_lifetime",
+        kind: Kind::Duration,
+        default: Default::Is("\"86400 s\""),
+        about: "how long a server takes such a token",
+    },
+    Parameter {
         name: "send_buffer",
         kind: WINDOWS,
         default: Default::Is("\"4 MB\""),
@@ -169,6 +199,17 @@ pub struct AckOptions {
     pub max_delay: Duration,
 }
 
+/// When a server answers a client's first packet with Retry: the option `retry`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryPolicy {
+    /// Never.
+    Never,
+    /// Whenever its address is not validated by a token.
+    Always,
+    /// While [`Config::retry_above`] handshakes or more are underway.
+    Busy,
+}
+
 /// The options of a connection: see [`PARAMETERS`] for the meaning, unit and default of each.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the table above documents each")]
@@ -191,6 +232,11 @@ pub struct Config {
     pub initial_max_streams_bidi: u64,
     pub initial_max_streams_uni: u64,
     pub active_connection_id_limit: u64,
+    pub retry: RetryPolicy,
+    pub retry_above: u64,
+    pub retry_token_lifetime: Duration,
+    pub new_tokens: u64,
+    pub new_token_lifetime: Duration,
     pub send_buffer: Size,
     pub max_datagram_frame_size: u64,
     pub datagram_queue: u64,
@@ -223,6 +269,15 @@ impl From<&Arguments> for Config {
             initial_max_streams_bidi: arguments.integer("initial_max_streams_bidi"),
             initial_max_streams_uni: arguments.integer("initial_max_streams_uni"),
             active_connection_id_limit: arguments.integer("active_connection_id_limit"),
+            retry: match arguments.text("retry").as_str() {
+                "always" => RetryPolicy::Always,
+                "busy" => RetryPolicy::Busy,
+                _ => RetryPolicy::Never,
+            },
+            retry_above: arguments.integer("retry_above"),
+            retry_token_lifetime: arguments.duration("retry_token_lifetime"),
+            new_tokens: arguments.integer("new_tokens"),
+            new_token_lifetime: arguments.duration("new_token_lifetime"),
             send_buffer: arguments.size("send_buffer"),
             max_datagram_frame_size: arguments.integer("max_datagram_frame_size"),
             datagram_queue: arguments.integer("datagram_queue"),

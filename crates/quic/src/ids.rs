@@ -2,6 +2,8 @@
 
 use crate::error::TransportError;
 use random::Stream;
+use std::sync::Arc;
+use tls::{EndpointKey, SipKey};
 use wire::{Code, ConnectionId};
 
 /// The length of the ids that this endpoint chooses.
@@ -11,40 +13,38 @@ const MAX_ISSUED: u64 = 8;
 /// RFC 9000 section 5.1.2: retirements that the peer has not acknowledged are bounded.
 const MAX_RETIRING: usize = 32;
 
-/// Makes ids that tell the endpoint which connection they belong to, and nobody else: four random bytes, and the
-/// connection's slot under a mask that only the endpoint can derive from them.
-#[derive(Debug, Clone, Copy)]
+/// How many connections can be told apart by their ids: as many as three bytes can name.
+pub(crate) const MAX_SLOTS: usize = 1 << 24;
+/// The bytes of an id that are random.
+const NONCE_LENGTH: usize = 5;
+
+/// Makes ids that tell the endpoint which connection they belong to, and nobody else (RFC 9000 section 5.1): five
+/// random bytes, and the connection's slot under a mask, SipHash of them, that only the endpoint can derive.
+///
+/// The reset token of an id follows from the id and the endpoint's secret (RFC 9000 section 10.3.2).
+#[derive(Debug, Clone)]
 pub(crate) struct IdMaker {
-    pub(crate) secret: u64,
+    pub(crate) key: Arc<EndpointKey>,
     pub(crate) slot: u32,
 }
 
-/// Two rounds of multiplying and folding: every bit of nonce and secret reaches every bit of the mask.
+/// The id of a nonce and a slot, as an integer: the nonce in the high bytes.
 #[inline]
-fn mask(secret: u64, nonce: u32) -> u32 {
-    let fold = |x: u64, y: u64| {
-        let product = u128::from(x) * u128::from(y | 1);
-        (product >> 64) as u64 ^ product as u64
-    };
-    let first = fold(u64::from(nonce) ^ 0x9e37_79b9_7f4a_7c15, secret);
-    fold(first ^ secret.rotate_left(32), 0xd6e8_feb8_6659_fd93) as u32
+fn masked(key: SipKey, id: u64) -> u64 {
+    id ^ key.hash_seven(id >> (64 - 8 * NONCE_LENGTH)) & (MAX_SLOTS as u64 - 1)
 }
 
 impl IdMaker {
-    fn make(self, random: &mut Stream) -> ConnectionId {
-        let nonce = random.bits() as u32;
-        let mut bytes = [0; LOCAL_ID_LENGTH];
-        bytes[..4].copy_from_slice(&nonce.to_be_bytes());
-        bytes[4..].copy_from_slice(&(self.slot ^ mask(self.secret, nonce)).to_be_bytes());
-        ConnectionId::new(&bytes).unwrap_or(ConnectionId::EMPTY)
+    fn make(&self, random: &mut Stream) -> ConnectionId {
+        let nonce = random.bits() & !(MAX_SLOTS as u64 - 1);
+        let id = masked(self.key.ids(), nonce | u64::from(self.slot));
+        ConnectionId::new(&id.to_be_bytes()).unwrap_or(ConnectionId::EMPTY)
     }
 
     /// The slot that an id names, if it is one of ours.
     #[inline]
-    pub(crate) fn slot_of(secret: u64, id: &[u8]) -> Option<u32> {
-        let (nonce, masked) = id.split_first_chunk::<4>()?;
-        let masked: [u8; 4] = masked.try_into().ok()?;
-        Some(u32::from_be_bytes(masked) ^ mask(secret, u32::from_be_bytes(*nonce)))
+    pub(crate) fn slot_of(key: SipKey, id: [u8; LOCAL_ID_LENGTH]) -> u32 {
+        (masked(key, u64::from_be_bytes(id)) & (MAX_SLOTS as u64 - 1)) as u32
     }
 }
 
@@ -75,9 +75,12 @@ impl LocalIds {
     }
 
     fn issue(&mut self) -> NumberedId {
-        let mut token = [0; 16];
-        self.random.fill(&mut token);
-        let new = NumberedId { sequence: self.next_sequence, id: self.maker.make(&mut self.random), token };
+        // RFC 9000-10.3.2-3, 9000-10.3.2-4: five random bytes for each slot make it improbable that an id comes again.
+        let id = self.maker.make(&mut self.random);
+        // RFC 9000-10.3.2-1, 9000-10.3.2-5: it follows from the id, and only for who has the secret.
+        // RFC 9000-10.3.2-2: all ids have one length.
+        let token = self.maker.key.reset_token(id.as_bytes());
+        let new = NumberedId { sequence: self.next_sequence, id, token };
         // RFC 9000-5.1.1-1.
         self.next_sequence += 1;
         self.active.push(new);
@@ -143,12 +146,13 @@ pub(crate) struct RemoteIds {
     retire_prior_to: u64,
     limit: u64,
     retiring: Vec<u64>,
+    token_changes: u32,
 }
 
 impl RemoteIds {
     pub(crate) fn new(id: ConnectionId, limit: u64) -> RemoteIds {
         let first = NumberedId { sequence: 0, id, token: [0; 16] };
-        RemoteIds { active: vec![first], retire_prior_to: 0, limit, retiring: Vec::new() }
+        RemoteIds { active: vec![first], retire_prior_to: 0, limit, retiring: Vec::new(), token_changes: 0 }
     }
     /// The id that packets are sent to.
     #[inline]
@@ -158,20 +162,31 @@ impl RemoteIds {
     /// The peer has chosen its first id (RFC 9000 section 7.2).
     pub(crate) fn set_first(&mut self, id: ConnectionId) {
         self.active = vec![NumberedId { sequence: 0, id, token: [0; 16] }];
+        self.token_changes += 1;
     }
 
     /// The stateless reset token of the peer's first id, from its transport parameters.
     pub(crate) fn set_first_token(&mut self, token: [u8; 16]) {
         if let Some(first) = self.active.iter_mut().find(|known| known.sequence == 0) {
             first.token = token;
+            self.token_changes += 1;
         }
     }
-    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1). All zeros
-    /// stand for no token. Compared as integers: the time that takes tells nothing.
+    /// The tokens with which the peer can reset the connection: those of ids that packets are sent to.
+    pub(crate) fn tokens_in_use(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
+        // RFC 9000-10.3.1-2: not those of ids that were never used, or are retired. All zeros stand for no token.
+        self.active.first().map(|used| used.token).into_iter().filter(|token| *token != [0; 16])
+    }
+    /// A number that is another one whenever the tokens in use may be others.
+    #[inline]
+    pub(crate) fn token_changes(&self) -> u32 {
+        self.token_changes
+    }
+    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1).
     pub(crate) fn has_token(&self, token: [u8; 16]) -> bool {
-        // RFC 9000-10.3.1-3.
+        // RFC 9000-10.3.1-3: compared as integers, whose comparison takes the same time whatever they are.
         let wanted = u128::from_ne_bytes(token);
-        wanted != 0 && self.active.iter().any(|known| u128::from_ne_bytes(known.token) == wanted)
+        self.tokens_in_use().any(|known| u128::from_ne_bytes(known) == wanted)
     }
 
     /// NEW_CONNECTION_ID (19.15). Each number that is to be retired goes to `retire`.
@@ -212,6 +227,7 @@ impl RemoteIds {
             let gone: Vec<u64> =
                 self.active.iter().map(|known| known.sequence).filter(|s| *s < retire_prior_to).collect();
             self.active.retain(|known| known.sequence >= retire_prior_to);
+            self.token_changes += 1;
             // RFC 9000-5.1.2-2: none is forgotten without a word; 9000-19.16-2: and none that is still sent to.
             for sequence in gone {
                 self.retire(sequence, &mut retire)?;
@@ -263,10 +279,13 @@ mod tests {
 
     #[test]
     fn ids_tell_their_slot_to_the_endpoint_only() {
-        let maker = IdMaker { secret: 42, slot: 77 };
+        let key = Arc::new(EndpointKey::new(&[42; 32]));
+        let maker = IdMaker { key: key.clone(), slot: 77 };
         let mut local = LocalIds::new(maker, Stream::new(1, "ids"));
-        assert_eq!(IdMaker::slot_of(42, local.first().as_bytes()), Some(77));
-        assert_ne!(IdMaker::slot_of(43, local.first().as_bytes()), Some(77));
+        let first: [u8; 8] = local.first().as_bytes().try_into().unwrap();
+        assert_eq!(IdMaker::slot_of(key.ids(), first), 77);
+        assert_ne!(IdMaker::slot_of(EndpointKey::new(&[43; 32]).ids(), first), 77);
+        assert_eq!(local.first_token(), key.reset_token(&first));
         let mut announced = Vec::new();
         local.top_up(4, |sequence| announced.push(sequence));
         assert_eq!(announced, [1, 2, 3]);

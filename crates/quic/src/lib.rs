@@ -4,6 +4,7 @@
 //! endpoint runs in the simulator, over an emulated network and on a UDP socket.
 
 pub mod ack_policy;
+mod address_token;
 mod assemble;
 pub mod config;
 mod connection;
@@ -30,7 +31,7 @@ mod waiting;
 pub use config::{Config, PARAMETERS};
 pub use connection::{Connection, Datagram, Transmit};
 pub use datagrams::DatagramStats;
-pub use endpoint::{Endpoint, EndpointOptions, Handle};
+pub use endpoint::{Endpoint, EndpointOptions, EndpointStats, Handle};
 pub use error::{CloseReason, DatagramError, StreamError, TransportError};
 pub use event::Event;
 pub use opening::Opening;

@@ -100,6 +100,15 @@ impl Recovery {
         recovery
     }
 
+    /// A path that nothing was sent on, with this RTT in the place of the option's where it is known; `None` without a
+    /// controller of the name in the options.
+    pub(crate) fn fresh(config: &Config, rtt: Option<Duration>) -> Option<Recovery> {
+        let known = Config { initial_rtt: rtt.unwrap_or(config.initial_rtt), ..config.clone() };
+        let chosen = &config.controller;
+        let controller = congestion::build(chosen.name, &chosen.arguments, Recovery::setup(&known))?;
+        Some(Recovery::new(&known, controller))
+    }
+
     /// What a controller is made from.
     pub(crate) fn setup(config: &Config) -> Setup {
         let packet = u64::from(config.max_udp_payload);

@@ -24,6 +24,7 @@ pub(crate) enum SentFrame {
     RetireConnectionId { sequence: u64 },
     HandshakeDone,
     Datagram { number: u64 },
+    NewToken { index: u8 },
 }
 
 /// The frames of one packet while it is being filled.
@@ -252,6 +253,11 @@ impl SentPackets {
         let count = (largest + 1).saturating_sub(base).min(self.packets.len() as u64) as usize;
         let packets = self.packets.range(..count).enumerate();
         packets.filter(|(_, p)| p.fate == Fate::Outstanding).map(move |(i, p)| (base + i as u64, p))
+    }
+
+    /// The oldest packet that is remembered.
+    pub(crate) fn oldest(&self) -> Option<&SentPacket> {
+        self.packets.front()
     }
 
     /// The frames of a packet, without taking it out.

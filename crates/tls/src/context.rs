@@ -10,7 +10,7 @@ use crate::outbox::Outbox;
 use crate::provider::provider;
 use crate::real::Real;
 use crate::session::{Engine, Session};
-use crate::start::{Opening, Request, Start};
+use crate::start::{Opening, Request, Start, date};
 use crate::store::{Admission, TicketStore};
 use crate::trial::Trial;
 use crate::trust::Trust;
@@ -115,6 +115,11 @@ impl Context {
     #[must_use]
     pub fn with_epoch(self, epoch: Duration) -> Context {
         Context { epoch, ..self }
+    }
+
+    /// The date at `now`, as time since 1970.
+    pub fn date(&self, now: units::Time) -> Duration {
+        date(self.epoch, now)
     }
 
     /// The host that clients ask for if they ask for no other.

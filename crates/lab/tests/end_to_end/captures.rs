@@ -155,6 +155,11 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
             for packet in
                 packets.iter().filter(|packet| packet.frames.is_empty() && packet.comment.is_empty())
             {
+                // What comes to an altered connection id is answered with a stateless reset, of no connection.
+                if packet.long.is_empty() && packet.experts.contains("Unknown QUIC connection") {
+                    assert!(corrupted > 0, "{what}: {packet:?}");
+                    continue;
+                }
                 // "2" is Handshake.
                 let early = packet.from_server && packet.long.contains(&"2".to_owned());
                 assert!(

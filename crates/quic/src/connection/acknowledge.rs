@@ -42,7 +42,8 @@ impl Owners<'_> {
             SentFrame::NewConnectionId { .. }
             | SentFrame::RetireConnectionId { .. }
             // RFC 9000-13.3-2.
-            | SentFrame::HandshakeDone => {
+            | SentFrame::HandshakeDone
+            | SentFrame::NewToken { .. } => {
                 self.control.push_back(frame);
             }
             SentFrame::Datagram { number } => {
@@ -161,6 +162,20 @@ impl Connection {
             self.stats.packets_declared_lost += self.losses.len() as u64;
             self.trace_losses(now, kind);
         }
+    }
+
+    /// Everything underway in a space is to be sent again, and not because of congestion.
+    #[cold]
+    pub(super) fn lose_all(&mut self, now: Time, kind: SpaceKind) {
+        let Some((space, recovery, mut owners)) = split!(self, kind) else { return };
+        let newest = space.sent.next_number();
+        let frames: Vec<SentFrame> =
+            space.sent.outstanding_to(newest).flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
+        for frame in frames {
+            owners.lost(now, frame, &mut space.crypto);
+        }
+        recovery.discard(space);
+        (space.loss_time, space.probes, space.ping) = (None, 0, false);
     }
 
     /// For a probe (RFC 9002 section 6.2.4): it carries what waits to be sent; if nothing does, what is oldest underway,

@@ -9,7 +9,7 @@ use crate::space::SpaceKind;
 use tls::{EarlyData, Sealer};
 use trace::PacketKind;
 use units::Time;
-use wire::{Code, Side, TransportParameters, Version};
+use wire::{Code, Side, TransportParameters};
 
 /// illegal_parameter (RFC 8446 section 6).
 const ILLEGAL_PARAMETER: u8 = 47;
@@ -174,7 +174,7 @@ impl Connection {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),
-                version: Version::V1,
+                version: self.origin.version,
             };
             remembering.memory.remember_session(&remembering.server, session);
         }

@@ -75,12 +75,13 @@ impl Connection {
         let control = &mut self.control;
         self.local_ids.top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
         if let Some(remembering) = &self.remembering {
-            remembering.memory.remember_version(&remembering.server, Version::V1);
+            remembering.memory.remember_version(&remembering.server, self.origin.version);
         }
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
             // RFC 9000-19.20-1: complete.
             self.control.push_back(SentFrame::HandshakeDone);
+            self.issue_tokens(now);
             self.confirm_handshake(now);
         }
         Ok(())
@@ -106,8 +107,8 @@ impl Connection {
             if peer.original_destination_connection_id != Some(self.origin.original_destination) {
                 return mismatch("original_destination_connection_id does not match");
             }
-            if peer.retry_source_connection_id.is_some() {
-                return mismatch("retry_source_connection_id without a Retry");
+            if peer.retry_source_connection_id != self.origin.retry_source {
+                return mismatch("retry_source_connection_id does not match");
             }
         }
         self.peer_max_ack_delay = Duration::from_millis(peer.max_ack_delay_ms);
@@ -193,6 +194,8 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.
         original_destination_connection_id: (origin.side == Side::Server)
             .then_some(origin.original_destination),
+        // RFC 9000 section 7.3: set at a server that has sent a Retry.
+        retry_source_connection_id: origin.retry_source,
         stateless_reset_token: (origin.side == Side::Server).then(|| ids.first_token()),
         ..TransportParameters::default()
     }

@@ -7,7 +7,7 @@ use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use trace::PacketKind;
 use units::Time;
-use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side, Version};
+use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side};
 
 /// PATH_RESPONSE frames that wait to be sent: a flood of challenges is answered no further.
 const MAX_PATH_RESPONSES: usize = 4;
@@ -118,7 +118,7 @@ impl Connection {
                     return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
                 }
                 if let Some(remembering) = &self.remembering {
-                    remembering.memory.remember_token(&remembering.server, Version::V1, token);
+                    remembering.memory.remember_token(&remembering.server, self.origin.version, token);
                 }
             }
             Frame::HandshakeDone => {

@@ -12,6 +12,7 @@ mod early_data;
 mod establish;
 mod frames;
 mod receive;
+mod retry;
 mod timers;
 mod tracing;
 mod transmit;
@@ -38,6 +39,7 @@ use crate::variety::Variety;
 use closing::Phase;
 use random::Stream;
 use receive::Early;
+pub(crate) use retry::TokenIssuer;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -63,8 +65,17 @@ pub(crate) struct Origin {
     pub side: Side,
     pub local: SocketAddr,
     pub remote: SocketAddr,
+    /// The version of the client's first packet.
+    pub version: Version,
+    /// The destination id that the keys of Initial packets come from: that of the client's first packet, or, after a
+    /// Retry, of its first one behind that.
+    pub initial_destination: ConnectionId,
     /// The destination id of the client's first packet.
     pub original_destination: ConnectionId,
+    /// The source id of the Retry packet, if there was one.
+    pub retry_source: Option<ConnectionId>,
+    /// At a server: whether a token has shown that the client receives what is sent to its address.
+    pub validated: bool,
     /// The id that the peer chose, where it is known: at a server from the start.
     pub peer_id: Option<ConnectionId>,
 }
@@ -74,6 +85,8 @@ pub(crate) struct Parts<'a> {
     pub maker: IdMaker,
     pub random: &'a mut Stream,
     pub interest: Interest,
+    /// At a server: what the client's tokens for later connections are made by.
+    pub issuer: Option<Box<TokenIssuer>>,
     /// At a client: what the application asked for.
     pub opening: Option<&'a Opening>,
     /// At a client: where it remembers.
@@ -89,6 +102,7 @@ pub struct Connection {
     progress: Progress,
     phase: Phase,
     session: Session,
+    protection: tls::Protection,
     /// The spaces of the handshake, until they are given up.
     early_spaces: [Option<Box<Space>>; 2],
     data: Space,
@@ -124,6 +138,10 @@ pub struct Connection {
     contents: Contents,
     losses: Vec<Loss>,
     close_reason: Option<CloseReason>,
+    /// At a client: the token that its Initial packets carry (RFC 9000 section 8.1).
+    token: Vec<u8>,
+    /// At a server that gives clients tokens.
+    issuer: Option<Box<TokenIssuer>>,
     /// At a client.
     remembering: Option<Remembering>,
     /// Where 0-RTT is offered or taken.
@@ -145,13 +163,13 @@ impl Connection {
         context: &tls::Context,
         parts: Parts<'_>,
     ) -> Result<Connection, TransportError> {
-        let Parts { maker, random, interest, opening, remembering, tickets } = parts;
+        let Parts { maker, random, interest, issuer, opening, remembering, tickets } = parts;
         let mut fork = |name| random.fork(name);
         let local_ids = LocalIds::new(maker, fork("ids"));
         let parameters = establish::local_parameters(&config, &origin, &local_ids);
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
-        let version = Version::V1.0;
+        let version = origin.version.0;
         let start = tls::Start { random: fork("tls"), now, version, parameters: encoded };
         let (session, remembered) = match opening {
             Some(opening) => establish::start_client(context, start, opening, remembering.as_ref())?,
@@ -160,7 +178,7 @@ impl Connection {
         // After all else that draws, so that these options move no other draws.
         let variety = Variety::new(&config, fork);
         let mut initial = Box::new(Space::new());
-        let id = origin.original_destination;
+        let id = origin.initial_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
         let controller =
             congestion::build(config.controller.name, &config.controller.arguments, Recovery::setup(&config));
@@ -172,6 +190,7 @@ impl Connection {
             progress: Progress::Handshaking,
             phase: Phase::Open,
             session,
+            protection: context.protection(),
             early_spaces: [Some(initial), Some(Box::new(Space::new()))],
             data: Space::new(),
             write_level: SpaceKind::Initial,
@@ -198,6 +217,8 @@ impl Connection {
             contents: Contents::default(),
             losses: Vec::new(),
             close_reason: None,
+            token: Vec::new(),
+            issuer,
             remembering,
             zero_rtt: None,
             log: Log::new(interest),
@@ -207,6 +228,10 @@ impl Connection {
             origin,
             config,
         };
+        if connection.origin.validated {
+            connection.path.validate();
+        }
+        connection.take_remembered_token();
         connection.trace_start(now);
         connection.drive_handshake(now)?;
         if let Some(remembered) = remembered {
@@ -388,8 +413,22 @@ impl Connection {
     pub(crate) fn is_blank(&self) -> bool {
         self.stats.packets_received == 0
     }
-    pub(crate) fn original_destination(&self) -> ConnectionId {
-        self.origin.original_destination
+    /// The version of QUIC that is spoken.
+    pub fn version(&self) -> Version {
+        self.origin.version
+    }
+    /// At a server: where the client's first packet came from and went to.
+    pub(crate) fn initial_key(&self) -> (SocketAddr, ConnectionId) {
+        (self.origin.remote, self.origin.initial_destination)
+    }
+    /// The tokens with which the peer can reset the connection.
+    pub(crate) fn reset_tokens(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
+        self.remote_ids.tokens_in_use()
+    }
+    /// A number that is another one whenever these tokens may be others.
+    #[inline]
+    pub(crate) fn token_changes(&self) -> u32 {
+        self.remote_ids.token_changes()
     }
 
     // ---- spaces and keys ----

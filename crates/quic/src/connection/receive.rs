@@ -32,7 +32,8 @@ pub struct Datagram<'a> {
 }
 
 impl Datagram<'_> {
-    fn length(&self) -> usize {
+    /// Its length in bytes, hole included.
+    pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
 }
@@ -62,6 +63,8 @@ struct Sealed<'a> {
     hole: Option<Hole>,
     damaged: bool,
     ecn: Ecn,
+    /// Of the first packet of a datagram: what the datagram ends in, which may be a stateless reset token.
+    tail: Option<[u8; 16]>,
 }
 
 impl Connection {
@@ -94,6 +97,7 @@ impl Connection {
         self.path.remote == remote && self.phase == Phase::Open && self.remote_ids.has_token(token)
     }
     /// The peer has lost all state: nothing is sent any more.
+    // RFC 9000-10.3.1-4.
     pub(crate) fn on_stateless_reset(&mut self, now: Time) {
         self.begin_draining(now, crate::CloseReason::StatelessReset);
     }
@@ -134,6 +138,8 @@ impl Connection {
     /// Splits a datagram into its coalesced packets (RFC 9000 section 12.2).
     fn process(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
+        // Before the packet is opened, which alters it.
+        let mut tail = wire::header::reset_token(datagram.bytes);
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
         // RFC 9000-12.2-1, 9000-12.2-3: one after the other, each on its own.
@@ -166,8 +172,10 @@ impl Connection {
             if header.kind != PacketKind::OneRtt && !self.is_acceptable(header, packet, whole()) {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             } else if let Some(kind) = space_of(header.kind) {
-                let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
+                let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn, tail };
                 self.open_packet(now, sealed);
+            } else if header.kind == PacketKind::Retry {
+                self.on_retry(now, header, packet);
             } else if header.kind == PacketKind::VersionNegotiation {
                 self.on_version_negotiation(now, header, packet);
             } else {
@@ -178,6 +186,7 @@ impl Connection {
                 .filter(|_| own_hole.is_none())
                 .map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
             rest = behind;
+            tail = None;
         }
     }
 
@@ -204,7 +213,7 @@ impl Connection {
     /// Opens one packet and processes its frames.
     #[inline]
     fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
-        let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
+        let Sealed { header, kind, bytes, hole, damaged, ecn, tail } = packet;
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
         if !self.can_open(header.kind) {
             return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
@@ -217,7 +226,14 @@ impl Connection {
         let (number, payload) = match opened {
             Ok(opened) => opened,
             // RFC 9000-12.2-4: this packet alone, not those behind it.
-            Err(reason) => return self.drop_packet(now, header.kind, length, reason),
+            Err(reason) => {
+                self.drop_packet(now, header.kind, length, reason);
+                // RFC 9000-10.3.1-1: to an id of ours, it may still be a stateless reset.
+                if tail.is_some_and(|token| self.remote_ids.has_token(token)) {
+                    self.on_stateless_reset(now);
+                }
+                return;
+            }
         };
         // RFC 9000-12.3-4, 9000-12.3-5: after the packet opened, so that nobody learns what was received.
         let received = self.space(kind).is_some_and(|space| space.received.is_duplicate(number));

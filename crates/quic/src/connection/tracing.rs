@@ -177,6 +177,21 @@ impl Connection {
         }
     }
 
+    pub(super) fn trace_retry_received(&mut self, now: Time, header: &Header, length: usize) {
+        if self.log.interest().packets {
+            let packet = Packet {
+                kind: header.kind,
+                number: None,
+                length: length as u32,
+                destination: header.destination.as_bytes().to_vec(),
+                source: header.source.as_bytes().to_vec(),
+                frames: Vec::new(),
+                datagram: self.stats.datagrams_received - 1,
+            };
+            self.log.push(now, Event::PacketReceived(Box::new(packet)));
+        }
+    }
+
     pub(super) fn trace_packet_dropped(
         &mut self,
         now: Time,

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use tls::Sealer;
 use units::Time;
 use wire::header::{LongHeader, ShortHeader, WrittenLong};
-use wire::{Ecn, EcnCounts, Frame, Hole, Side, Truncated, Version};
+use wire::{Ecn, EcnCounts, Frame, Hole, Side, Truncated};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 pub(super) const TAG: usize = 16;
@@ -306,10 +306,11 @@ impl Connection {
             early => {
                 let header = LongHeader {
                     kind: self.packet_kind(early),
-                    version: Version::V1,
+                    version: self.origin.version,
                     destination,
                     source: self.local_ids.first(),
-                    token: &[],
+                    // RFC 9000-8.1.2-1, 9000-8.1.3-1: written for Initial packets only, and for all of them.
+                    token: &self.token,
                     number,
                 };
                 let written = header.write(buffer);
@@ -381,7 +382,7 @@ impl Connection {
         }
     }
 
-    fn control_frame(&self, pending: SentFrame) -> Option<Frame<'static>> {
+    fn control_frame(&self, pending: SentFrame) -> Option<Frame<'_>> {
         match pending {
             SentFrame::NewConnectionId { sequence } => {
                 let known = self.local_ids.get(sequence)?;
@@ -395,6 +396,7 @@ impl Connection {
             }
             SentFrame::RetireConnectionId { sequence } => Some(Frame::RetireConnectionId { sequence }),
             SentFrame::HandshakeDone => Some(Frame::HandshakeDone),
+            SentFrame::NewToken { index } => self.issued_token(index).map(|token| Frame::NewToken { token }),
             _ => None,
         }
     }

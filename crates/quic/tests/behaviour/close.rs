@@ -182,24 +182,29 @@ fn stateless_reset(token: [u8; 16]) -> Vec<u8> {
     bytes
 }
 
-/// RFC 9000-10.3.1-4.
+/// RFC 9000-10.3.1-2, 9000-10.3.1-4.
 #[test]
 fn a_stateless_reset_ends_a_connection_silently() {
     for at_server in [true, false] {
         let mut pair = Pair::established();
         pair.cut();
-        // The token of the second id of the other side.
+        // The token of the second id of the other side, before that id is used and then.
         let token = pair.frames_from(0, at_server).into_iter().find_map(|frame| match frame {
             Frame::NewConnectionId { token, .. } => Some(token),
             _ => None,
         });
         let token = token.unwrap();
-        let mark = pair.mark();
         for wrong in [[0; 16], [0xff; 16]] {
             pair.arrive(at_server, stateless_reset(wrong));
         }
         pair.arrive(!at_server, stateless_reset(token));
         assert!(!pair.client().is_over() && !pair.server().is_over(), "that was its own token");
+        pair.arrive(at_server, stateless_reset(token));
+        assert!(!pair.client().is_over() && !pair.server().is_over(), "the id was not used");
+        let id = wire::ConnectionId::new(&[9; 8]).unwrap();
+        let retire = wire::Frame::NewConnectionId { sequence: 2, retire_prior_to: 1, id, token: [9; 16] };
+        pair.inject_data(at_server, &[retire]);
+        let mark = pair.mark();
         pair.arrive(at_server, stateless_reset(token));
         let victim = if at_server { pair.server() } else { pair.client() };
         assert_eq!(victim.close_reason(), Some(&CloseReason::StatelessReset));

@@ -4,7 +4,6 @@ use crate::pair::{Pair, config, context, delay, losing, ms, opening};
 use quic::{CloseReason, Endpoint, EndpointOptions, Memory};
 use random::Stream;
 use tls::{Context, EarlyData, Options, Protection};
-use trace::Interest;
 use units::Duration;
 use wire::Code;
 
@@ -131,13 +130,7 @@ fn another_name_is_another_server_and_needs_its_own_certificate() {
 fn endpoints_can_share_what_they_remember() {
     for tls in contexts() {
         let mut pair = acquainted(tls.clone());
-        let options = EndpointOptions {
-            local: crate::pair::CLIENT.parse().unwrap(),
-            accept: None,
-            tls,
-            max_connections: 1,
-            interest: Interest::NONE,
-        };
+        let options = EndpointOptions::new(crate::pair::CLIENT.parse().unwrap(), tls);
         let memory: Memory = pair.client.memory().clone();
         pair.client = Endpoint::new(options, Stream::new(9, "another client"));
         pair.client.set_memory(memory);

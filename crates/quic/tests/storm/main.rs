@@ -147,6 +147,11 @@ fn is_natural(reason: &CloseReason) -> bool {
     reason.is_clean() || matches!(reason, CloseReason::IdleTimeout | CloseReason::StatelessReset)
 }
 
+/// Who fills the server up makes it refuse others.
+fn is_refusal(reason: &CloseReason) -> bool {
+    matches!(reason, CloseReason::PeerTransport { code: wire::Code::CONNECTION_REFUSED, .. })
+}
+
 fn under_weather(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
@@ -179,7 +184,9 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
             }
         };
         let allowed = |reason: &CloseReason| {
-            is_natural(reason) || forged.get() && matches!(reason, CloseReason::VersionMismatch)
+            is_natural(reason)
+                || is_refusal(reason)
+                || forged.get() && matches!(reason, CloseReason::VersionMismatch)
         };
         run(world(seed, protection), &mut weather, protection, meddle, allowed)
     });

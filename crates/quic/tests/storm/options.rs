@@ -12,6 +12,7 @@ fn bounds(name: &str) -> Option<(u64, u64)> {
         "initial_rtt" => (1_000, 500_000),
         "max_ack_delay" => (1_000, 200_000),
         "max_idle_timeout" => (8_000_000, 40_000_000),
+        "retry_token_lifetime" => (8_000_000, 40_000_000),
         "keep_alive" => (50_000, 20_000_000),
         // Sizes in bytes: no credit at all would be no transfer.
         "initial_max_data" => (3_000, 200_000),

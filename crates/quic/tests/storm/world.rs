@@ -117,11 +117,10 @@ impl World {
     pub(crate) fn new(seed: u64, context: &tls::Context, mut config: impl FnMut() -> Config) -> World {
         let mut random = Stream::new(seed, "world");
         let options = |local, accept: Option<Arc<Config>>| EndpointOptions {
-            local,
             accept,
-            tls: context.clone(),
             max_connections: MAX_CONNECTIONS,
             interest: if seed.is_multiple_of(4) { Interest::ALL } else { Interest::NONE },
+            ..EndpointOptions::new(local, context.clone())
         };
         let server = Arc::new(config());
         let mut kept = vec![server.clone()];

@@ -18,14 +18,11 @@ pub const RESET_TOKEN_LENGTH: usize = 16;
 /// The fewest bytes of a stateless reset: five that cannot be predicted and the token (RFC 9000 section 10.3).
 pub const RESET_MIN_LENGTH: usize = 5 + RESET_TOKEN_LENGTH;
 
-/// The stateless reset token that a datagram ends in, if it can be a stateless reset at all: it starts as a packet
-/// with a short header does and is long enough (RFC 9000 section 10.3.1).
+/// The stateless reset token that a datagram ends in, if it can be a stateless reset at all: if it is long enough. How
+/// it starts does not matter, because other versions might send one behind a long header (RFC 9000 section 10.3).
 pub fn reset_token(datagram: &[u8]) -> Option<[u8; RESET_TOKEN_LENGTH]> {
-    let first = FirstByte(*datagram.first()?);
-    if datagram.len() < RESET_MIN_LENGTH || first.is_long() {
-        return None;
-    }
-    datagram.last_chunk().copied()
+    // RFC 9000-10.3-5.
+    datagram.last_chunk().copied().filter(|_| datagram.len() >= RESET_MIN_LENGTH)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use trace::Interest;
 use wire::Ecn;
 
 /// An opening with everything as it is by default.
@@ -47,11 +46,9 @@ impl Pair {
     /// Puts a server that knows nothing in the place of the present one.
     pub(crate) fn restart(&mut self, tls: tls::Context, config: Config) {
         let options = EndpointOptions {
-            local: SERVER.parse().unwrap(),
             accept: Some(Arc::new(config)),
-            tls,
             max_connections: 100,
-            interest: Interest::NONE,
+            ..EndpointOptions::new(SERVER.parse().unwrap(), tls)
         };
         self.server = Endpoint::new(options, Stream::new(2, "server started anew"));
     }

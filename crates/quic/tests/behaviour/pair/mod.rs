@@ -75,6 +75,13 @@ pub(crate) fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
+/// How many datagrams of no connection an endpoint has made.
+fn answers(endpoint: &Endpoint) -> u64 {
+    let stats = endpoint.stats();
+    let refused = stats.refused + stats.invalid_tokens;
+    stats.retries_sent + stats.resets_sent + stats.version_negotiations_sent + refused
+}
+
 pub(crate) struct Pair {
     pub(crate) now: Time,
     pub(crate) client: Endpoint,
@@ -93,6 +100,8 @@ pub(crate) struct Pair {
     /// Whether their bytes are kept.
     pub(crate) keeps_bytes: bool,
     forged: u64,
+    /// Datagrams of no connection, by direction, to the client first.
+    answered: [u64; 2],
     /// By direction, to the client first: the destination id of the newest packet and the source id of the newest long
     /// header.
     ids: [(ConnectionId, ConnectionId); 2],
@@ -127,6 +136,7 @@ impl Pair {
             wire: Vec::new(),
             keeps_bytes: true,
             forged: 0,
+            answered: [0; 2],
             ids: [(ConnectionId::EMPTY, ConnectionId::EMPTY); 2],
         }
     }
@@ -205,8 +215,13 @@ impl Pair {
                     to: transmit.remote,
                 };
                 assert_eq!(flying.length(), transmit.length);
-                if let Ok(header) =
-                    Header::parse_with_any_quic_bit(&flying.bytes, view::ID_LENGTH, flying.hole)
+                // Those of no connection come first.
+                let answered = &mut self.answered[usize::from(to_server)];
+                let is_answer = *answered < answers(endpoint);
+                *answered += u64::from(is_answer);
+                if !is_answer
+                    && let Ok(header) =
+                        Header::parse_with_any_quic_bit(&flying.bytes, view::ID_LENGTH, flying.hole)
                 {
                     let ids = &mut self.ids[usize::from(to_server)];
                     ids.0 = header.destination;

@@ -55,6 +55,7 @@ pub(crate) fn default_of(parameter: &Parameter) -> Option<Value> {
         Kind::Size => Value::Size(text.parse().unwrap()),
         Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
         Kind::Number(..) => Value::Number(text.parse().unwrap()),
+        Kind::Choice(_) | Kind::Text => Value::Text(text.to_owned()),
         Kind::Flag => Value::Flag(text.parse().unwrap()),
         Kind::Component(room) => {
             let row = match room {

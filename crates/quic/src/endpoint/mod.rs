@@ -1,29 +1,37 @@
-//! Many connections on one address: routing by connection id, accepting, and version negotiation.
+//! Many connections on one address: routing by connection id; who is let in stands in `admission`.
 //!
 //! Three verbs: change ([`Endpoint::connect`], [`Endpoint::receive`], [`Endpoint::wake`], calls on a connection),
 //! drain ([`Endpoint::transmit`], [`Endpoint::next_active`] and the events of that connection), wait until
 //! [`Endpoint::wake_at`].
 
+mod admission;
+mod answers;
+mod options;
+mod resets;
+mod stats;
+
+pub use options::EndpointOptions;
+pub use stats::EndpointStats;
+
+use crate::address_token::SpentTokens;
 use crate::config::Config;
-use crate::connection::{Connection, Datagram, Origin, Parts, Transmit};
+use crate::connection::{Connection, Datagram, Origin, Parts, TokenIssuer, Transmit};
 use crate::error::TransportError;
-use crate::ids::{IdMaker, LOCAL_ID_LENGTH};
+use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS};
 use crate::opening::Opening;
-use crate::path::MIN_PAYLOAD;
 use crate::resume::{Memory, Remembering};
 use crate::waiting::WaitingRoom;
+use admission::MIN_INITIAL_ID;
+use answers::Answers;
 use random::Stream;
-use std::collections::{BTreeMap, VecDeque};
+use resets::{ResetIndex, ResetRate};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use trace::{Interest, PacketKind};
+use tls::{EndpointKey, SipKey};
+use trace::PacketKind;
 use units::Time;
-use wire::{ConnectionId, Ecn, FirstByte, Header, HeaderError, Side, Version};
-
-/// The least length of the destination id of a client's first packet (RFC 9000-7.2-1).
-const MIN_INITIAL_ID: usize = 8;
-/// Answers to packets of unknown versions that wait to be sent.
-const MAX_ANSWERS: usize = 64;
+use wire::{ConnectionId, FirstByte, Header, HeaderError, Side, Version};
 
 /// A connection of an endpoint. Slots are used again; the handle of a connection that is gone leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,56 +40,28 @@ pub struct Handle {
     generation: u32,
 }
 
-/// What an endpoint is made from.
-#[derive(Clone)]
-pub struct EndpointOptions {
-    /// The address that clients' packets leave from, if their [`Opening`] names no other; where its IP address is
-    /// unspecified (0.0.0.0, ::) the system chooses.
-    pub local: SocketAddr,
-    /// How connections that this side accepts are configured; `None`: it accepts none.
-    pub accept: Option<Arc<Config>>,
-    /// Certificates, keys and packet protection.
-    pub tls: tls::Context,
-    /// How many connections may be open at a time.
-    pub max_connections: usize,
-    /// What connections note in their logs.
-    pub interest: Interest,
-}
-
-/// A datagram that belongs to no connection.
-struct Answer {
-    local: SocketAddr,
-    remote: SocketAddr,
-    bytes: Vec<u8>,
-}
-
-impl EndpointOptions {
-    /// An endpoint at this address that accepts no connections, with everything else as it is by default: as many
-    /// connections as there can be (2^32), and nothing noted in logs.
-    pub fn new(local: SocketAddr, tls: tls::Context) -> EndpointOptions {
-        EndpointOptions {
-            local,
-            accept: None,
-            tls,
-            max_connections: u32::MAX as usize,
-            interest: Interest::NONE,
-        }
-    }
-}
-
 struct Slot {
     connection: Option<Box<Connection>>,
     generation: u32,
     /// Whether it stands in the queue of those that may have something to send or to tell.
     queued: bool,
+    /// Whether it counts as a client's handshake that is not complete.
+    half_open: bool,
     wake_at: Option<Time>,
+    /// What stands in the index for the reset tokens of its peer, as of the change of this number.
+    reset_tokens: Vec<u64>,
+    token_changes: u32,
 }
 
 /// All connections of one address.
 pub struct Endpoint {
     options: EndpointOptions,
     random: Stream,
-    secret: u64,
+    key: Arc<EndpointKey>,
+    /// Out of `key`: for every packet.
+    id_key: SipKey,
+    /// The id that a packet came to last, and its connection.
+    last_id: ([u8; LOCAL_ID_LENGTH], u32),
     memory: Memory,
     tickets: Option<tls::TicketStore>,
     waiting: WaitingRoom,
@@ -91,22 +71,34 @@ pub struct Endpoint {
     initial_ids: BTreeMap<(SocketAddr, ConnectionId), u32>,
     /// Connections whose events or datagrams are to be drained.
     active: VecDeque<u32>,
-    timers: std::collections::BTreeSet<(Time, u32)>,
-    /// Datagrams that belong to no connection.
-    answers: VecDeque<Answer>,
-    /// Datagrams that nothing could be done with.
-    dropped: u64,
+    timers: BTreeSet<(Time, u32)>,
+    answers: Answers,
+    spent: SpentTokens,
+    resets: ResetIndex,
+    reset_rate: ResetRate,
+    /// Connections of clients that are not established.
+    half_open: usize,
+    /// Whether clients are refused.
+    refusing: bool,
+    stats: EndpointStats,
 }
 
 impl Endpoint {
     /// An endpoint without connections.
-    pub fn new(options: EndpointOptions, mut random: Stream) -> Endpoint {
-        let secret = random.bits();
+    pub fn new(mut options: EndpointOptions, mut random: Stream) -> Endpoint {
+        let mut drawn = [0; 32];
+        random.fork("endpoint key").fill(&mut drawn);
+        let key = Arc::new(EndpointKey::new(&options.key.unwrap_or(drawn)));
+        options.max_connections = options.max_connections.min(MAX_SLOTS);
         let tickets = options.tls.ticket_store();
         Endpoint {
+            reset_rate: ResetRate::new(options.max_resets_per_second),
+            resets: ResetIndex::new(&key),
+            id_key: key.ids(),
+            last_id: ([0; LOCAL_ID_LENGTH], IdMaker::slot_of(key.ids(), [0; LOCAL_ID_LENGTH])),
+            key,
             options,
             random,
-            secret,
             memory: Memory::default(),
             tickets,
             waiting: WaitingRoom::default(),
@@ -114,9 +106,12 @@ impl Endpoint {
             free: Vec::new(),
             initial_ids: BTreeMap::new(),
             active: VecDeque::new(),
-            timers: std::collections::BTreeSet::new(),
-            answers: VecDeque::new(),
-            dropped: 0,
+            timers: BTreeSet::new(),
+            answers: Answers::default(),
+            spent: SpentTokens::default(),
+            half_open: 0,
+            refusing: false,
+            stats: EndpointStats::default(),
         }
     }
 
@@ -147,6 +142,7 @@ impl Endpoint {
         if self.len() >= self.options.max_connections {
             return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
         }
+        // RFC 9000-7.2-1.
         let mut id = [0; MIN_INITIAL_ID];
         self.random.fill(&mut id);
         let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
@@ -154,7 +150,11 @@ impl Endpoint {
             side: Side::Client,
             local: self.options.local,
             remote: opening.remote,
+            version: Version::V1,
+            initial_destination: original_destination,
             original_destination,
+            retry_source: None,
+            validated: true,
             peer_id: None,
         };
         let slot = self.insert(now, origin, opening.config.clone(), Some(&opening))?;
@@ -170,10 +170,16 @@ impl Endpoint {
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
         let remembering = opening.map(|opening| self.remembering(opening));
+        let issues = origin.side == Side::Server && config.new_tokens > 0;
+        let issuer = issues.then(|| {
+            let random = self.random.fork("tokens");
+            TokenIssuer::new(self.key.clone(), random, self.options.tls.clone())
+        });
         let parts = Parts {
-            maker: IdMaker { secret: self.secret, slot },
+            maker: IdMaker { key: self.key.clone(), slot },
             random: &mut self.random,
             interest: self.options.interest,
+            issuer,
             opening,
             remembering,
             tickets: self.tickets.clone().filter(|_| opening.is_none()),
@@ -181,7 +187,15 @@ impl Endpoint {
         let connection = Some(Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?));
         match self.free.pop() {
             Some(_) => self.slots[slot as usize].connection = connection,
-            None => self.slots.push(Slot { connection, generation: 0, queued: false, wake_at: None }),
+            None => self.slots.push(Slot {
+                connection,
+                generation: 0,
+                queued: false,
+                half_open: false,
+                wake_at: None,
+                reset_tokens: Vec::new(),
+                token_changes: 0,
+            }),
         }
         self.touch(slot);
         Ok(slot)
@@ -204,7 +218,11 @@ impl Endpoint {
     }
     /// Datagrams that nothing could be done with.
     pub fn dropped(&self) -> u64 {
-        self.dropped
+        self.stats.dropped
+    }
+    /// The counters.
+    pub fn stats(&self) -> EndpointStats {
+        self.stats
     }
 
     /// A connection, unless it is gone.
@@ -248,32 +266,53 @@ impl Endpoint {
         self.receive_long(now, &mut datagram);
     }
 
-    /// A datagram that no connection knows by its id may be a stateless reset (RFC 9000 section 10.3.1).
+    /// A datagram with a short header to an id that nobody has: it may be a stateless reset, or is answered with one.
     #[cold]
     fn receive_unknown(&mut self, now: Time, datagram: &Datagram<'_>) {
-        let token = wire::header::reset_token(datagram.bytes);
-        let slot = token.and_then(|token| {
-            let is_reset = |slot: &Slot| {
-                slot.connection.as_deref().is_some_and(|known| known.is_reset_by(datagram.remote, token))
-            };
-            self.slots.iter().position(is_reset)
-        });
-        let Some(slot) = slot else {
-            self.dropped += 1;
+        if self.take_reset(now, datagram) {
             return;
-        };
-        if let Some(connection) = self.slots[slot].connection.as_deref_mut() {
-            connection.on_stateless_reset(now);
         }
-        self.touch(slot as u32);
+        let reset = match datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) {
+            Some(id) => resets::reset(&self.key, &mut self.random, id, datagram.length()),
+            None => None,
+        };
+        match reset {
+            None => self.stats.dropped += 1,
+            Some(reset) if self.answers.has_room() && self.reset_rate.take(now) => {
+                self.answers.push(datagram, reset);
+                self.stats.resets_sent += 1;
+            }
+            Some(_) => self.stats.answers_withheld += 1,
+        }
+    }
+
+    /// Whether a datagram that no connection knows by its id is a stateless reset of a connection (RFC 9000 section
+    /// 10.3.1), which is then over.
+    #[cold]
+    fn take_reset(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
+        // RFC 9000-10.3.1-1.
+        let Some(token) = wire::header::reset_token(datagram.bytes) else { return false };
+        let Some(slot) = self.resets.find(token) else { return false };
+        let connection = self.slots[slot as usize].connection.as_deref_mut();
+        let Some(connection) = connection.filter(|known| known.is_reset_by(datagram.remote, token)) else {
+            return false;
+        };
+        connection.on_stateless_reset(now);
+        self.stats.resets_received += 1;
+        self.touch(slot);
+        true
     }
 
     /// The connection that gave this id out.
     #[inline]
-    fn slot_of(&self, id: &[u8]) -> Option<u32> {
-        let slot = IdMaker::slot_of(self.secret, id)?;
+    fn slot_of(&mut self, id: &[u8]) -> Option<u32> {
+        let id = <[u8; LOCAL_ID_LENGTH]>::try_from(id).ok()?;
+        if id != self.last_id.0 {
+            self.last_id = (id, IdMaker::slot_of(self.id_key, id));
+        }
+        let slot = self.last_id.1;
         let connection = self.slots.get(slot as usize)?.connection.as_deref()?;
-        connection.owns(id).then_some(slot)
+        connection.owns(&id).then_some(slot)
     }
 
     #[inline]
@@ -290,7 +329,9 @@ impl Endpoint {
             Ok(header) => return self.negotiate(header.version, datagram),
             Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
             Err(_) => {
-                self.dropped += 1;
+                // RFC 9000-10.3-5: a stateless reset may have a long header, too.
+                let reset = self.take_reset(now, datagram);
+                self.stats.dropped += u64::from(!reset);
                 return;
             }
         };
@@ -299,11 +340,14 @@ impl Endpoint {
         if let Some(slot) = known {
             return self.deliver(now, slot, datagram);
         }
+        if self.take_reset(now, datagram) {
+            return;
+        }
         // RFC 9000 section 5.2.2.
         let early =
             header.kind == PacketKind::ZeroRtt && self.tickets.is_some() && self.options.accept.is_some();
         if !(early && self.waiting.keep(now, header.destination, datagram)) {
-            self.accept(now, &header, datagram);
+            self.admit(now, &header, datagram);
         }
     }
 
@@ -322,76 +366,12 @@ impl Endpoint {
         }
     }
 
-    /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
-    fn accept(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
-        let length = datagram.bytes.len() + datagram.hole.map_or(0, |hole| hole.length as usize);
-        // RFC 9000-17.2-1: whether the fixed bit may be 0 is agreed upon later.
-        let acceptable = header.kind == PacketKind::Initial
-            && FirstByte(datagram.bytes[0]).fixed_bit()
-            && header.destination.len() >= MIN_INITIAL_ID
-            && length >= usize::from(MIN_PAYLOAD)
-            && self.len() < self.options.max_connections;
-        let Some(config) = self.options.accept.clone().filter(|_| acceptable) else {
-            self.dropped += 1;
-            return;
-        };
-        let origin = Origin {
-            side: Side::Server,
-            local: datagram.local,
-            remote: datagram.remote,
-            original_destination: header.destination,
-            // RFC 9000-7.2-5.
-            peer_id: Some(header.source),
-        };
-        match self.insert(now, origin, config, None) {
-            Ok(slot) => {
-                self.initial_ids.insert((datagram.remote, header.destination), slot);
-                self.deliver(now, slot, datagram);
-                if self.slots[slot as usize].connection.as_deref().is_some_and(Connection::is_blank) {
-                    // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
-                    self.forget(slot);
-                    self.dropped += 1;
-                    return;
-                }
-                self.deliver_waiting(now, slot, (datagram.remote, header.destination));
-            }
-            Err(_) => self.dropped += 1,
-        }
-    }
-
-    /// RFC 9000 section 6.1: a server tells which versions it speaks, to datagrams that are large enough.
-    fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
-        let answerable = self.options.accept.is_some()
-            && version != Version::NEGOTIATION
-            && datagram.bytes.len() >= usize::from(MIN_PAYLOAD)
-            && self.answers.len() < MAX_ANSWERS;
-        let Some(invariants) = wire::header::Invariants::parse(datagram.bytes).ok().filter(|_| answerable)
-        else {
-            self.dropped += 1;
-            return;
-        };
-        let mut answer = Vec::new();
-        let unused = self.random.bits() as u8 & 0x7f;
-        let (destination, source) = (invariants.source, invariants.destination);
-        wire::header::version_negotiation(&mut answer, unused, destination, source, &[Version::V1]);
-        self.answers.push_back(Answer { local: datagram.local, remote: datagram.remote, bytes: answer });
-    }
-
     /// Makes the next datagram that is to leave at `now`. Connections whose events were not drained by
     /// [`Endpoint::next_active`] are drained of datagrams all the same.
     #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(Answer { local, remote, bytes }) = self.answers.pop_front() {
-            buffer.extend_from_slice(&bytes);
-            let length = bytes.len();
-            return Some(Transmit {
-                local,
-                remote,
-                ecn: Ecn::NotEct,
-                hole: None,
-                carries_data: false,
-                length,
-            });
+        if let Some(transmit) = self.answers.transmit(buffer) {
+            return Some(transmit);
         }
         while let Some(&slot) = self.active.front() {
             if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut()
@@ -418,7 +398,12 @@ impl Endpoint {
     fn forget(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.take() else { return };
-        self.initial_ids.remove(&(connection.remote(), connection.original_destination()));
+        self.initial_ids.remove(&connection.initial_key());
+        self.half_open -= usize::from(std::mem::take(&mut entry.half_open));
+        for hash in entry.reset_tokens.drain(..) {
+            self.resets.remove(hash, slot);
+        }
+        entry.token_changes = 0;
         if let Some(at) = entry.wake_at.take() {
             self.timers.remove(&(at, slot));
         }
@@ -435,6 +420,33 @@ impl Endpoint {
         if connection.is_gone() && !connection.has_events() {
             return self.forget(slot);
         }
+        if entry.half_open && connection.is_established() {
+            entry.half_open = false;
+            self.half_open -= 1;
+        }
+        if entry.token_changes != connection.token_changes() {
+            self.index_tokens(slot);
+        }
+        self.set_timer(slot);
+    }
+
+    /// The peer's ids have changed, and with them the tokens with which it can reset the connection.
+    #[cold]
+    fn index_tokens(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        for hash in entry.reset_tokens.drain(..) {
+            self.resets.remove(hash, slot);
+        }
+        if let Some(connection) = entry.connection.as_deref() {
+            entry.token_changes = connection.token_changes();
+            entry.reset_tokens.extend(connection.reset_tokens().map(|token| self.resets.insert(token, slot)));
+        }
+    }
+
+    #[inline]
+    fn set_timer(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        let Some(connection) = entry.connection.as_deref() else { return };
         let at = connection.wake_at();
         // A timer that moves back is left where it is: it fires once for nothing, which costs less than moving it
         // with every packet.

@@ -1,0 +1,229 @@
+//! Who is let in: a client's first packet, and what else is answered without a connection (RFC 9000 sections 5.2.2, 6.1
+//! and 8.1).
+
+use super::Endpoint;
+use crate::address_token::{self, Credential, TokenLifetimes, Visit};
+use crate::config::{Config, RetryPolicy};
+use crate::connection::{Connection, Datagram, Origin};
+use crate::ids::LOCAL_ID_LENGTH;
+use crate::path::MIN_PAYLOAD;
+use std::sync::Arc;
+use trace::PacketKind;
+use units::Time;
+use wire::header::{Invariants, LongHeader};
+use wire::{Code, ConnectionId, FirstByte, Frame, Header, Side, Truncated, Version};
+
+/// The least length of the destination id of a client's first packet (RFC 9000 section 7.2).
+pub(super) const MIN_INITIAL_ID: usize = 8;
+/// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
+const TAG: usize = 16;
+
+/// A client's first packet, and how it would be served.
+struct Visitor<'a> {
+    header: &'a Header,
+    config: Arc<Config>,
+    visit: Visit,
+}
+
+impl Endpoint {
+    /// From now on clients that come are refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2), or no more; the
+    /// connections that are there live on. For a server that wants to end cleanly.
+    pub fn refuse_new(&mut self, refuse: bool) {
+        self.refusing = refuse;
+    }
+
+    /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
+    pub(super) fn admit(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
+        // RFC 9000-17.2-1: whether the fixed bit may be 0 is agreed upon later.
+        let acceptable = header.kind == PacketKind::Initial
+            && FirstByte(datagram.bytes[0]).fixed_bit()
+            && header.destination.len() >= MIN_INITIAL_ID
+            && datagram.length() >= usize::from(MIN_PAYLOAD);
+        let Some(config) = self.options.accept.clone().filter(|_| acceptable) else {
+            // RFC 9000-5.2.2-2.
+            self.stats.dropped += 1;
+            return;
+        };
+        let date_ms = self.options.tls.date(now).as_millis() as u64;
+        let (remote, version, destination) = (datagram.remote, header.version, header.destination);
+        let visitor = Visitor { header, config, visit: Visit { remote, version, destination, date_ms } };
+        let lifetimes = TokenLifetimes {
+            retry: visitor.config.retry_token_lifetime,
+            new: visitor.config.new_token_lifetime,
+        };
+        let token = header.token(datagram.bytes);
+        let credential = self.spent.judge(&self.key, token, &visitor.visit, lifetimes);
+        match credential {
+            // 8.1.2: it does not take another Retry, so it is told at once.
+            Credential::Invalid => return self.turn_away(Code::INVALID_TOKEN, &visitor, datagram),
+            Credential::Known => self.stats.new_tokens_accepted += 1,
+            Credential::Retried(_) => self.stats.retry_tokens_accepted += 1,
+            Credential::Ignored => self.stats.tokens_ignored += 1,
+            Credential::None => {}
+        }
+        let validated = matches!(credential, Credential::Known | Credential::Retried(_));
+        if self.refusing || self.len() >= self.options.max_connections {
+            self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
+        } else if !validated && self.asks_for_retry(&visitor.config) {
+            self.retry(&visitor, datagram);
+        } else if self.half_open >= self.options.max_half_open {
+            self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
+        } else {
+            self.accept(now, visitor, credential, datagram);
+        }
+    }
+
+    fn asks_for_retry(&self, config: &Config) -> bool {
+        match config.retry {
+            RetryPolicy::Never => false,
+            RetryPolicy::Always => true,
+            RetryPolicy::Busy => self.half_open as u64 >= config.retry_above,
+        }
+    }
+
+    /// Makes a connection.
+    fn accept(
+        &mut self,
+        now: Time,
+        visitor: Visitor<'_>,
+        credential: Credential,
+        datagram: &mut Datagram<'_>,
+    ) {
+        let Visitor { header, config, .. } = visitor;
+        let destination = header.destination;
+        let retried = match credential {
+            Credential::Retried(original) => Some(original),
+            _ => None,
+        };
+        let origin = Origin {
+            side: Side::Server,
+            local: datagram.local,
+            remote: datagram.remote,
+            version: header.version,
+            initial_destination: destination,
+            original_destination: retried.unwrap_or(destination),
+            retry_source: retried.map(|_| destination),
+            validated: retried.is_some() || credential == Credential::Known,
+            // RFC 9000-7.2-5.
+            peer_id: Some(header.source),
+        };
+        let Ok(slot) = self.insert(now, origin, config, None) else {
+            self.stats.dropped += 1;
+            return;
+        };
+        self.initial_ids.insert((datagram.remote, destination), slot);
+        self.deliver(now, slot, datagram);
+        let entry = &mut self.slots[slot as usize];
+        if entry.connection.as_deref().is_some_and(Connection::is_blank) {
+            // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
+            self.forget(slot);
+            self.stats.dropped += 1;
+            return;
+        }
+        entry.half_open = true;
+        self.half_open += 1;
+        self.stats.accepted += 1;
+        self.deliver_waiting(now, slot, (datagram.remote, destination));
+    }
+
+    /// Asks the client to show that it receives what is sent to its address (RFC 9000 section 8.1.2). Nothing is kept.
+    fn retry(&mut self, visitor: &Visitor<'_>, datagram: &Datagram<'_>) {
+        if !self.answers.has_room() {
+            self.stats.answers_withheld += 1;
+            return;
+        }
+        // RFC 9000-17.2.5.1-1: random, it is not the client's.
+        let source = self.stateless_id();
+        let token = address_token::retry_token(&self.key, &mut self.random, &visitor.visit, source);
+        let Visit { version, destination, .. } = visitor.visit;
+        let mut packet = Vec::with_capacity(128);
+        // RFC 9369 section 4.1: in the version that the client began with.
+        wire::header::retry(&mut packet, version, visitor.header.source, source, &token);
+        let tag = tls::retry_integrity_tag(version.0, destination.as_bytes(), &packet);
+        packet.extend_from_slice(&tag);
+        // RFC 9000-17.2.5.1-4: one for this datagram.
+        self.answers.push(datagram, packet);
+        self.stats.retries_sent += 1;
+    }
+
+    /// Answers a client's first packet, if it is a true one, with CONNECTION_CLOSE in an Initial packet, and keeps
+    /// nothing (RFC 9000 sections 5.2.2 and 8.1.2).
+    fn turn_away(&mut self, code: Code, visitor: &Visitor<'_>, datagram: &mut Datagram<'_>) {
+        if !self.answers.has_room() {
+            self.stats.answers_withheld += 1;
+            return;
+        }
+        let Visit { version, destination, .. } = visitor.visit;
+        let protection = self.options.tls.protection();
+        let keys = tls::initial_keys(protection, version.0, destination.as_bytes(), Side::Server);
+        if !opens(&keys, visitor.header, datagram) {
+            self.stats.dropped += 1;
+            return;
+        }
+        let header = LongHeader {
+            kind: PacketKind::Initial,
+            version,
+            destination: visitor.header.source,
+            source: self.stateless_id(),
+            token: &[],
+            number: Truncated::new(0, None),
+        };
+        let mut packet = Vec::with_capacity(128);
+        let written = header.write(&mut packet);
+        let payload = packet.len();
+        Frame::ConnectionClose { code, frame_type: 0, reason: &[] }.encode(&mut packet);
+        packet.resize(packet.len().max(written.number_offset + 4) + TAG, 0);
+        let behind = packet.len() - payload;
+        let number_offset = written.number_offset;
+        written.set_length(&mut packet, behind);
+        keys.local.seal(0, &mut packet, number_offset, payload);
+        self.answers.push(datagram, packet);
+        match code {
+            Code::INVALID_TOKEN => self.stats.invalid_tokens += 1,
+            _ => self.stats.refused += 1,
+        }
+    }
+
+    /// An id of no connection.
+    fn stateless_id(&mut self) -> ConnectionId {
+        let id = self.random.bits().to_be_bytes();
+        ConnectionId::new(&id[..LOCAL_ID_LENGTH]).unwrap_or(ConnectionId::EMPTY)
+    }
+
+    /// RFC 9000 section 6.1: a server tells which versions it speaks, to datagrams that are large enough.
+    pub(super) fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
+        // RFC 9000-6.1-1, 9000-5.2.2-1.
+        let answerable = self.options.accept.is_some()
+            && version != Version::NEGOTIATION
+            && datagram.length() >= usize::from(MIN_PAYLOAD);
+        let Some(invariants) = Invariants::parse(datagram.bytes).ok().filter(|_| answerable) else {
+            self.stats.dropped += 1;
+            return;
+        };
+        if !self.answers.has_room() {
+            self.stats.answers_withheld += 1;
+            return;
+        }
+        let mut packet = Vec::new();
+        let unused = self.random.bits() as u8 & 0x7f;
+        let (destination, source) = (invariants.source, invariants.destination);
+        wire::header::version_negotiation(&mut packet, unused, destination, source, &[Version::V1]);
+        self.answers.push(datagram, packet);
+        self.stats.version_negotiations_sent += 1;
+    }
+}
+
+/// Whether the first packet of a datagram opens under these keys; it is altered by that.
+fn opens(keys: &tls::Keys, header: &Header, datagram: &mut Datagram<'_>) -> bool {
+    let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, header.end));
+    if damaged && keys.remote.is_null() {
+        return false;
+    }
+    let Some(packet) = datagram.bytes.get_mut(..header.end) else { return false };
+    if keys.remote.unprotect(packet, header.number_offset).is_err() {
+        return false;
+    }
+    let Ok(number) = header.number(packet) else { return false };
+    let payload = header.number_offset + number.length();
+    keys.remote.open(number.expand(None), packet, payload).is_ok()
+}

@@ -1,0 +1,46 @@
+//! Datagrams of an endpoint that belong to no connection: Version Negotiation, Retry, refusals, stateless resets.
+
+use crate::connection::{Datagram, Transmit};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use wire::Ecn;
+
+/// So many answers wait to be sent; who asks beyond that gets none. Clients ask again.
+const MAX_WAITING: usize = 64;
+
+/// A datagram that belongs to no connection.
+#[derive(Debug)]
+struct Answer {
+    local: SocketAddr,
+    remote: SocketAddr,
+    bytes: Vec<u8>,
+}
+
+/// The answers that wait to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    waiting: VecDeque<Answer>,
+}
+
+impl Answers {
+    /// Whether one more has room.
+    pub(crate) fn has_room(&self) -> bool {
+        self.waiting.len() < MAX_WAITING
+    }
+
+    /// Answers the sender of a datagram, from the address that it came to.
+    pub(crate) fn push(&mut self, to: &Datagram<'_>, bytes: Vec<u8>) {
+        if self.has_room() {
+            self.waiting.push_back(Answer { local: to.local, remote: to.remote, bytes });
+        }
+    }
+
+    /// Writes the next one into the buffer.
+    #[inline]
+    pub(crate) fn transmit(&mut self, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        let Answer { local, remote, bytes } = self.waiting.pop_front()?;
+        buffer.extend_from_slice(&bytes);
+        let (ecn, hole, carries_data, length) = (Ecn::NotEct, None, false, bytes.len());
+        Some(Transmit { local, remote, ecn, hole, carries_data, length })
+    }
+}

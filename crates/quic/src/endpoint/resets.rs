@@ -1,0 +1,145 @@
+//! Stateless resets (RFC 9000 section 10.3): found among the datagrams of nobody, and sent in answer to them.
+
+use random::Stream;
+use std::collections::BTreeMap;
+use tls::{EndpointKey, SipKey};
+use units::{Duration, Time};
+use wire::header::{RESET_MIN_LENGTH, RESET_TOKEN_LENGTH};
+
+/// To a packet of so many bytes or fewer the answer is one byte shorter; to a longer one it has at least so many: it
+/// looks like a packet that acknowledges something (RFC 9000 section 10.3).
+const SHORT: usize = 43;
+/// By how many bytes at most an answer is longer than that.
+const SPREAD: u64 = 40;
+
+/// The tokens with which peers can end connections, by connection.
+///
+/// A look-up costs the same however many connections there are, so that a flood of datagrams of nobody cannot make
+/// it expensive. What is compared is the tokens' SipHash under the endpoint's secret (RFC 9000 section 10.3.1).
+#[derive(Debug)]
+pub(crate) struct ResetIndex {
+    key: SipKey,
+    slots: BTreeMap<u64, u32>,
+}
+
+impl ResetIndex {
+    pub(crate) fn new(key: &EndpointKey) -> ResetIndex {
+        ResetIndex { key: key.ids(), slots: BTreeMap::new() }
+    }
+    /// From now on this token is of this connection; gives what stands for it.
+    pub(crate) fn insert(&mut self, token: [u8; RESET_TOKEN_LENGTH], slot: u32) -> u64 {
+        let hash = self.key.hash(&token);
+        self.slots.insert(hash, slot);
+        hash
+    }
+    /// The token that this stands for is not of this connection any more.
+    pub(crate) fn remove(&mut self, hash: u64, slot: u32) {
+        if self.slots.get(&hash) == Some(&slot) {
+            self.slots.remove(&hash);
+        }
+    }
+    /// The connection that this token may be of.
+    pub(crate) fn find(&self, token: [u8; RESET_TOKEN_LENGTH]) -> Option<u32> {
+        // RFC 9000-10.3.1-3: what is compared is not the token.
+        self.slots.get(&self.key.hash(&token)).copied()
+    }
+}
+
+/// How many resets may be sent: so many in a second, and after a pause as many at once.
+#[derive(Debug)]
+pub(crate) struct ResetRate {
+    interval: Duration,
+    most: u32,
+    /// When the allowance will be whole again.
+    whole_at: Time,
+}
+
+impl ResetRate {
+    pub(crate) fn new(per_second: u32) -> ResetRate {
+        let interval = Duration::from_secs(1) / u64::from(per_second.max(1));
+        ResetRate { interval, most: per_second, whole_at: Time::ZERO }
+    }
+    /// Takes one out of the allowance, if there is one.
+    pub(crate) fn take(&mut self, now: Time) -> bool {
+        let whole_at = self.whole_at.max(now) + self.interval;
+        let allowed = whole_at <= now + self.interval * u64::from(self.most);
+        if allowed {
+            self.whole_at = whole_at;
+        }
+        allowed
+    }
+}
+
+/// The reset that answers a packet of `trigger` bytes to this id; `None` if that is too short to be answered.
+pub(crate) fn reset(key: &EndpointKey, random: &mut Stream, id: &[u8], trigger: usize) -> Option<Vec<u8>> {
+    // RFC 9000-10.3-2, 9000-10.3.3-1: shorter than what it answers, so that two endpoints that answer each other come to
+    // an end.
+    let longest = trigger.checked_sub(1).filter(|longest| *longest >= RESET_MIN_LENGTH)?;
+    let length = match trigger {
+        0..=SHORT => longest,
+        _ => longest.min(SHORT + random.below(SPREAD) as usize),
+    };
+    let mut unpredictable = vec![0; length - RESET_TOKEN_LENGTH];
+    random.fill(&mut unpredictable);
+    let mut packet = Vec::with_capacity(length);
+    // RFC 9000-10.3-4: as a short header begins.
+    wire::header::stateless_reset(&mut packet, &unpredictable, key.reset_token(id));
+    Some(packet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9000-10.3-2, 9000-10.3-4, 9000-10.3.3-1.
+    #[test]
+    fn a_reset_is_shorter_than_what_it_answers_and_looks_like_a_packet() {
+        let key = EndpointKey::new(&[1; 32]);
+        let mut random = Stream::new(1, "resets");
+        for trigger in 0..1500 {
+            let reset = reset(&key, &mut random, &[7; 8], trigger);
+            assert_eq!(reset.is_some(), trigger >= 22, "{trigger}");
+            let Some(reset) = reset else { continue };
+            assert!(reset.len() < trigger && reset.len() >= 21 && reset.len() < 90);
+            assert!(trigger > 43 || reset.len() == trigger - 1);
+            assert_eq!(reset[0] & 0xc0, 0x40);
+            assert_eq!(wire::header::reset_token(&reset), Some(key.reset_token(&[7; 8])));
+        }
+    }
+
+    #[test]
+    fn two_that_answer_each_other_come_to_an_end() {
+        let keys = [1, 2].map(|byte| EndpointKey::new(&[byte; 32]));
+        let mut random = Stream::new(1, "resets");
+        let mut length = 1500;
+        let answers = (0..100).take_while(|i| {
+            let answer = reset(&keys[i % 2], &mut random, &[7; 8], length);
+            length = answer.as_ref().map_or(0, Vec::len);
+            answer.is_some()
+        });
+        assert!(answers.count() < 70);
+    }
+
+    #[test]
+    fn the_rate_is_limited_and_recovers() {
+        let mut rate = ResetRate::new(10);
+        let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
+        assert_eq!((0..100).filter(|_| rate.take(at(5))).count(), 10);
+        assert_eq!((0..100).filter(|_| rate.take(at(105))).count(), 1);
+        assert_eq!((0..1000).filter(|i| rate.take(at(105 + 10 * i))).count(), 99);
+        assert_eq!((0..100).filter(|_| rate.take(at(60_000))).count(), 10);
+        assert!(!ResetRate::new(0).take(at(1_000_000)));
+    }
+
+    #[test]
+    fn a_token_leads_to_the_connection_that_had_it_last() {
+        let mut index = ResetIndex::new(&EndpointKey::new(&[1; 32]));
+        let first = index.insert([1; 16], 5);
+        assert_eq!((index.find([1; 16]), index.find([2; 16])), (Some(5), None));
+        index.insert([1; 16], 6);
+        index.remove(first, 5);
+        assert_eq!(index.find([1; 16]), Some(6));
+        index.remove(first, 6);
+        assert_eq!(index.find([1; 16]), None);
+    }
+}
