@@ -61,12 +61,20 @@ pub enum CloseReason {
     VersionMismatch,
     /// The peer has lost all state (RFC 9000 section 10.3).
     StatelessReset,
+    /// The peer does not receive at its new address, and no address is known where it does (RFC 9000 section 9.3.2).
+    NoPath,
 }
 
 impl CloseReason {
     /// Whether this side ended the connection.
     pub fn is_local(&self) -> bool {
-        matches!(self, CloseReason::Local { .. } | CloseReason::Transport(_) | CloseReason::IdleTimeout)
+        matches!(
+            self,
+            CloseReason::Local { .. }
+                | CloseReason::Transport(_)
+                | CloseReason::IdleTimeout
+                | CloseReason::NoPath
+        )
     }
     /// (whether the code is an application's, the code).
     pub fn code(&self) -> (bool, u64) {
@@ -74,9 +82,10 @@ impl CloseReason {
             CloseReason::Local { code, .. } | CloseReason::PeerApplication { code, .. } => (true, *code),
             CloseReason::Transport(error) => (false, error.code.0),
             CloseReason::PeerTransport { code, .. } => (false, code.0),
-            CloseReason::IdleTimeout | CloseReason::VersionMismatch | CloseReason::StatelessReset => {
-                (false, 0)
-            }
+            CloseReason::IdleTimeout
+            | CloseReason::VersionMismatch
+            | CloseReason::StatelessReset
+            | CloseReason::NoPath => (false, 0),
         }
     }
     /// Whether an application closed it, with code 0.
@@ -101,6 +110,7 @@ impl fmt::Display for CloseReason {
             CloseReason::IdleTimeout => f.write_str("idle timeout"),
             CloseReason::VersionMismatch => f.write_str("no common version"),
             CloseReason::StatelessReset => f.write_str("stateless reset"),
+            CloseReason::NoPath => f.write_str("no path to the peer"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a connection tells its application.
 
+use std::net::SocketAddr;
 use wire::{Direction, StreamId};
 
 /// Something that the application may want to act on.
@@ -64,6 +65,21 @@ pub enum Event {
     DatagramLost(u64),
     /// More streams of this direction can be opened.
     StreamsAvailable(Direction),
+    /// From now on packets go over another path: one side has moved (RFC 9000 section 9).
+    Migrated {
+        /// The address of this side.
+        local: SocketAddr,
+        /// The address of the other side.
+        remote: SocketAddr,
+    },
+    /// The validation of a path failed (RFC 9000 section 8.2.4). If it was in use, [`Event::Migrated`] tells of the way
+    /// back, unless there is none.
+    PathFailed {
+        /// The address of this side.
+        local: SocketAddr,
+        /// The address of the other side.
+        remote: SocketAddr,
+    },
     /// The connection is over for the application. Nothing comes after this.
     Ended,
 }

@@ -1,6 +1,7 @@
 //! Connection ids: those that the peer may use for us, and those that we may use for the peer (RFC 9000 section 5.1).
 
 use crate::error::TransportError;
+use crate::ranges::RangeSet;
 use random::Stream;
 use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
@@ -56,6 +57,15 @@ pub(crate) struct NumberedId {
     pub(crate) token: [u8; 16],
 }
 
+impl NumberedId {
+    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1). All zeros
+    /// stand for no token. Compared as integers: the time that takes tells nothing.
+    pub(crate) fn has_token(&self, token: [u8; 16]) -> bool {
+        let wanted = u128::from_ne_bytes(token);
+        wanted != 0 && u128::from_ne_bytes(self.token) == wanted
+    }
+}
+
 /// The ids that this side gave out.
 #[derive(Debug)]
 pub(crate) struct LocalIds {
@@ -87,6 +97,12 @@ impl LocalIds {
         new
     }
 
+    /// Issues the id that goes with a preferred address: number 1 (RFC 9000 section 5.1.1).
+    pub(crate) fn issue_preferred(&mut self) -> NumberedId {
+        let preferred = self.issue();
+        self.sent = self.next_sequence;
+        preferred
+    }
     /// The id of the handshake.
     pub(crate) fn first(&self) -> ConnectionId {
         self.active.first().map_or(ConnectionId::EMPTY, |first| first.id)
@@ -118,8 +134,12 @@ impl LocalIds {
         self.sent = self.sent.max(sequence + 1);
     }
     /// RETIRE_CONNECTION_ID (19.16), in a packet that was sent to `used`. Because only what was sent can be retired, a
-    /// peer cannot make more and more ids wait to be sent.
-    pub(crate) fn on_retire(&mut self, sequence: u64, used: &ConnectionId) -> Result<(), TransportError> {
+    /// peer cannot make more and more ids wait to be sent. Gives the id, if it was active.
+    pub(crate) fn on_retire(
+        &mut self,
+        sequence: u64,
+        used: &ConnectionId,
+    ) -> Result<Option<ConnectionId>, TransportError> {
         // RFC 9000-19.16-1.
         if sequence >= self.sent {
             return Err(TransportError::new(
@@ -127,66 +147,130 @@ impl LocalIds {
                 "retires a connection id that was not issued",
             ));
         }
-        if self.get(sequence).is_some_and(|known| known.id == *used) {
+        let retired = self.get(sequence).map(|known| known.id);
+        if retired == Some(*used) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
                 "retires the connection id it was sent to",
             ));
         }
         self.active.retain(|known| known.sequence != sequence);
-        Ok(())
+        Ok(retired)
     }
+}
+
+/// An id of the peer.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    known: NumberedId,
+    /// Whether a packet was or will be sent to it: then it belongs to one path (RFC 9000 section 9.5).
+    used: bool,
 }
 
 /// The ids that the peer gave out.
 #[derive(Debug)]
 pub(crate) struct RemoteIds {
-    /// The one in use comes first.
-    active: Vec<NumberedId>,
+    active: Vec<Held>,
+    /// That of the path in use.
+    current: NumberedId,
     retire_prior_to: u64,
     limit: u64,
     retiring: Vec<u64>,
     token_changes: u32,
+    /// Numbers that this side retired unasked: a copy of the frame that brought one may still come.
+    given_up: RangeSet,
 }
 
 impl RemoteIds {
     pub(crate) fn new(id: ConnectionId, limit: u64) -> RemoteIds {
-        let first = NumberedId { sequence: 0, id, token: [0; 16] };
-        RemoteIds { active: vec![first], retire_prior_to: 0, limit, retiring: Vec::new(), token_changes: 0 }
+        let first = first_held(id);
+        RemoteIds {
+            active: vec![first],
+            current: first.known,
+            retire_prior_to: 0,
+            limit,
+            retiring: Vec::new(),
+            given_up: RangeSet::new(),
+            token_changes: 0,
+        }
     }
-    /// The id that packets are sent to.
+    /// The id that packets on the path in use are sent to.
     #[inline]
     pub(crate) fn current(&self) -> ConnectionId {
-        self.active.first().map_or(ConnectionId::EMPTY, |id| id.id)
+        self.current.id
+    }
+    /// The same with its number.
+    pub(crate) fn current_numbered(&self) -> NumberedId {
+        self.current
     }
     /// The peer has chosen its first id (RFC 9000 section 7.2).
     pub(crate) fn set_first(&mut self, id: ConnectionId) {
-        self.active = vec![NumberedId { sequence: 0, id, token: [0; 16] }];
-        self.token_changes += 1;
+        let changes = self.token_changes;
+        *self = RemoteIds::new(id, self.limit);
+        self.token_changes = changes + 1;
     }
 
     /// The stateless reset token of the peer's first id, from its transport parameters.
     pub(crate) fn set_first_token(&mut self, token: [u8; 16]) {
-        if let Some(first) = self.active.iter_mut().find(|known| known.sequence == 0) {
-            first.token = token;
+        if let Some(first) = self.active.iter_mut().find(|held| held.known.sequence == 0) {
+            first.known.token = token;
+            self.current = first.known;
             self.token_changes += 1;
         }
     }
     /// The tokens with which the peer can reset the connection: those of ids that packets are sent to.
     pub(crate) fn tokens_in_use(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
         // RFC 9000-10.3.1-2: not those of ids that were never used, or are retired. All zeros stand for no token.
-        self.active.first().map(|used| used.token).into_iter().filter(|token| *token != [0; 16])
+        let used = self.active.iter().filter(|held| held.used && held.known.token != [0; 16]);
+        used.map(|held| held.known.token)
     }
     /// A number that is another one whenever the tokens in use may be others.
     #[inline]
     pub(crate) fn token_changes(&self) -> u32 {
         self.token_changes
     }
-    /// Whether a datagram that ends in this token is a stateless reset of the peer (RFC 9000 section 10.3.1).
-    pub(crate) fn has_token(&self, token: [u8; 16]) -> bool {
-        // RFC 9000-10.3.1-3: compared as integers, whose comparison takes the same time whatever they are.
-        let wanted = u128::from_ne_bytes(token);
-        self.tokens_in_use().any(|known| u128::from_ne_bytes(known) == wanted)
+    /// The id of the server's preferred address: number 1 (RFC 9000 section 5.1.1).
+    pub(crate) fn add_preferred(&mut self, id: ConnectionId, token: [u8; 16]) {
+        self.active.push(Held { known: NumberedId { sequence: 1, id, token }, used: false });
+    }
+    /// An id that was not used yet, for a path of its own (RFC 9000 section 9.5).
+    pub(crate) fn take_unused(&mut self) -> Option<NumberedId> {
+        let unused = self.active.iter_mut().filter(|held| !held.used);
+        let first = unused.min_by_key(|held| held.known.sequence)?;
+        first.used = true;
+        self.token_changes += 1;
+        Some(first.known)
+    }
+    /// The path in use has this id from now on.
+    pub(crate) fn select(&mut self, id: NumberedId) {
+        self.current = id;
+    }
+    /// Whether this id is still active.
+    pub(crate) fn holds(&self, sequence: u64) -> bool {
+        self.active.iter().any(|held| held.known.sequence == sequence)
+    }
+    /// No path uses this id any more; its number goes to `retire`. An empty id is never retired.
+    pub(crate) fn give_up(
+        &mut self,
+        sequence: u64,
+        mut retire: impl FnMut(u64),
+    ) -> Result<(), TransportError> {
+        let Some(at) = self.active.iter().position(|held| held.known.sequence == sequence) else {
+            return Ok(());
+        };
+        if self.active[at].known.id.is_empty() {
+            return Ok(());
+        }
+        self.active.remove(at);
+        self.token_changes += 1;
+        self.given_up.insert(sequence..sequence + 1);
+        if self.given_up.len() > MAX_RETIRING {
+            return Err(TransportError::new(
+                Code::CONNECTION_ID_LIMIT_ERROR,
+                "connection ids with gaps between their numbers",
+            ));
+        }
+        self.retire(sequence, &mut retire)
     }
 
     /// NEW_CONNECTION_ID (19.15). Each number that is to be retired goes to `retire`.
@@ -203,9 +287,9 @@ impl RemoteIds {
                 "new id for a peer that uses empty ones",
             ));
         }
-        let same_number = self.active.iter().find(|known| known.sequence == new.sequence);
-        let same_id = self.active.iter().find(|known| known.id == new.id);
-        let clash = |known: &NumberedId| known.id != new.id || known.sequence != new.sequence;
+        let same_number = self.active.iter().find(|held| held.known.sequence == new.sequence);
+        let same_id = self.active.iter().find(|held| held.known.id == new.id);
+        let clash = |held: &Held| held.known.id != new.id || held.known.sequence != new.sequence;
         if same_number.is_some_and(clash) || same_id.is_some_and(clash) {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -215,18 +299,22 @@ impl RemoteIds {
         // RFC 9000-19.15-4: what is known already is no error.
         if same_number.is_none() {
             // RFC 9000-19.15-8.
+            if self.given_up.contains(new.sequence) {
+                return Ok(());
+            }
             if new.sequence < self.retire_prior_to {
                 self.retire(new.sequence, &mut retire)?;
             } else {
-                self.active.push(new);
+                self.active.push(Held { known: new, used: false });
             }
         }
         // RFC 9000-5.1.2-1, 9000-19.15-7.
         if retire_prior_to > self.retire_prior_to {
             self.retire_prior_to = retire_prior_to;
+            self.given_up.remove_below(retire_prior_to);
             let gone: Vec<u64> =
-                self.active.iter().map(|known| known.sequence).filter(|s| *s < retire_prior_to).collect();
-            self.active.retain(|known| known.sequence >= retire_prior_to);
+                self.active.iter().map(|held| held.known.sequence).filter(|s| *s < retire_prior_to).collect();
+            self.active.retain(|held| held.known.sequence >= retire_prior_to);
             self.token_changes += 1;
             // RFC 9000-5.1.2-2: none is forgotten without a word; 9000-19.16-2: and none that is still sent to.
             for sequence in gone {
@@ -240,8 +328,11 @@ impl RemoteIds {
                 "more connection ids than were allowed",
             ));
         }
-        if self.active.is_empty() {
-            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "all connection ids were retired"));
+        if !self.holds(self.current.sequence) {
+            // One that belongs to another path will not do (RFC 9000-9.5-2).
+            self.current = self.take_unused().ok_or_else(|| {
+                TransportError::new(Code::PROTOCOL_VIOLATION, "all connection ids were retired")
+            })?;
         }
         Ok(())
     }
@@ -264,6 +355,11 @@ impl RemoteIds {
     pub(crate) fn on_retire_acked(&mut self, sequence: u64) {
         self.retiring.retain(|known| *known != sequence);
     }
+}
+
+/// The id of a handshake, before its token is known.
+fn first_held(id: ConnectionId) -> Held {
+    Held { known: NumberedId { sequence: 0, id, token: [0; 16] }, used: true }
 }
 
 #[cfg(test)]

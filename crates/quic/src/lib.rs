@@ -35,7 +35,7 @@ pub use endpoint::{Endpoint, EndpointOptions, EndpointStats, Handle};
 pub use error::{CloseReason, DatagramError, StreamError, TransportError};
 pub use event::Event;
 pub use opening::Opening;
-pub use path::MIN_PAYLOAD;
+pub use path::{MIN_PAYLOAD, MigrateError, Migration};
 pub use ranges::RangeSet;
 pub use resume::Memory;
 pub use schedule::Priority;

@@ -65,6 +65,8 @@ pub(crate) struct Loss {
 
 /// The state of one path.
 pub(crate) struct Recovery {
+    /// Which packets count here: those that were sent in this epoch. Each new path begins one (RFC 9000 section 9.4).
+    pub epoch: u32,
     pub rtt: RttEstimate,
     controller: Box<dyn Controller>,
     /// What the controller allowed when it was last told something.
@@ -84,6 +86,7 @@ impl Recovery {
     pub(crate) fn new(config: &Config, controller: Box<dyn Controller>) -> Recovery {
         let packet = u64::from(config.max_udp_payload);
         let mut recovery = Recovery {
+            epoch: 0,
             rtt: RttEstimate::new(config.initial_rtt),
             allowance: controller.allowance(),
             pacer: Pacer::new(config.pacing_burst * packet, config.pacing_quantum * packet),
@@ -242,6 +245,10 @@ impl Recovery {
             let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else {
                 continue;
             };
+            // RFC 9000-9.4-1: what another path lost says nothing of this one.
+            if packet.epoch != self.epoch {
+                continue;
+            }
             if packet.in_flight {
                 bytes += u64::from(packet.size);
                 newest_sent_at = newest_sent_at.max(packet.sent_at);
@@ -287,6 +294,13 @@ impl Recovery {
             });
         }
         self.update_pacer(now);
+    }
+
+    /// The delay of a path validation is the first guess of the RTT (RFC 9002 section 6.2.2), not a sample.
+    pub(crate) fn guess_rtt(&mut self, delay: Duration) {
+        if self.first_sample_at.is_none() {
+            self.rtt = RttEstimate::new(delay);
+        }
     }
 
     /// A space is given up with all that it has in flight (RFC 9002 section 6.4).

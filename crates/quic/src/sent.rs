@@ -74,6 +74,9 @@ const MAX_KEPT: usize = 4096;
 const NO_EXTRA: u32 = u32::MAX;
 const NO_ACK: u64 = u64::MAX;
 
+/// The epoch of packets that no window and no RTT estimate takes notice of: those that probe a path which is not in use.
+pub(crate) const PROBING: u32 = u32::MAX;
+
 /// One sent packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SentPacket {
@@ -86,6 +89,8 @@ pub(crate) struct SentPacket {
     extra: u32,
     /// Its size in bytes.
     pub(crate) size: u32,
+    /// The epoch of the recovery that it counts for (RFC 9000 section 9.4).
+    pub(crate) epoch: u32,
     fate: Fate,
     /// Whether it elicits an acknowledgement.
     pub(crate) ack_eliciting: bool,
@@ -110,6 +115,8 @@ pub(crate) struct SentPackets {
     extra: Vec<Vec<SentFrame>>,
     free: Vec<u32>,
     ack_eliciting: u64,
+    /// The epoch of packets that are sent from now on.
+    pub(crate) epoch: u32,
 }
 
 impl SentPackets {
@@ -149,6 +156,7 @@ impl SentPackets {
             first: contents.frames.first().copied(),
             extra,
             size,
+            epoch: self.epoch,
             fate: Fate::Outstanding,
             ack_eliciting: contents.ack_eliciting,
             in_flight: contents.in_flight,
@@ -170,6 +178,12 @@ impl SentPackets {
             self.packets.pop_front();
             self.base += 1;
         }
+    }
+
+    /// The bytes in flight of one epoch.
+    pub(crate) fn in_flight_of(&self, epoch: u32) -> u64 {
+        let flying = self.packets.iter().filter(|p| p.fate == Fate::Outstanding && p.in_flight);
+        flying.filter(|p| p.epoch == epoch).map(|p| u64::from(p.size)).sum()
     }
 
     /// How many packets are remembered.

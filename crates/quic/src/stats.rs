@@ -29,6 +29,12 @@ pub struct Stats {
     pub packets_declared_lost: u64,
     /// QUIC packets that were acknowledged after having been declared lost.
     pub packets_spuriously_lost: u64,
+    /// Moves of the connection to another path, back to a former one included (RFC 9000 section 9).
+    pub path_changes: u64,
+    /// Validations of paths that failed (RFC 9000 section 8.2.4).
+    pub path_validations_failed: u64,
+    /// PATH_CHALLENGE frames sent.
+    pub path_challenges_sent: u64,
     /// Probe timeouts that fired.
     pub probe_timeouts: u64,
     /// The RTT samples.

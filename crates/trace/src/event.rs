@@ -211,6 +211,46 @@ impl DropReason {
     }
 }
 
+/// How far a path is with being tried or moved to (RFC 9000 sections 8.2 and 9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MigrationState {
+    /// This side tries a path that is not in use.
+    ProbingStarted,
+    /// It does not work, or is not wanted any more.
+    ProbingAbandoned,
+    /// It works.
+    ProbingSuccessful,
+    /// Packets go over this path from now on.
+    MigrationStarted,
+    /// The path that packets went over does not work.
+    MigrationAbandoned,
+    /// The path that packets go over has been validated.
+    MigrationComplete,
+}
+
+impl MigrationState {
+    /// All of them in the order of their discriminants.
+    pub const ALL: [MigrationState; 6] = [
+        MigrationState::ProbingStarted,
+        MigrationState::ProbingAbandoned,
+        MigrationState::ProbingSuccessful,
+        MigrationState::MigrationStarted,
+        MigrationState::MigrationAbandoned,
+        MigrationState::MigrationComplete,
+    ];
+    /// The word for it in qlog.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MigrationState::ProbingStarted => "probing_started",
+            MigrationState::ProbingAbandoned => "probing_abandoned",
+            MigrationState::ProbingSuccessful => "probing_successful",
+            MigrationState::MigrationStarted => "migration_started",
+            MigrationState::MigrationAbandoned => "migration_abandoned",
+            MigrationState::MigrationComplete => "migration_complete",
+        }
+    }
+}
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -252,6 +292,15 @@ pub enum Event {
     ParametersRestored {
         /// As in [`Event::ParametersSet`].
         values: Vec<(&'static str, u64)>,
+    },
+    /// A path is tried, or moved to.
+    MigrationState {
+        /// How far it is.
+        state: MigrationState,
+        /// This side's address on it.
+        local: SocketAddr,
+        /// The other side's address on it.
+        remote: SocketAddr,
     },
     /// Keys came into use: `"client_initial_secret"`, `"server_1rtt_secret"` ...
     KeyUpdated {

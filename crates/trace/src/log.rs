@@ -59,6 +59,7 @@ impl Interest {
             | Event::ParametersRestored { .. }
             | Event::KeyUpdated { .. }
             | Event::KeyDiscarded { .. }
+            | Event::MigrationState { .. }
             | Event::StreamOpened { .. }
             | Event::StreamClosed { .. } => self.lifecycle,
         }

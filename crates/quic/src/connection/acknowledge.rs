@@ -88,7 +88,7 @@ impl Connection {
         }
         recovery.begin_ack();
         let mut newly = Newly::default();
-        let mut spurious = 0;
+        let (mut spurious, mut foreign) = (0, false);
         let oldest = space.sent.first_number();
         for range in ack.ranges() {
             if *range.end() < oldest {
@@ -104,6 +104,11 @@ impl Connection {
                 if let Some(largest) = packet.acked() {
                     space.received.on_ack_acked(largest);
                 }
+                // RFC 9000-9.4-1: what went another way says nothing of this one.
+                if packet.epoch != recovery.epoch {
+                    foreign = true;
+                    continue;
+                }
                 spurious += u64::from(was_lost);
                 newly.add(recovery, now, number, packet, was_lost);
             }
@@ -112,6 +117,9 @@ impl Connection {
             Some(space.largest_acked.map_or(ack.largest(), |known| known.max(ack.largest())));
         self.stats.packets_spuriously_lost += spurious;
         if !newly.any {
+            if foreign {
+                self.detect_losses(now, kind);
+            }
             return Ok(());
         }
         let delay = self.ack_delay_of(kind, ack);

@@ -94,6 +94,7 @@ impl Connection {
             self.discard_space(now, SpaceKind::Initial);
             self.discard_space(now, SpaceKind::Handshake);
             self.trace_state(now, "handshake_confirmed");
+            self.try_preferred(now);
         }
     }
 
@@ -117,6 +118,9 @@ impl Connection {
             self.idle_timeout = Some(self.idle_timeout.map_or(theirs, |ours| ours.min(theirs)));
         }
         self.path.limit_payload(peer.max_udp_payload_size);
+        if let Some(preferred) = peer.preferred_address {
+            self.remote_ids.add_preferred(preferred.id, preferred.token);
+        }
         if let Some(token) = peer.stateless_reset_token {
             self.remote_ids.set_first_token(token);
         }
@@ -184,8 +188,7 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         initial_max_streams_uni: config.initial_max_streams_uni,
         ack_delay_exponent: u64::from(config.ack_delay_exponent),
         max_ack_delay_ms: whole_ms(config.ack.max_delay).min(MAX_ACK_DELAY_MS),
-        // Packets from other addresses are dropped (RFC 9000 section 18.2).
-        disable_active_migration: true,
+        disable_active_migration: config.disable_active_migration,
         active_connection_id_limit: config.active_connection_id_limit,
         max_datagram_frame_size: config.max_datagram_frame_size,
         grease_quic_bit: config.grease_quic_bit,

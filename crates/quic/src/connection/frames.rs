@@ -9,9 +9,6 @@ use trace::PacketKind;
 use units::Time;
 use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side};
 
-/// PATH_RESPONSE frames that wait to be sent: a flood of challenges is answered no further.
-const MAX_PATH_RESPONSES: usize = 4;
-
 fn frame_error(error: FrameError) -> TransportError {
     TransportError {
         frame_type: Some(error.frame_type),
@@ -87,31 +84,19 @@ impl Connection {
             Frame::DataBlocked { .. } | Frame::StreamsBlocked { .. } => {}
             Frame::StreamDataBlocked { id, .. } => return self.streams.on_stream_data_blocked(id),
             Frame::NewConnectionId { sequence, retire_prior_to, id, token } => {
-                let control = &mut self.control;
-                let new = NumberedId { sequence, id, token };
-                return self.remote_ids.on_new(new, retire_prior_to, |sequence| {
-                    control.push_back(SentFrame::RetireConnectionId { sequence });
-                });
+                return self.on_new_id(now, NumberedId { sequence, id, token }, retire_prior_to);
             }
             Frame::RetireConnectionId { sequence } => {
-                self.local_ids.on_retire(sequence, destination)?;
+                if let Some(retired) = self.local_ids.on_retire(sequence, destination)? {
+                    self.on_own_id_retired(now, &retired);
+                }
                 let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
                 let control = &mut self.control;
                 self.local_ids
                     .top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
             }
-            Frame::PathChallenge { data } => {
-                if self.path_responses.len() < MAX_PATH_RESPONSES {
-                    self.path_responses.push_back(data);
-                }
-            }
-            Frame::PathResponse { .. } => {
-                // 19.18: an answer to a challenge that was never sent.
-                return Err(TransportError::new(
-                    Code::PROTOCOL_VIOLATION,
-                    "PATH_RESPONSE without a challenge",
-                ));
-            }
+            Frame::PathChallenge { data } => self.on_challenge(data),
+            Frame::PathResponse { data } => return self.on_response(now, data),
             Frame::NewToken { token } => {
                 // RFC 9000-19.7-4.
                 if self.origin.side == Side::Server {

@@ -11,11 +11,13 @@ mod datagram;
 mod early_data;
 mod establish;
 mod frames;
+mod migrate;
 mod receive;
 mod retry;
 mod timers;
 mod tracing;
 mod transmit;
+mod validate;
 
 pub use receive::Datagram;
 pub use transmit::Transmit;
@@ -27,7 +29,7 @@ use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
 use crate::opening::Opening;
-use crate::path::Path;
+use crate::path::{Others, Path, Preferred};
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{Remembering, ZeroRtt};
 use crate::schedule::{PathView, Priority};
@@ -93,6 +95,8 @@ pub(crate) struct Parts<'a> {
     pub remembering: Option<Remembering>,
     /// At a server: its tickets.
     pub tickets: Option<tls::TicketStore>,
+    /// At a server: the addresses that it prefers.
+    pub preferred: Preferred,
 }
 
 /// A QUIC connection.
@@ -115,7 +119,13 @@ pub struct Connection {
     datagrams: Option<Box<Datagrams>>,
     /// Where the options ask for any.
     variety: Option<Box<Variety>>,
+    /// The path in use.
     path: Path,
+    others: Others,
+    /// How many recoveries there were before the one of the path in use.
+    epochs: u32,
+    /// What the data of challenges follows from.
+    path_seed: u64,
     local_ids: LocalIds,
     remote_ids: RemoteIds,
     /// Frames that are neither of a stream nor of a level, and wait to be sent.
@@ -163,10 +173,13 @@ impl Connection {
         context: &tls::Context,
         parts: Parts<'_>,
     ) -> Result<Connection, TransportError> {
-        let Parts { maker, random, interest, issuer, opening, remembering, tickets } = parts;
+        let Parts { maker, random, interest, issuer, opening, remembering, tickets, preferred } = parts;
         let mut fork = |name| random.fork(name);
-        let local_ids = LocalIds::new(maker, fork("ids"));
-        let parameters = establish::local_parameters(&config, &origin, &local_ids);
+        let mut local_ids = LocalIds::new(maker, fork("ids"));
+        let mut parameters = establish::local_parameters(&config, &origin, &local_ids);
+        if origin.side == Side::Server {
+            parameters.preferred_address = preferred.parameter(|| local_ids.issue_preferred());
+        }
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
         let version = origin.version.0;
@@ -176,7 +189,8 @@ impl Connection {
             None => (establish::start_server(context, start, tickets, &parameters)?, None),
         };
         // After all else that draws, so that these options move no other draws.
-        let variety = Variety::new(&config, fork);
+        let variety = Variety::new(&config, &mut fork);
+        let path_seed = fork("paths").bits();
         let mut initial = Box::new(Space::new());
         let id = origin.initial_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
@@ -199,7 +213,10 @@ impl Connection {
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
             variety,
-            path: Path::new(origin.side, origin.local, origin.remote),
+            path: Path::new(origin.side, origin.local, origin.remote, local_ids.first()),
+            others: Others::default(),
+            epochs: 0,
+            path_seed,
             local_ids,
             remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),
             control: VecDeque::new(),
@@ -350,9 +367,17 @@ impl Connection {
     pub fn side(&self) -> Side {
         self.origin.side
     }
-    /// The address of the other end.
+    /// The address of the other end, on the path in use.
     pub fn remote(&self) -> SocketAddr {
         self.path.remote
+    }
+    /// The address of this end, on the path in use. Its IP is unspecified where the system chooses it.
+    pub fn local(&self) -> SocketAddr {
+        self.path.local
+    }
+    /// Whether the peer is known to receive at its address, and 1200 bytes to pass (RFC 9000 section 8).
+    pub fn is_path_validated(&self) -> bool {
+        self.path.is_proven()
     }
     /// Whether the handshake is complete.
     pub fn is_established(&self) -> bool {

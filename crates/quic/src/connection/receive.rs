@@ -72,21 +72,31 @@ impl Connection {
     pub(crate) fn receive(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let length = datagram.length();
         self.now = now;
-        if datagram.remote != self.path.remote {
+        if !self.path.is_between(datagram.local, datagram.remote)
+            && !self.expect_elsewhere(datagram.local, datagram.remote, length)
+        {
             // RFC 9000 section 9: a client must drop packets from addresses that it does not know, and 18.2: so may an
             // endpoint that has sent disable_active_migration.
             return self.drop_packet(now, PacketKind::Unknown, length, DropReason::Invalid);
         }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += length as u64;
-        self.path.on_received(length as u64);
+        if self.others.arrival.is_none() {
+            self.path.on_received(length as u64);
+        }
         self.trace_datagram_received(now, length);
         match &mut self.phase {
             Phase::Open => {}
+            // RFC 9000-10.2.1-2: what comes from elsewhere is not answered.
+            Phase::Closing { .. } if self.others.arrival.take().is_some() => return,
             Phase::Closing { .. } => return self.answer_while_closing(),
-            Phase::Draining { .. } | Phase::Gone => return,
+            Phase::Draining { .. } | Phase::Gone => {
+                self.others.arrival = None;
+                return;
+            }
         }
         self.process(now, datagram);
+        self.others.arrival = None;
         if self.early.waiting.capacity() > 0 {
             self.process_early(now);
         }
@@ -94,7 +104,11 @@ impl Connection {
 
     /// Whether a datagram from this address that ends in this token is a stateless reset (RFC 9000 section 10.3.1).
     pub(crate) fn is_reset_by(&self, remote: SocketAddr, token: [u8; 16]) -> bool {
-        self.path.remote == remote && self.phase == Phase::Open && self.remote_ids.has_token(token)
+        // RFC 9000 section 10.3.1: tokens count for the ids that are in use, each with its remote address.
+        let current = self.path.remote == remote && self.remote_ids.current_numbered().has_token(token);
+        let mut others = self.others.iter();
+        self.phase == Phase::Open
+            && (current || others.any(|other| other.path.remote == remote && other.id.has_token(token)))
     }
     /// The peer has lost all state: nothing is sent any more.
     // RFC 9000-10.3.1-4.
@@ -229,7 +243,8 @@ impl Connection {
             Err(reason) => {
                 self.drop_packet(now, header.kind, length, reason);
                 // RFC 9000-10.3.1-1: to an id of ours, it may still be a stateless reset.
-                if tail.is_some_and(|token| self.remote_ids.has_token(token)) {
+                let remote = self.others.arrival.as_ref().map_or(self.path.remote, |arrival| arrival.remote);
+                if tail.is_some_and(|token| self.is_reset_by(remote, token)) {
                     self.on_stateless_reset(now);
                 }
                 return;
@@ -263,6 +278,11 @@ impl Connection {
             // RFC 9000-13.1-1: only now it is acknowledged.
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
+        }
+        if self.others.arrival.is_some() && kind == SpaceKind::Data {
+            let newest = largest.is_none_or(|largest| number > largest);
+            let probing = super::migrate::is_probing(payload, virtual_tail);
+            self.on_packet_elsewhere(now, header.destination, newest, probing);
         }
     }
 

@@ -23,6 +23,7 @@ impl Connection {
         let at = time(self.loss_timer().map(|(at, _)| at))
             .min(time(self.ack_deadline()))
             .min(time(self.paced_until))
+            .min(time(self.path_deadline()))
             .min(time(self.idle_deadline()))
             .min(time(self.keep_alive_deadline()))
             .min(time(self.zero_rtt.as_ref().and_then(|early| early.discard_at)));
@@ -48,6 +49,12 @@ impl Connection {
             self.end(now, CloseReason::IdleTimeout);
             self.phase = Phase::Gone;
             return;
+        }
+        if self.path_deadline().is_some_and(|at| at <= now) {
+            self.on_path_time(now);
+            if self.phase != Phase::Open {
+                return;
+            }
         }
         if let Some((at, kind)) = self.loss_timer().filter(|(at, _)| *at <= now) {
             debug_assert!(at <= now);
@@ -113,7 +120,8 @@ impl Connection {
         if let Some(at) = self.data.loss_time {
             return Some((at, SpaceKind::Data));
         }
-        if self.data.sent.ack_eliciting() == 0 {
+        if self.data.sent.ack_eliciting() == 0 || self.path.is_blocked() {
+            // RFC 9002 section 6.2.2.1: where nothing more may be sent there is no use in a timer.
             return None;
         }
         let timeout =

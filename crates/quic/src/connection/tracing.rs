@@ -3,7 +3,8 @@
 use super::Connection;
 use crate::error::CloseReason;
 use crate::space::SpaceKind;
-use trace::event::{DropReason, LossTrigger};
+use std::net::SocketAddr;
+use trace::event::{DropReason, LossTrigger, MigrationState};
 use trace::{Event, Metrics, Packet, PacketKind};
 use units::Time;
 use wire::{ConnectionId, Frames, Header, Hole, StreamId, TransportParameters};
@@ -33,6 +34,18 @@ impl Connection {
     pub(super) fn trace_state(&mut self, now: Time, state: &'static str) {
         if self.log.interest().lifecycle {
             self.log.push(now, Event::ConnectionState { state });
+        }
+    }
+
+    pub(super) fn trace_migration(
+        &mut self,
+        now: Time,
+        state: MigrationState,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, Event::MigrationState { state, local, remote });
         }
     }
 
@@ -128,7 +141,7 @@ impl Connection {
         &mut self,
         now: Time,
         kind: SpaceKind,
-        number: u64,
+        (number, destination): (u64, ConnectionId),
         payload: &[u8],
         (length, hole): (usize, Option<Hole>),
     ) {
@@ -140,7 +153,7 @@ impl Connection {
                 kind,
                 number: Some(number),
                 length: length as u32,
-                destination: self.remote_ids.current().as_bytes().to_vec(),
+                destination: destination.as_bytes().to_vec(),
                 source: source.as_bytes().to_vec(),
                 frames: frames(
                     payload,

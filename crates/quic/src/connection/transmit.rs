@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use tls::Sealer;
 use units::Time;
 use wire::header::{LongHeader, ShortHeader, WrittenLong};
-use wire::{Ecn, EcnCounts, Frame, Hole, Side, Truncated};
+use wire::{ConnectionId, Ecn, EcnCounts, Frame, Hole, Side, Truncated};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 pub(super) const TAG: usize = 16;
@@ -57,10 +57,10 @@ enum Expansion {
 }
 
 /// A header that was written, and its packet's beginnings in the datagram.
-struct Begun {
+pub(super) struct Begun {
     start: usize,
     number_offset: usize,
-    payload_offset: usize,
+    pub(super) payload_offset: usize,
     long: Option<WrittenLong>,
 }
 
@@ -73,6 +73,11 @@ impl Connection {
             Phase::Closing { .. } => return self.transmit_close(now, buffer),
             // RFC 9000-10.2.2-1, 9000-10.2.2-2.
             Phase::Draining { .. } | Phase::Gone => return None,
+        }
+        if self.has_path_duties()
+            && let Some(transmit) = self.transmit_validation(now, buffer)
+        {
+            return Some(transmit);
         }
         if self.path.is_blocked() {
             // RFC 9002 section 7.8: it is not the window that holds.
@@ -98,18 +103,24 @@ impl Connection {
             return None;
         }
         let length = buffer.len() + made.hole.map_or(0, |hole| hole.length as usize);
+        self.path.on_sent(length as u64);
+        let (local, remote) = (self.path.local, self.path.remote);
+        Some(self.finish_over(now, length, made, (local, remote)))
+    }
+
+    /// A datagram of this length leaves between these addresses.
+    #[inline]
+    pub(super) fn finish_over(
+        &mut self,
+        now: Time,
+        length: usize,
+        made: &Made,
+        (local, remote): (SocketAddr, SocketAddr),
+    ) -> Transmit {
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += length as u64;
-        self.path.on_sent(length as u64);
         self.trace_datagram_sent(now, length);
-        Some(Transmit {
-            local: self.path.local,
-            remote: self.path.remote,
-            ecn: Ecn::NotEct,
-            hole: made.hole,
-            carries_data: made.carries_data,
-            length,
-        })
+        Transmit { local, remote, ecn: Ecn::NotEct, hole: made.hole, carries_data: made.carries_data, length }
     }
 
     /// While the handshake is not confirmed: packets of several spaces in one datagram (RFC 9000 section 12.2), which
@@ -198,7 +209,6 @@ impl Connection {
         let view = self.view(now);
         let pending = self.streams.has_pending(&view)
             || !self.control.is_empty()
-            || !self.path_responses.is_empty()
             || self.data.ping
             || self.has_datagrams()
             || self.data.crypto.has_pending();
@@ -227,7 +237,8 @@ impl Connection {
         if kind == SpaceKind::Data && self.variety.is_some() {
             self.skip_number(now);
         }
-        let Some(begun) = self.begin_packet(kind, buffer) else { return };
+        let destination = self.remote_ids.current();
+        let Some(begun) = self.begin_packet(kind, destination, buffer) else { return };
         let number = self.space(kind).map_or(0, |space| space.sent.next_number());
         let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
         let mut contents = std::mem::take(&mut self.contents);
@@ -251,7 +262,7 @@ impl Connection {
         self.trace_packet_sent(
             now,
             kind,
-            number,
+            (number, destination),
             &buffer[begun.payload_offset..],
             (length + TAG - begun.start, hole),
         );
@@ -267,16 +278,8 @@ impl Connection {
             space.probes = space.probes.saturating_sub(u8::from(contents.ack_eliciting));
             self.recovery.on_sent(now, space, size, &contents);
         }
-        self.stats.packets_sent += 1;
         self.stats.data_packets_sent += u64::from(carries_data);
-        self.stats.ack_only_packets_sent += u64::from(!contents.ack_eliciting);
-        if contents.ack_eliciting {
-            self.probe_base = now;
-            if !std::mem::replace(&mut self.eliciting_since_receipt, true) {
-                // RFC 9000 section 10.1: the first ack-eliciting packet after one received restarts the idle timer.
-                self.idle_from = now;
-            }
-        }
+        self.note_packet_sent(now, contents.ack_eliciting);
         self.contents = contents;
         made.hole = made.hole.or(hole);
         made.carries_data |= carries_data;
@@ -292,12 +295,29 @@ impl Connection {
     }
 
     #[inline]
-    fn begin_packet(&mut self, kind: SpaceKind, buffer: &mut Vec<u8>) -> Option<Begun> {
+    pub(super) fn note_packet_sent(&mut self, now: Time, ack_eliciting: bool) {
+        self.stats.packets_sent += 1;
+        self.stats.ack_only_packets_sent += u64::from(!ack_eliciting);
+        if ack_eliciting {
+            self.probe_base = now;
+            if !std::mem::replace(&mut self.eliciting_since_receipt, true) {
+                // RFC 9000 section 10.1: the first ack-eliciting packet after one received restarts the idle timer.
+                self.idle_from = now;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn begin_packet(
+        &mut self,
+        kind: SpaceKind,
+        destination: ConnectionId,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Begun> {
         let space = self.space(kind)?;
         let start = buffer.len();
         let number = Truncated::new(space.sent.next_number(), space.largest_acked);
         // RFC 9000-12.2-2: the same for all packets of a datagram.
-        let destination = self.remote_ids.current();
         let (number_offset, long) = match kind {
             SpaceKind::Data if !self.is_early(kind) => {
                 let header = ShortHeader { destination, spin: false, key_phase: false, number };
@@ -360,14 +380,6 @@ impl Connection {
 
     /// The connection's own control frames.
     fn fill_control(&mut self, payload: &mut Payload<'_>) {
-        while let Some(&data) = self.path_responses.front() {
-            let frame = Frame::PathResponse { data };
-            if frame.encoded_size() > payload.room() {
-                return;
-            }
-            payload.passing_frame(&frame, true);
-            self.path_responses.pop_front();
-        }
         while let Some(&pending) = self.control.front() {
             if let Some(frame) = self.control_frame(pending) {
                 if frame.encoded_size() > payload.room() {
@@ -403,7 +415,14 @@ impl Connection {
 
     /// Puts the tag on and both protections.
     #[inline]
-    fn seal(&self, kind: SpaceKind, number: u64, buffer: &mut Vec<u8>, begun: Begun, virtual_length: usize) {
+    pub(super) fn seal(
+        &self,
+        kind: SpaceKind,
+        number: u64,
+        buffer: &mut Vec<u8>,
+        begun: Begun,
+        virtual_length: usize,
+    ) {
         buffer.resize(buffer.len() + TAG, 0);
         if let Some(long) = begun.long {
             let behind = buffer.len() - begun.payload_offset + virtual_length;
@@ -429,7 +448,8 @@ impl Connection {
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
         for (i, kind) in spaces.iter().copied().enumerate() {
-            let Some(begun) = self.begin_packet(kind, buffer) else { continue };
+            let destination = self.remote_ids.current();
+            let Some(begun) = self.begin_packet(kind, destination, buffer) else { continue };
             // 8.1: the last words count against the credit of an address that is not proven, too.
             let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
                 buffer.truncate(begun.start);
@@ -444,7 +464,8 @@ impl Connection {
             let sample = begun.number_offset + SAMPLE_OFFSET;
             buffer.resize(buffer.len().max(sample), 0);
             let size = buffer.len() + TAG - begun.start;
-            self.trace_packet_sent(now, kind, number, &buffer[begun.payload_offset..], (size, None));
+            let named = (number, destination);
+            self.trace_packet_sent(now, kind, named, &buffer[begun.payload_offset..], (size, None));
             self.seal(kind, number, buffer, begun, 0);
             let mut contents = std::mem::take(&mut self.contents);
             contents.clear();
@@ -461,13 +482,13 @@ impl Connection {
 
 /// What a datagram has come to hold.
 #[derive(Debug, Default)]
-struct Made {
+pub(super) struct Made {
     hole: Option<Hole>,
     carries_data: bool,
 }
 
 #[inline]
-fn fill_ack(now: Time, space: &mut Space, exponent: u8, payload: &mut Payload<'_>) {
+pub(super) fn fill_ack(now: Time, space: &mut Space, exponent: u8, payload: &mut Payload<'_>) {
     let received = &mut space.received;
     let Some(largest) = received.ranges.max() else { return };
     let delay = received.delay(now).as_micros() >> exponent;

@@ -19,6 +19,7 @@ use crate::connection::{Connection, Datagram, Origin, Parts, TokenIssuer, Transm
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS};
 use crate::opening::Opening;
+use crate::path::{Migration, Preferred};
 use crate::resume::{Memory, Remembering};
 use crate::waiting::WaitingRoom;
 use admission::MIN_INITIAL_ID;
@@ -26,7 +27,7 @@ use answers::Answers;
 use random::Stream;
 use resets::{ResetIndex, ResetRate};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
 use trace::PacketKind;
@@ -65,6 +66,7 @@ pub struct Endpoint {
     memory: Memory,
     tickets: Option<tls::TicketStore>,
     waiting: WaitingRoom,
+    preferred: Preferred,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Clients' first packets go to an id that the client made up.
@@ -102,6 +104,7 @@ impl Endpoint {
             memory: Memory::default(),
             tickets,
             waiting: WaitingRoom::default(),
+            preferred: Preferred::default(),
             slots: Vec::new(),
             free: Vec::new(),
             initial_ids: BTreeMap::new(),
@@ -131,6 +134,27 @@ impl Endpoint {
     /// Without effect where the TLS context gives none.
     pub fn set_tickets(&mut self, tickets: tls::TicketStore) {
         self.tickets = self.tickets.take().map(|_| tickets);
+    }
+
+    /// A server asks clients to send to these addresses of it once the handshake is over (RFC 9000 section 9.6):
+    /// connections that it accepts from now on. Their packets must come to this endpoint too.
+    pub fn set_preferred_address(&mut self, ipv4: Option<SocketAddrV4>, ipv6: Option<SocketAddrV6>) {
+        self.preferred = Preferred { ipv4, ipv6 };
+    }
+
+    /// The local address has changed under this endpoint, as with a new socket: connections that it opened move there
+    /// ([`Migration::Rebound`]) or, where that is not possible, go on from there as if nothing had happened
+    /// ([`Migration::Silent`]). Connections that are opened from now on have the new address.
+    pub fn rebind(&mut self, now: Time, local: SocketAddr) {
+        self.options.local = local;
+        for slot in 0..self.slots.len() as u32 {
+            let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() else { continue };
+            if connection.migrate(now, local, Migration::Rebound).is_err() {
+                // A server's connections stay where they are: only clients move.
+                let _ = connection.migrate(now, local, Migration::Silent);
+            }
+            self.touch(slot);
+        }
     }
 
     /// Opens a connection.
@@ -183,6 +207,7 @@ impl Endpoint {
             opening,
             remembering,
             tickets: self.tickets.clone().filter(|_| opening.is_none()),
+            preferred: self.preferred,
         };
         let connection = Some(Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?));
         match self.free.pop() {

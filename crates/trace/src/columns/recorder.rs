@@ -285,6 +285,9 @@ fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
             ("key_updated", write!(detail, "{key} phase {phase}"))
         }
         Event::KeyDiscarded { key } => ("key_discarded", detail.write_str(key)),
+        Event::MigrationState { state, local, remote } => {
+            ("migration_state", write!(detail, "{} local {local} remote {remote}", state.name()))
+        }
         Event::CongestionState { state } => ("congestion_state", detail.write_str(state)),
         Event::PacketDropped { kind, length, reason } => {
             ("packet_dropped", write!(detail, "{} {length} bytes {}", kind.name(), reason.name()))

@@ -84,6 +84,13 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             state.connection(json, new);
             end(json);
         }
+        Event::MigrationState { state: new, local, remote } => {
+            begin(json, time, "migration_state_updated");
+            json.word("new", new.name());
+            endpoint(json, "tuple_remote", *remote, &[]);
+            endpoint(json, "tuple_local", *local, &[]);
+            end(json);
+        }
         Event::ConnectionClosed { local, application, code, reason } => {
             begin(json, time, "connection_closed");
             json.word("initiator", if *local { "local" } else { "remote" });

@@ -1,6 +1,6 @@
 //! Records that show every event and every frame, with edge cases.
 
-use trace::event::{DropReason, LossTrigger};
+use trace::event::{DropReason, LossTrigger, MigrationState};
 use trace::{Event, Frame, Metrics, Packet, PacketKind, Record};
 use units::{Duration, Rate, Time};
 
@@ -87,6 +87,11 @@ pub(crate) fn connection() -> Vec<Record> {
     events.push(Event::KeyUpdated { key: "client_initial_secret", phase: None });
     events.push(Event::KeyUpdated { key: "server_1rtt_secret", phase: Some(3) });
     events.push(Event::KeyDiscarded { key: "client_initial_secret" });
+    events.extend(MigrationState::ALL.map(|state| Event::MigrationState {
+        state,
+        local: "10.0.0.1:5001".parse().unwrap(),
+        remote: "[2001:db8::1]:443".parse().unwrap(),
+    }));
     events.push(Event::DatagramSent { number: 0, length: 1200 });
     events.push(Event::DatagramReceived { number: u64::MAX, length: 1200 });
     for (number, kind) in PacketKind::ALL.into_iter().enumerate() {

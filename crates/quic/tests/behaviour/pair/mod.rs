@@ -3,6 +3,7 @@
 mod again;
 mod forge;
 mod options;
+pub(crate) mod roads;
 mod view;
 
 pub(crate) use again::opening;
@@ -235,6 +236,8 @@ impl Pair {
                     to_server,
                     number,
                     length: transmit.length,
+                    from: transmit.local,
+                    to: transmit.remote,
                     bytes: if self.keeps_bytes { flying.written_out() } else { Vec::new() },
                 });
                 self.sent[usize::from(to_server)] += 1;

@@ -1,6 +1,7 @@
 //! What went over the wire, decoded: under null protection everything can be read.
 
 use super::Pair;
+use std::net::SocketAddr;
 use trace::{Frame, PacketKind};
 use units::Time;
 use wire::{Frames, Header};
@@ -18,6 +19,9 @@ pub(crate) struct Seen {
     pub(crate) number: u64,
     pub(crate) length: usize,
     pub(crate) bytes: Vec<u8>,
+    /// Where it left from, and where it was sent to.
+    pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
 }
 
 /// A packet that was sent.
@@ -28,6 +32,9 @@ pub(crate) struct Packet {
     /// The number of its datagram in its direction, and that datagram's length.
     pub(crate) datagram: u64,
     pub(crate) datagram_length: usize,
+    /// Where it left from, and where it was sent to.
+    pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
     pub(crate) kind: PacketKind,
     pub(crate) number: u64,
     pub(crate) length: usize,
@@ -80,6 +87,8 @@ impl Pair {
                         to_server: seen.to_server,
                         datagram: seen.number,
                         datagram_length: seen.length,
+                        from: seen.from,
+                        to: seen.to,
                         kind: header.kind,
                         number,
                         length: header.end,

@@ -1,0 +1,150 @@
+//! The validation of a path: challenges, their answers, their timers (RFC 9000 section 8.2).
+
+use units::{Duration, Time};
+
+/// Challenges that an answer is still taken for.
+const MAX_CHALLENGES: usize = 8;
+/// A validation is given up after so many probe timeouts (RFC 9000 section 8.2.4).
+const PATIENCE: u64 = 3;
+
+/// A challenge that was sent.
+#[derive(Debug, Clone, Copy)]
+struct Challenge {
+    data: [u8; 8],
+    sent_at: Time,
+    /// Whether its datagram had 1200 bytes.
+    full: bool,
+}
+
+/// What an answer shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// How long it took.
+    pub(crate) took: Duration,
+    /// Whether the path carries 1200 bytes.
+    pub(crate) full: bool,
+}
+
+/// What the passing of time brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The validation goes on.
+    Underway,
+    /// Nobody answers.
+    Failed,
+}
+
+/// A validation that is going on.
+#[derive(Debug)]
+pub(crate) struct Validation {
+    challenges: Vec<Challenge>,
+    /// Datagrams with challenges that are to be sent now.
+    due: u8,
+    /// How often the timer fired.
+    timeouts: u32,
+    /// When the next are sent if nothing has come by then; never while some are due.
+    again_at: Time,
+    until: Time,
+}
+
+impl Validation {
+    /// A validation that begins now, with the larger one of the probe timeouts of the path in use and of a path of which
+    /// nothing is known.
+    pub(crate) fn new(now: Time, timeout: Duration) -> Validation {
+        Validation {
+            challenges: Vec::with_capacity(2),
+            due: 1,
+            timeouts: 0,
+            again_at: Time::NEVER,
+            until: now + timeout * PATIENCE,
+        }
+    }
+
+    /// Whether a datagram with a challenge is to be sent.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due > 0
+    }
+    /// A challenge was sent. `timeout` is the probe timeout of the path.
+    pub(crate) fn on_sent(&mut self, now: Time, data: [u8; 8], full: bool, timeout: Duration) {
+        if self.challenges.len() == MAX_CHALLENGES {
+            self.challenges.remove(0);
+        }
+        self.challenges.push(Challenge { data, sent_at: now, full });
+        self.due = self.due.saturating_sub(1);
+        if self.due == 0 {
+            // RFC 9000-9.4-3: as long as RFC 9002 section 6.2.1 has it, and twice as long each time.
+            self.again_at = now + timeout * (1 << self.timeouts.min(16));
+        }
+    }
+    /// A PATH_RESPONSE with this data came, on whatever path.
+    pub(crate) fn on_response(&self, now: Time, data: [u8; 8]) -> Option<Answer> {
+        // RFC 9000-8.2.2-4: it validates the path that the challenge was sent on.
+        let challenge = self.challenges.iter().find(|challenge| challenge.data == data)?;
+        Some(Answer { took: now.since(challenge.sent_at), full: challenge.full })
+    }
+    /// When there is something to do.
+    pub(crate) fn wake_at(&self) -> Time {
+        self.again_at.min(self.until)
+    }
+    /// Time has passed.
+    pub(crate) fn on_time(&mut self, now: Time) -> Verdict {
+        if self.until <= now {
+            return Verdict::Failed;
+        }
+        if self.again_at <= now {
+            self.timeouts += 1;
+            // As many as a probe timeout sends (RFC 9002 section 6.2.4).
+            self.due = 2;
+            self.again_at = Time::NEVER;
+        }
+        Verdict::Underway
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+    const TIMEOUT: Duration = Duration::from_millis(1000);
+
+    /// RFC 9000-9.4-3.
+    #[test]
+    fn challenges_are_repeated_like_probes_and_then_given_up() {
+        let mut validation = Validation::new(at(0), TIMEOUT);
+        assert!(validation.is_due());
+        validation.on_sent(at(0), [1; 8], true, TIMEOUT / 4);
+        assert!(!validation.is_due());
+        let mut sent = Vec::new();
+        while validation.on_time(validation.wake_at()) == Verdict::Underway {
+            let now = validation.wake_at().min(at(60_000));
+            // What is due leaves at once.
+            let now = if now == at(3000) { sent.last().copied().unwrap_or(0) } else { 0 };
+            let mut time = now;
+            while validation.is_due() {
+                time = [250, 750, 1750, 3750][validation.timeouts as usize - 1];
+                validation.on_sent(at(time), [2; 8], true, TIMEOUT / 4);
+            }
+            sent.push(time);
+        }
+        assert_eq!(sent, [250, 750, 1750]);
+        assert_eq!(validation.wake_at(), at(3000));
+    }
+
+    #[test]
+    fn an_answer_tells_what_its_challenge_was_in() {
+        let mut validation = Validation::new(at(0), TIMEOUT);
+        validation.on_sent(at(0), [1; 8], false, TIMEOUT);
+        validation.on_sent(at(5), [2; 8], true, TIMEOUT);
+        assert_eq!(validation.on_response(at(9), [3; 8]), None);
+        let answer = |ms, full| Some(Answer { took: Duration::from_millis(ms), full });
+        assert_eq!(validation.on_response(at(9), [1; 8]), answer(9, false));
+        assert_eq!(validation.on_response(at(9), [2; 8]), answer(4, true));
+        for n in 10..200 {
+            validation.on_sent(at(n), [n as u8; 8], true, TIMEOUT);
+        }
+        assert!(validation.challenges.len() <= MAX_CHALLENGES, "bounded");
+    }
+}

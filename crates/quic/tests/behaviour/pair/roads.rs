@@ -1,0 +1,103 @@
+//! Links with addresses: clients with several, a NAT in front of them, addresses that are cut off.
+
+use super::{Flying, Link, ms};
+use random::Stream;
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+pub(crate) fn address(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+/// What a link does with addresses; tests change it while it is in use.
+#[derive(Debug)]
+pub(crate) struct Roads {
+    /// What the NAT makes of the client's address; `None`: there is no NAT.
+    pub(crate) outside: Option<SocketAddr>,
+    /// The client's address behind the NAT.
+    inside: SocketAddr,
+    /// Datagrams to these addresses are lost.
+    pub(crate) deaf: Vec<SocketAddr>,
+    /// Datagrams from these addresses are lost.
+    pub(crate) dumb: Vec<SocketAddr>,
+    /// The longest datagram that passes.
+    pub(crate) mtu: usize,
+    pub(crate) loss: f64,
+    pub(crate) delay_ms: u64,
+    random: Stream,
+    /// Bytes that the server sent, by where to, in the order of the first.
+    pub(crate) to_client: Vec<(SocketAddr, u64)>,
+    /// Bytes that reached the server, by where from.
+    pub(crate) to_server: Vec<(SocketAddr, u64)>,
+}
+
+fn count(bytes: &mut Vec<(SocketAddr, u64)>, address: SocketAddr, length: u64) {
+    match bytes.iter_mut().find(|(known, _)| *known == address) {
+        Some((_, sum)) => *sum += length,
+        None => bytes.push((address, length)),
+    }
+}
+
+impl Roads {
+    /// Roads of 10 ms each way, and a link over them.
+    pub(crate) fn new(seed: u64) -> (Rc<RefCell<Roads>>, Link) {
+        let roads = Rc::new(RefCell::new(Roads {
+            outside: None,
+            inside: address(super::CLIENT),
+            deaf: Vec::new(),
+            dumb: Vec::new(),
+            mtu: 65_535,
+            loss: 0.0,
+            delay_ms: 10,
+            random: Stream::new(seed, "roads"),
+            to_client: Vec::new(),
+            to_server: Vec::new(),
+        }));
+        let shared = roads.clone();
+        let link = move |to_server: bool, _, flying: &mut Flying| {
+            let mut roads = shared.borrow_mut();
+            match roads.pass(to_server, flying) {
+                true => vec![ms(roads.delay_ms)],
+                false => Vec::new(),
+            }
+        };
+        (roads, Box::new(link))
+    }
+
+    fn pass(&mut self, to_server: bool, flying: &mut Flying) -> bool {
+        let length = flying.length() as u64;
+        let lost = self.random.chance(self.loss) || flying.length() > self.mtu;
+        if to_server {
+            if let Some(outside) = self.outside.filter(|_| flying.from == self.inside) {
+                flying.from = outside;
+            }
+        } else {
+            count(&mut self.to_client, flying.to, length);
+        }
+        if lost || self.deaf.contains(&flying.to) || self.dumb.contains(&flying.from) {
+            return false;
+        }
+        if to_server {
+            count(&mut self.to_server, flying.from, length);
+        } else if let Some(outside) = self.outside {
+            // A NAT knows its newest binding only.
+            if flying.to == self.inside {
+                return false;
+            }
+            if flying.to == outside {
+                flying.to = self.inside;
+            }
+        }
+        true
+    }
+
+    /// Bytes that the server sent there.
+    pub(crate) fn sent_to(&self, address: SocketAddr) -> u64 {
+        self.to_client.iter().find(|(known, _)| *known == address).map_or(0, |(_, sum)| *sum)
+    }
+    /// Bytes that reached the server from there.
+    pub(crate) fn came_from(&self, address: SocketAddr) -> u64 {
+        self.to_server.iter().find(|(known, _)| *known == address).map_or(0, |(_, sum)| *sum)
+    }
+}

@@ -1,0 +1,224 @@
+//! The validation of paths: what challenges and answers look like, and what is left when they fail (RFC 9000 section 8.2).
+
+use crate::pair::roads::{Roads, address};
+use crate::pair::{Flying, Pair, config, ms, null};
+use quic::{CloseReason, Event, Migration};
+use trace::PacketKind;
+use units::Duration;
+use wire::{Code, Ecn, Frame};
+
+const ELSEWHERE: &str = "192.168.7.7:40000";
+
+fn encoded(frames: &[Frame<'_>]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    frames.iter().for_each(|frame| frame.encode(&mut payload));
+    payload
+}
+
+/// Lets a forged packet with these frames arrive at the server from there, to the id that the client used last.
+fn arrive_from(pair: &mut Pair, from: &str, frames: &[Frame<'_>]) {
+    let bytes = pair.forge(true, PacketKind::OneRtt, &encoded(frames));
+    let to = address(crate::pair::SERVER);
+    let from = address(from);
+    pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+    pair.drain();
+}
+
+const CHALLENGE: Frame<'static> = Frame::PathChallenge { data: [1, 2, 3, 4, 5, 6, 7, 8] };
+
+/// RFC 9000-8.2.2-1, 9000-8.2.2-2, 9000-8.2.2-5, 9000-8.2.2-7: on the path in use, at once, in 1200 bytes, once.
+#[test]
+fn a_challenge_on_the_path_in_use_is_answered_there() {
+    for to_server in [true, false] {
+        let mut pair = Pair::established();
+        pair.cut();
+        let mark = pair.mark();
+        pair.inject_data(to_server, &[CHALLENGE]);
+        let answers = pair.sent_from(mark, !to_server);
+        assert_eq!(answers.len(), 1);
+        assert_eq!((answers[0].at, answers[0].datagram_length), (pair.now, 1200));
+        assert_eq!(answers[0].names(), ["PATH_RESPONSE", "ACK", "PADDING"], "and it is no probing packet");
+        pair.run_for(ms(2000));
+        let all = pair.frames_from(mark, !to_server);
+        let answers = all.iter().filter(|frame| frame.name() == "PATH_RESPONSE").count();
+        assert_eq!(answers, 1);
+        assert_eq!(pair.client().stats().path_changes + pair.server().stats().path_changes, 0);
+    }
+}
+
+/// RFC 9000-8.2.2-3, 9000-8.2.2-6: a probe from elsewhere is answered there, within three times what came, and nothing
+/// moves.
+#[test]
+fn a_probe_from_elsewhere_is_answered_there() {
+    for (padding, answered_in) in [(0, 50), (1200, 1200)] {
+        let mut pair = Pair::established();
+        let mark = pair.mark();
+        let padding = Frame::Padding { length: padding };
+        let frames = if answered_in < 1200 { vec![CHALLENGE] } else { vec![CHALLENGE, padding] };
+        arrive_from(&mut pair, ELSEWHERE, &frames);
+        let answers = pair.sent_from(mark, false);
+        let answer = answers.iter().find(|packet| packet.has("PATH_RESPONSE")).unwrap();
+        assert_eq!(answer.to, address(ELSEWHERE));
+        assert!(answer.datagram_length <= answered_in);
+        assert!(
+            answer.names().iter().all(|name| ["PATH_RESPONSE", "PATH_CHALLENGE", "PADDING"].contains(name))
+        );
+        assert_eq!(pair.server().remote(), address(crate::pair::CLIENT));
+        assert_eq!(pair.server().stats().path_changes, 0);
+    }
+}
+
+/// Section 9.1: a packet of probing frames does not move a connection, one with anything else does.
+#[test]
+fn probing_frames_do_not_move_a_connection() {
+    let id = wire::ConnectionId::new(&[9; 8]).unwrap();
+    let new_id = Frame::NewConnectionId { sequence: 2, retire_prior_to: 1, id, token: [7; 16] };
+    for (frames, moves) in [
+        (vec![CHALLENGE, Frame::Padding { length: 20 }], false),
+        (vec![new_id, CHALLENGE], false),
+        (vec![CHALLENGE, Frame::Ping], true),
+        (vec![Frame::MaxData { maximum: 5 }], true),
+    ] {
+        let mut pair = Pair::established();
+        pair.cut();
+        arrive_from(&mut pair, ELSEWHERE, &frames);
+        assert_eq!(pair.server().remote() == address(ELSEWHERE), moves, "{frames:?}");
+        assert_eq!(pair.server().stats().path_changes, u64::from(moves));
+    }
+}
+
+/// A flood of challenges, in one datagram or in many, from one address or from many, brings a bounded answer.
+#[test]
+fn a_flood_of_challenges_is_answered_in_part() {
+    for places in [1, 200u16] {
+        let mut pair = Pair::established();
+        pair.cut();
+        let mark = pair.mark();
+        let flood: Vec<_> = (0..100u8).map(|n| Frame::PathChallenge { data: [n; 8] }).collect();
+        let (mut received, mut sent) = (0, 0);
+        for n in 0..1000u16 {
+            let place = if places == 1 {
+                crate::pair::CLIENT.into()
+            } else {
+                format!("192.0.2.1:{}", 1 + n % places)
+            };
+            let before = pair.server().stats();
+            arrive_from(&mut pair, &place, &flood);
+            let after = pair.server().stats();
+            received += after.bytes_received - before.bytes_received;
+            sent += after.bytes_sent - before.bytes_sent;
+            assert!(after.datagrams_sent <= before.datagrams_sent + 3);
+        }
+        assert!(sent <= received * 3, "{sent} for {received}");
+        let answers = pair.frames_from(mark, false);
+        let answers = answers.iter().filter(|frame| frame.name() == "PATH_RESPONSE").count();
+        assert!(answers <= 4 * 1000 && answers > 0, "{answers}");
+        assert!(!pair.server().is_over());
+    }
+}
+
+/// 19.18: an answer to what was never asked is a violation; one that comes late, or twice, is not.
+#[test]
+fn answers_that_nobody_waits_for() {
+    let response = Frame::PathResponse { data: [1; 8] };
+    let mut pair = Pair::established();
+    pair.cut();
+    pair.inject_data(true, &[response]);
+    let Some(CloseReason::Transport(error)) = pair.server().close_reason() else { panic!() };
+    assert_eq!(error.code, Code::PROTOCOL_VIOLATION);
+
+    let mut pair = Pair::established();
+    arrive_from(&mut pair, ELSEWHERE, &[Frame::Ping]);
+    pair.inject_data(true, &[response]);
+    assert!(!pair.server().is_over());
+    assert!(!pair.server().is_path_validated());
+}
+
+/// RFC 9000-8.2.1-3, 9000-8.2.3-1: a path whose address was proven by small datagrams is not proven until 1200 bytes
+/// passed.
+#[test]
+fn a_second_validation_in_a_full_datagram_follows_a_small_one() {
+    let (roads, link) = Roads::new(1);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.establish();
+    let mark = pair.mark();
+    roads.borrow_mut().outside = Some(address(ELSEWHERE));
+    pair.upload(1);
+    pair.run_for(ms(100));
+    let asked = pair.sent_from(mark, false).into_iter().filter(|p| p.to == address(ELSEWHERE));
+    let sizes: Vec<_> = asked.filter(|p| p.has("PATH_CHALLENGE")).map(|p| p.datagram_length).collect();
+    assert!(sizes.len() == 2 && sizes[0] <= 50 && sizes[1] == 1200, "{sizes:?}");
+    assert!(pair.server().is_path_validated());
+}
+
+/// RFC 9000-8.2.3-1, 9000-9.3.2-1: a path that carries small datagrams only is left again.
+#[test]
+fn a_path_that_is_too_narrow_is_left() {
+    let (roads, link) = Roads::new(2);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.establish();
+    {
+        let mut roads = roads.borrow_mut();
+        (roads.outside, roads.mtu) = (Some(address(ELSEWHERE)), 1100);
+    }
+    pair.upload(1);
+    pair.run_for(ms(100));
+    assert_eq!(pair.server().remote(), address(ELSEWHERE));
+    assert!(!pair.server().is_path_validated());
+    pair.run_for(ms(4000));
+    assert_eq!(pair.server().remote(), address(crate::pair::CLIENT));
+    assert_eq!(pair.server().stats().path_validations_failed, 1);
+
+    // And a client does not go there at all.
+    let (roads, link) = Roads::new(3);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.establish();
+    roads.borrow_mut().mtu = 1199;
+    let now = pair.now;
+    pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
+    pair.run_for(ms(5000));
+    assert!(pair.client_events.iter().any(|event| matches!(event, Event::PathFailed { .. })));
+    assert_eq!(pair.client().local(), address(crate::pair::CLIENT));
+}
+
+/// RFC 9000-8.2.2-4: the answer counts on whatever path it comes.
+#[test]
+fn an_answer_may_come_another_way() {
+    let (roads, link) = Roads::new(4);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.establish();
+    let now = pair.now;
+    pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
+    // The server's packets from the new path come as if from the old one.
+    pair.run_for(ms(15));
+    let (_, here) = crate::pair::ends(false);
+    let mark = pair.mark();
+    assert_eq!(pair.client().local(), here);
+    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    let answered = pair.packets_from(0).into_iter().find(|p| p.has("PATH_RESPONSE") && !p.to_server).unwrap();
+    let trace::Frame::PathResponse { data } =
+        answered.frames.iter().find(|frame| frame.name() == "PATH_RESPONSE").cloned().unwrap()
+    else {
+        panic!()
+    };
+    pair.inject_data(false, &[Frame::PathResponse { data }]);
+    assert_eq!(pair.client().local(), address(ELSEWHERE));
+    assert!(pair.mark() > mark);
+}
+
+/// RFC 9000-9.4-3: unanswered challenges become rarer, and end.
+#[test]
+fn challenges_are_repeated_ever_more_rarely() {
+    let (roads, link) = Roads::new(5);
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
+    pair.establish();
+    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    let now = pair.now;
+    let mark = pair.mark();
+    pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
+    pair.run_for(Duration::from_secs(20));
+    let asked = pair.sent_from(mark, true).into_iter().filter(|p| p.has("PATH_CHALLENGE"));
+    let times: Vec<_> = asked.map(|p| p.at.since(now)).collect();
+    assert_eq!(times.len(), 3, "{times:?}");
+    assert!(times[1] >= ms(999) && times[1] == times[2], "a probe timeout, and then two: {times:?}");
+}
