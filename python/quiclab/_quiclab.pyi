@@ -1,10 +1,10 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Final, final
+from typing import Any, Final, final
 
 from typing_extensions import CapsuleType
 
-__all__ = ["VERSION", "Error", "OutputError", "RunError", "Scenario", "ScenarioError", "Table", "rooms_json"]
+__all__ = ["VERSION", "Error", "OutputError", "RunError", "Scenario", "ScenarioError", "Table", "relay", "rooms_json"]
 
 VERSION: Final[str]
 
@@ -14,6 +14,16 @@ class RunError(Error): ...
 class OutputError(Error): ...
 
 def rooms_json() -> str: ...
+def relay(
+    scenario: Scenario,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    seed: int,
+    ready: Callable[[list[tuple[str, str]]], object],
+    blackouts: Sequence[tuple[str, str]],
+    rebinds: Sequence[tuple[str, str]],
+    capture: str | PathLike[str] | None,
+) -> dict[str, Any]: ...
 
 @final
 class Scenario:

@@ -5,6 +5,8 @@
 
 mod arrow;
 mod error;
+#[cfg(target_os = "linux")]
+mod relay;
 mod scenario;
 mod table;
 mod watch;
@@ -16,6 +18,9 @@ use pyo3::prelude::*;
 mod _quiclab {
     #[pymodule_export]
     use crate::error::{Error, OutputError, RunError, ScenarioError};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::relay::relay;
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]

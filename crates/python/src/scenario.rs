@@ -12,6 +12,12 @@ pub(crate) struct Scenario {
     inner: lab::Scenario,
 }
 
+impl Scenario {
+    pub(crate) fn inner(&self) -> &lab::Scenario {
+        &self.inner
+    }
+}
+
 #[pymethods]
 impl Scenario {
     /// Reads a TOML document. `origin` is the file that it came from, for messages and for the paths in it;

@@ -9,6 +9,7 @@ from quiclab.commands.bench import bench
 from quiclab.commands.check import check
 from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
+from quiclab.commands.relay import relay
 from quiclab.commands.run import run
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -17,6 +18,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot": plot,
     "list": list_,
     "bench": bench,
+    "relay": relay,
 }
 """The word for a command: its function, whose docstring is its manual."""
 

@@ -1,0 +1,120 @@
+"""`quiclab relay FILE`: the network of a scenario, in real time, between UDP sockets."""
+
+import json
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from quiclab.commands.arguments import Json, ScenarioFile, Sets
+
+
+def relay(
+    file: ScenarioFile,
+    listen: Annotated[
+        list[str],
+        typer.Option(metavar="ADDRESS", help="Where clients send to: 127.0.0.1:4433, [::1]:0. Each has its --to."),
+    ],
+    to: Annotated[list[str], typer.Option(metavar="ADDRESS", help="The server that it stands for.")],
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Instead of the scenario's own seed.", show_default=False)
+    ] = None,
+    blackout: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FROM-UNTIL",
+            help="Lose all that comes in this time: '5 s-7 s'. Times count from a client's first packet.",
+            show_default=False,
+        ),
+    ] = None,
+    rebind_port: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TIME", help="At this time the server sees clients at another port.", show_default=False),
+    ] = None,
+    rebind_addr: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME",
+            help="At this time the server sees clients at another address (of 127.0.0.0/8).",
+            show_default=False,
+        ),
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder for client.pcapng and server.pcapng, what is seen at either end.",
+            show_default=False,
+        ),
+    ] = None,
+    set_: Sets = None,
+    as_json: Json = False,
+) -> None:
+    """Relay UDP between clients and a server through a scenario's network, in real time, until Ctrl-C.
+
+    What befalls the datagrams is what befalls packets between client and server of the scenario's first flow in a run:
+    the same links, and the same random streams for the same seed.
+    """
+    from quiclab import _quiclab
+    from quiclab.scenario import Scenario
+
+    if len(listen) != len(to):
+        raise typer.BadParameter("each --listen needs a --to, in the same order")
+    scenario = _quiclab.Scenario.parse(
+        Scenario.from_file(file, set_ or ()).to_toml(), file, [] if seed is None else [f"seed={seed}"]
+    )
+
+    def ready(pairs: list[tuple[str, str]]) -> None:
+        for clients, server in pairs:
+            typer.echo(f"relaying {clients} to {server}", err=as_json)
+
+    # Ended by a supervisor as by a person: with complete captures.
+    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        told = _quiclab.relay(
+            scenario,
+            list(zip(listen, to, strict=True)),
+            seed=scenario.seed,
+            ready=ready,
+            blackouts=[period(text) for text in blackout or ()],
+            rebinds=[(at, "port") for at in rebind_port or ()] + [(at, "address") for at in rebind_addr or ()],
+            capture=capture,
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if as_json:
+        typer.echo(json.dumps({"seed": scenario.seed, **told}, indent=2))
+    else:
+        show(told)
+
+
+def interrupted(number: int, frame: FrameType | None) -> None:
+    """The signal's handler."""
+    raise KeyboardInterrupt
+
+
+def period(text: str) -> tuple[str, str]:
+    """From and until of a blackout."""
+    start, dash, end = text.partition("-")
+    if not dash:
+        raise typer.BadParameter(f"{text!r} is not a period: '5 s-7 s'")
+    return start.strip(), end.strip()
+
+
+def show(told: dict[str, Any]) -> None:
+    """What the relay did, for people."""
+    for way, links in ("clients", "to_servers"), ("servers", "to_clients"):
+        typer.echo(f"from {way:<8} {told[f'from_{way}']:>9} datagrams, sent on {told[links]}")
+    for what in "blacked_out", "astray", "not_sent", "rebinds":
+        if told[what]:
+            typer.echo(f"{what.replace('_', ' '):<13} {told[what]:>9}")
+    for link in told["links"]:
+        counts = ", ".join(
+            f"{name.replace('_', ' ')} {count}" for name, count in link.items() if name != "link" and count
+        )
+        typer.echo(f"{link['link']:<13} {counts or 'nothing'}")
+    late = told["lateness"]
+    typer.echo(f"sent on late  {late['median_us']:.0f} us in the median, {late['p99_us']:.0f} us for 1 % of them")
