@@ -80,15 +80,17 @@ impl Streams {
         self.check_receives(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
         let fresh = half.on_data(offset, data, fin)?;
-        let tell = !half.told && half.is_readable() && !half.is_stopped();
+        // What comes behind a reset is not told of: nobody can read it (section 3.2).
+        let open = !half.is_stopped() && half.reset_code().is_none();
+        let tell = open && !half.told && half.is_readable();
         half.told |= tell;
-        let over = half.is_stopped() && half.has_all();
+        let stopped = half.is_stopped();
         self.stats.received_bytes += fresh;
         self.grant.receive(fresh)?;
         if tell {
             self.events.push_back(Event::Readable(id));
         }
-        if over {
+        if stopped {
             self.close_if_over(id);
         }
         Ok(())

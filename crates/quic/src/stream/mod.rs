@@ -256,7 +256,10 @@ impl Streams {
         // RFC 9000-11.2-1: here and in answer to STOP_SENDING, and nowhere else.
         if half.reset_code().is_none() {
             half.reset(code);
-            self.control.push_back(SentFrame::ResetStream { id });
+            // Not in "Data Recvd": the peer has it all.
+            if half.reset_code().is_some() {
+                self.control.push_back(SentFrame::ResetStream { id });
+            }
         }
         Ok(())
     }

@@ -118,7 +118,8 @@ impl Streams {
             SentFrame::MaxData => Frame::MaxData { maximum: self.grant.next_limit() },
             SentFrame::MaxStreamData { id } => {
                 let half = self.recv_half(id)?;
-                if half.has_all() || half.is_stopped() || half.reset_code().is_some() {
+                // RFC 9000 section 13.3: no longer in "Size Known" and "Reset Recvd", and to no purpose after a stop.
+                if half.knows_size() || half.is_stopped() {
                     return None;
                 }
                 Frame::MaxStreamData { id, maximum: half.next_limit() }
@@ -251,13 +252,17 @@ impl Streams {
     pub(super) fn close_if_over(&mut self, id: StreamId) {
         let table = &mut self.tables[(id.value() & 3) as usize];
         let Some(slot) = table.get(id.index()) else { return };
-        let Some(stream) = &self.slots[slot as usize] else { return };
+        let Some(stream) = &mut self.slots[slot as usize] else { return };
+        // RFC 9000 section 4.2: bytes that nobody will read give their credit back.
+        let unread = stream.recv.as_mut().map_or(0, RecvHalf::give_up);
+        if unread > 0 && self.grant.consume(unread) {
+            self.control.push_back(SentFrame::MaxData);
+        }
         let sending = stream.send.as_ref().is_some_and(|half| !half.is_over());
         let receiving = stream.recv.as_ref().is_some_and(|half| !half.is_over());
         if sending || receiving {
             return;
         }
-        let unread = stream.recv.as_ref().map_or(0, RecvHalf::unread);
         let sent = stream.send.as_ref().map_or(0, SendHalf::sent_to);
         let received = stream.recv.as_ref().map_or(0, RecvHalf::highest);
         if stream.send.as_ref().is_some_and(|half| half.scheduled) {
@@ -268,10 +273,6 @@ impl Streams {
         self.slots[slot as usize] = None;
         self.free.push(slot);
         self.events.push_back(Event::Closed { stream: id, sent, received });
-        // 4.2: bytes that nobody will read give their credit back.
-        if self.grant.consume(unread) {
-            self.control.push_back(SentFrame::MaxData);
-        }
         if id.initiator() != self.side {
             let bidirectional = id.direction() == Direction::Bidirectional;
             let counts = &mut self.counts[direction_index(id.direction())];

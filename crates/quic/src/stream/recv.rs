@@ -279,7 +279,7 @@ impl RecvHalf {
 
     /// Takes what can be read, but no more than `limit` bytes, without looking at it.
     pub(crate) fn skip(&mut self, limit: u64) -> Read {
-        let bytes = (self.contiguous() - self.read).min(limit);
+        let bytes = self.contiguous().saturating_sub(self.read).min(limit);
         self.read += bytes;
         while self.chunks.front().is_some_and(|(start, chunk)| start + chunk.len() <= self.read) {
             if let Some((_, Chunk::Bytes(mut bytes))) = self.chunks.pop_front() {
@@ -297,14 +297,15 @@ impl RecvHalf {
             self.counting = true;
             self.forget_chunks();
         }
-        let bytes = self.contiguous() - self.read;
+        let bytes = self.contiguous().saturating_sub(self.read);
         self.read += bytes;
         self.note_end(bytes)
     }
 
     #[inline]
     fn note_end(&mut self, bytes: u64) -> Read {
-        let finished = self.final_size == Some(self.read);
+        // After a stop what counts as read was given up, and no end was seen.
+        let finished = self.final_size == Some(self.read) && self.stopped.is_none();
         self.end_was_read |= finished;
         Read { bytes, finished }
     }
@@ -322,6 +323,11 @@ impl RecvHalf {
         tell
     }
 
+    /// Whether the peer has said where the stream ends.
+    pub(crate) fn knows_size(&self) -> bool {
+        self.final_size.is_some()
+    }
+
     /// Whether all data up to the final size is there.
     pub(crate) fn has_all(&self) -> bool {
         self.final_size.is_some_and(|size| self.contiguous() >= size)
@@ -331,9 +337,14 @@ impl RecvHalf {
     pub(crate) fn has_gap(&self) -> bool {
         self.highest > self.contiguous()
     }
-    /// Bytes that were received and will never be read: they give their credit back when the stream is over.
-    pub(crate) fn unread(&self) -> u64 {
-        self.highest - self.read
+    /// Once the application has let go of the stream, by a stop or because it knows of the reset: bytes that were received
+    /// and will never be read. They count as read from now on, so that the connection's credit for them comes back even
+    /// while the other half goes on.
+    pub(crate) fn give_up(&mut self) -> u64 {
+        if self.stopped.is_none() && !self.end_was_read {
+            return 0;
+        }
+        self.highest - std::mem::replace(&mut self.read, self.highest)
     }
 
     /// Whether half of the window is used, so that it is time for more credit.

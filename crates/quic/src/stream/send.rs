@@ -114,7 +114,8 @@ impl SendHalf {
 
     /// The peer asks to stop; the answer is a reset with its code (RFC 9000 section 3.5).
     pub(crate) fn on_stop_sending(&mut self, code: u64) -> bool {
-        if self.stopped.is_some() || self.is_delivered() {
+        // In "Reset Sent" and in the states that are terminal there is nothing to stop any more.
+        if self.reset != Progress::Open || self.is_delivered() {
             return false;
         }
         self.stopped = Some(code);
@@ -239,8 +240,8 @@ impl SendHalf {
 
     /// What RESET_STREAM is to tell, if it is to be sent: (code, final size).
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
-        // RFC 9000-13.3-1: neither changes any more.
-        (self.reset == Progress::Pending).then_some((self.reset_code, self.next))
+        // RFC 9000-13.3-1: neither changes any more. Section 13.3: not once all data is acknowledged.
+        (self.reset == Progress::Pending && !self.is_delivered()).then_some((self.reset_code, self.next))
     }
     pub(crate) fn note_reset_sent(&mut self) {
         self.reset = Progress::Sent;

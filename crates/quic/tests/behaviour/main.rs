@@ -22,6 +22,7 @@ mod path_validation;
 mod preferred_address;
 mod probe;
 mod resume;
+mod stream_states;
 mod streams;
 mod transfer;
 mod variety;
