@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use units::Time;
 use wire::header::Header;
 use wire::ip::{self, IpError};
-use wire::{Damage, Ecn};
+use wire::{Damage, Ecn, Side};
 
 /// Packets that begin with the IP header, without a link layer (LINKTYPE_RAW).
 const LINK_TYPE_RAW: u16 = 101;
@@ -246,5 +246,14 @@ fn length_of(length: usize) -> io::Result<u32> {
     }
 }
 
+/// Whether a secret is known here before any packet of its level reaches the client, where packets are captured: so a
+/// reader knows the keys before the packets. That of 0-RTT is the client's, who sends it first; all others are known to
+/// the server first.
+pub(crate) fn is_first_at(side: Side, secret: &tls::Secret) -> bool {
+    (side == Side::Client) == (secret.label == "CLIENT_EARLY_TRAFFIC_SECRET")
+}
+
+#[cfg(test)]
+mod early_data;
 #[cfg(test)]
 mod tests;

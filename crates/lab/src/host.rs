@@ -162,12 +162,12 @@ impl End {
             let mut recorder = shared.recorder.borrow_mut();
             shared.note_records(recorder.take(self.subject, connection.log()));
         }
-        // The server has a level's secrets before any packet of that level reaches the client, where packets are
-        // captured: so a reader knows the keys before the packets.
-        if self.side == Side::Server
-            && let Some(capture) = &shared.capture
-        {
-            for secret in connection.take_secrets() {
+        if let Some(capture) = &shared.capture {
+            for secret in connection
+                .take_secrets()
+                .iter()
+                .filter(|secret| crate::capture::is_first_at(self.side, secret))
+            {
                 if let Some(capture) = &mut *capture.borrow_mut() {
                     shared.note_capture(capture.secrets(&secret.to_string()));
                 }

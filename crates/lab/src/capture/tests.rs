@@ -231,7 +231,7 @@ proptest! {
 }
 
 /// Runs tshark over a capture in one pass; `None`, and loudly, where there is no tshark.
-fn tshark(name: &str, file: &[u8], arguments: &[&str]) -> Option<String> {
+pub(super) fn tshark(name: &str, file: &[u8], arguments: &[&str]) -> Option<String> {
     let path = std::env::temp_dir().join(format!("quiclab-{}-{name}.pcapng", std::process::id()));
     std::fs::write(&path, file).unwrap();
     let run = Command::new("tshark").arg("-r").arg(&path).args(arguments).output();
