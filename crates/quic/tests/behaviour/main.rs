@@ -25,6 +25,7 @@ mod resume;
 mod stream_states;
 mod streams;
 mod transfer;
+mod transport_errors;
 mod variety;
 
 #[global_allocator]
