@@ -98,15 +98,16 @@ rfc: ## the requirements of RFC 9000 and others that no line, or no test, cites
 
 .PHONY: lint-python
 lint-python: build $(VENV)/.checks ## ruff, mypy
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests interop
+	$(BIN)/ruff format --check python tests interop/runner interop/cases
 	$(BIN)/mypy
+	cd interop && ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests
-	$(BIN)/ruff check --fix python tests
+	$(BIN)/ruff format python tests interop/runner interop/cases
+	$(BIN)/ruff check --fix python tests interop
 
 .PHONY: bench
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
@@ -171,6 +172,21 @@ $(PEERS)/bin/quic-go: $(wildcard interop/peers/quic-go/*.go) interop/peers/quic-
 	@command -v go >/dev/null || { echo "quic-go needs Go 1.26 or later"; exit 1; }
 	@mkdir -p $(@D)
 	cd interop/peers/quic-go && go build -buildvcs=false -o ../../../$@ .
+
+$(PEERS)/bin/quiclab: $(RUST_SOURCES) $(wildcard interop/quiclab/src/* interop/quiclab/Cargo.toml)
+	cargo build --quiet --package peer-quiclab --profile $(PROFILE) $(LOCKED)
+	@mkdir -p $(@D) && cp $${CARGO_TARGET_DIR:-target}/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/peer-quiclab $@
+
+# What runs the cases: tshark reads the captures, the package has the relay.
+RUNNER := cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m runner
+
+.PHONY: interop
+interop: interop-peers $(PEERS)/bin/quiclab build deps ## the interoperability matrix, or ARGUMENTS='--peer quinn --case retry'
+	$(RUNNER) $(if $(ARGUMENTS),$(ARGUMENTS),--jobs 3 --write)
+
+.PHONY: interop-throughput
+interop-throughput: interop-peers $(PEERS)/bin/quiclab build ## 1 GB with each peer, in both directions
+	$(RUNNER) --throughput
 
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)

@@ -50,13 +50,8 @@ class Signer:
             )
         )
         if authority:
-            usage = dict.fromkeys(
-                (
-                    "content_commitment key_encipherment data_encipherment key_agreement"
-                    " encipher_only decipher_only"
-                ).split(),
-                False,
-            )
+            rights = ["content_commitment", "key_encipherment", "data_encipherment", "key_agreement"]
+            usage = dict.fromkeys([*rights, "encipher_only", "decipher_only"], False)
             builder = builder.add_extension(
                 x509.KeyUsage(digital_signature=True, key_cert_sign=True, crl_sign=True, **usage), critical=True
             )

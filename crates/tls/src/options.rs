@@ -112,6 +112,9 @@ pub struct Options {
     /// Whether a ticket is good for one connection only, so that 0-RTT data cannot be replayed (RFC 8446 section 8.1,
     /// RFC 9001 section 9.2). Default: yes.
     pub replay_protection: bool,
+    /// Whether no other suite than that of `cipher` is offered or accepted. Only on the wire
+    /// ([`Context::real`](crate::Context::real)); in a scenario both ends have the same suites. Default: no.
+    pub only_cipher: bool,
 }
 
 impl Default for Options {
@@ -126,6 +129,7 @@ impl Default for Options {
             ticket_lifetime: Duration::from_secs(86_400),
             early_data: false,
             replay_protection: true,
+            only_cipher: false,
         }
     }
 }
@@ -152,6 +156,7 @@ impl From<&Arguments> for Options {
             ticket_lifetime: arguments.duration("ticket_lifetime"),
             early_data: arguments.flag("early_data"),
             replay_protection: arguments.flag("replay_protection"),
+            only_cipher: false,
         }
     }
 }

@@ -41,6 +41,9 @@ impl Context {
 fn provider(options: &Options) -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.cipher_suites = ordered_suites(options.cipher);
+    if options.only_cipher {
+        provider.cipher_suites.truncate(1);
+    }
     if options.key_share == KeyShare::X25519MlKem768 {
         provider.kx_groups.insert(0, &X25519_MLKEM768);
     }

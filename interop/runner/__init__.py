@@ -1,0 +1,1 @@
+"""Runs the test cases of the QUIC interop runner between quiclab and other stacks: `python -m runner --help`."""

@@ -1,0 +1,98 @@
+"""The matrix: interop/matrix.json, and docs/interop.md that is made from it."""
+
+import json
+from pathlib import Path
+
+from cases import CASES
+
+from runner.stacks import OTHERS, ROOT
+
+MATRIX = ROOT / "interop" / "matrix.json"
+THROUGHPUT = ROOT / "interop" / "throughput.json"
+PAGE = ROOT / "docs" / "interop.md"
+
+Row = dict[str, str]
+
+MARKS = {"passed": "✓", "failed": "✗", "unsupported": "—"}
+
+HEAD = """# Interoperability
+
+What `make interop` found: each test case of the QUIC interop runner, with quiclab as client and as server, against
+stacks that others wrote. Nothing of it is written by hand: this page is made from `interop/matrix.json` and
+`interop/throughput.json`. How cells are run and judged stands in [interop/README.md](../interop/README.md).
+"""
+
+
+def load(file: Path) -> list[Row]:
+    """The rows of a file; none if it is not there."""
+    if not file.exists():
+        return []
+    rows: list[Row] = json.loads(file.read_text(encoding="utf-8"))
+    return rows
+
+
+def save(rows: list[Row]) -> None:
+    """Put rows in the place of those of the same cells, in the order of peers, cases and roles."""
+    cells = {key(row): row for row in load(MATRIX)} | {key(row): row for row in rows}
+    order = [(peer, case, role) for peer in OTHERS for case in CASES for role in ("client", "server")]
+    kept = [cells[cell] for cell in order if cell in cells]
+    lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in kept)
+    MATRIX.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    write_page()
+
+
+def key(row: Row) -> tuple[str, str, str]:
+    """What a row is about."""
+    return row["peer"], row["case"], row["role"]
+
+
+def write_page() -> None:
+    """Make docs/interop.md anew."""
+    rows = load(MATRIX)
+    cells = {key(row): row for row in rows}
+    supported = [row for row in rows if row["result"] != "unsupported"]
+    passed = [row for row in supported if row["result"] == "passed"]
+    share = 100 * len(passed) / len(supported) if supported else 0.0
+    text = [HEAD]
+    text.append(
+        f"{len(passed)} of {len(supported)} supported cells pass ({share:.1f} %). In each cell: quiclab as client,"
+        " quiclab as server; ✓ passed, ✗ failed, — unsupported by the peer.\n"
+    )
+    versions = {row["peer"]: row.get("version", row["peer"]) for row in rows}
+    text.append("| case | " + " | ".join(versions.get(peer, peer) for peer in OTHERS) + " |")
+    text.append("| --- |" + " :---: |" * len(OTHERS))
+    for case in CASES.values():
+        line = [f"`{case.name}`"]
+        for peer in OTHERS:
+            pair = (cells.get((peer, case.name, role)) for role in ("client", "server"))
+            line.append(" ".join(MARKS[row["result"]] if row else "?" for row in pair))
+        text.append("| " + " | ".join(line) + " |")
+    text += ["", "## The cases", ""]
+    text += [f"* `{case.name}`: {case.about}" for case in CASES.values()]
+    for result, title in ("unsupported", "What peers do not support"), ("failed", "What failed"):
+        chosen = [row for row in rows if row["result"] == result]
+        if chosen:
+            text += ["", f"## {title}", ""]
+        for row in chosen:
+            text.append(f"* {row['peer']}, `{row['case']}`, quiclab as {row['role']}: {row.get('reason', '')}")
+    text += throughput()
+    PAGE.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def throughput() -> list[str]:
+    """The table of the large transfers."""
+    rows = load(THROUGHPUT)
+    if not rows:
+        return []
+    text = ["", "## Large transfers", ""]
+    text.append(
+        "One file over the loopback interface, without a relay, byte-identical at its end; `make interop-throughput`."
+        " The last column is the peer with itself, in the same run on the same machine.\n"
+    )
+    text.append("| peer | file | quiclab fetches | quiclab serves | peer with itself |")
+    text.append("| --- | ---: | ---: | ---: | ---: |")
+    for row in rows:
+        rates = (row.get(name) for name in ("client_mbit_s", "server_mbit_s", "peer_mbit_s"))
+        shown = " | ".join("failed" if rate is None else f"{float(rate):.0f} Mbit/s" for rate in rates)
+        text.append(f"| {row['version']} | {int(row['bytes']) // 10**6} MB | {shown} |")
+    return text
