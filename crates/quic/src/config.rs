@@ -165,6 +165,12 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "a client moves to the address that the server prefers, if it works (RFC 9000 section 9.6)",
     },
     Parameter {
+        name: "key_update_after",
+        kind: Kind::Integer(1, 1 << 62),
+        default: Default::Absent,
+        about: "packets sent with one key before it is updated; by default as many as the AEAD admits (RFC 9001 section 6.6)",
+    },
+    Parameter {
         name: "send_buffer",
         kind: WINDOWS,
         default: Default::Is("\"4 MB\""),
@@ -251,6 +257,9 @@ pub struct Config {
     pub new_token_lifetime: Duration,
     pub disable_active_migration: bool,
     pub use_preferred_address: bool,
+    pub key_update_after: Option<u64>,
+    /// Limits below those of the AEAD: to test what happens there. No option of a scenario.
+    pub aead_limits: Option<crate::AeadLimits>,
     pub send_buffer: Size,
     pub max_datagram_frame_size: u64,
     pub datagram_queue: u64,
@@ -294,6 +303,10 @@ impl From<&Arguments> for Config {
             new_token_lifetime: arguments.duration("new_token_lifetime"),
             disable_active_migration: arguments.flag("disable_active_migration"),
             use_preferred_address: arguments.flag("use_preferred_address"),
+            key_update_after: arguments
+                .has("key_update_after")
+                .then(|| arguments.integer("key_update_after")),
+            aead_limits: None,
             send_buffer: arguments.size("send_buffer"),
             max_datagram_frame_size: arguments.integer("max_datagram_frame_size"),
             datagram_queue: arguments.integer("datagram_queue"),

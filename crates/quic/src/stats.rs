@@ -29,6 +29,8 @@ pub struct Stats {
     pub packets_declared_lost: u64,
     /// QUIC packets that were acknowledged after having been declared lost.
     pub packets_spuriously_lost: u64,
+    /// Updates of the 1-RTT keys, by either side (RFC 9001 section 6).
+    pub key_updates: u64,
     /// Moves of the connection to another path, back to a former one included (RFC 9000 section 9).
     pub path_changes: u64,
     /// Validations of paths that failed (RFC 9000 section 8.2.4).

@@ -86,6 +86,10 @@ impl Connection {
             // 13.1.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a packet that was not sent"));
         }
+        if kind == SpaceKind::Data && self.key_phases.on_acked(now, ack.largest()) {
+            let reason = "new keys acknowledged under old ones";
+            return Err(TransportError::new(Code::KEY_UPDATE_ERROR, reason));
+        }
         recovery.begin_ack();
         let mut newly = Newly::default();
         let (mut spurious, mut foreign) = (0, false);

@@ -51,6 +51,7 @@ impl Connection {
                 Some(KeyChange::OneRtt(keys, ..)) => {
                     self.write_level = SpaceKind::Data;
                     self.data.keys = Some(keys);
+                    self.begin_key_phases();
                     self.trace_keys(now, SpaceKind::Data);
                 }
                 None if !wrote => break,
@@ -69,6 +70,7 @@ impl Connection {
             return Err(TransportError::new(Code::crypto(109), "no transport parameters"));
         }
         self.progress = Progress::Complete;
+        self.prepare_next_keys();
         self.trace_state(now, "handshake_complete");
         self.events.push_back(Event::Connected);
         let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);

@@ -11,6 +11,7 @@ mod datagram;
 mod early_data;
 mod establish;
 mod frames;
+mod keys;
 mod migrate;
 mod receive;
 mod retry;
@@ -28,6 +29,7 @@ use crate::datagrams::Datagrams;
 use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
+use crate::key_phase::KeyPhases;
 use crate::opening::Opening;
 use crate::path::{Others, Path, Preferred};
 use crate::recovery::{Loss, Recovery};
@@ -113,6 +115,7 @@ pub struct Connection {
     /// The space whose CRYPTO stream takes what TLS writes next.
     write_level: SpaceKind,
     ack_policy: Box<dyn AckPolicy>,
+    key_phases: KeyPhases,
     recovery: Recovery,
     streams: Streams,
     /// Once either side uses them.
@@ -209,6 +212,7 @@ impl Connection {
             data: Space::new(),
             write_level: SpaceKind::Initial,
             ack_policy: Box::new(EveryNth::new(&config.ack)),
+            key_phases: KeyPhases::new(config.key_update_after),
             recovery: Recovery::new(&config, controller),
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,

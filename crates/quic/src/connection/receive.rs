@@ -236,11 +236,14 @@ impl Connection {
             Some(space) => space.received.ranges.max(),
             None => return,
         };
-        let opened = self.unprotect(kind, header, bytes, largest, damaged);
+        let opened = self.unprotect(now, (kind, header), bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
             // RFC 9000-12.2-4: this packet alone, not those behind it.
             Err(reason) => {
+                if reason == DropReason::DecryptionFailure {
+                    self.note_open_failure(now);
+                }
                 self.drop_packet(now, header.kind, length, reason);
                 // RFC 9000-10.3.1-1: to an id of ours, it may still be a stateless reset.
                 let remote = self.others.arrival.as_ref().map_or(self.path.remote, |arrival| arrival.remote);
@@ -290,8 +293,8 @@ impl Connection {
     #[inline]
     fn unprotect(
         &mut self,
-        kind: SpaceKind,
-        header: &Header,
+        now: Time,
+        (kind, header): (SpaceKind, &Header),
         bytes: &mut [u8],
         largest: Option<u64>,
         damaged: bool,
@@ -304,6 +307,17 @@ impl Connection {
         let start = header.number_offset + truncated.length();
         if damaged && opener.is_null() {
             return Err(DropReason::DecryptionFailure);
+        }
+        // RFC 9000 section 17.3.1 and RFC 9001 section 6.2.
+        if header.kind == PacketKind::OneRtt {
+            if FirstByte(bytes[0]).key_phase() != self.key_phases.bit {
+                let length = self.open_other_phase(now, number, bytes, start)?;
+                return Ok((number, (start, start + length)));
+            }
+            let length = opener.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
+            self.key_phases.on_received(number);
+            self.key_phases.opened_previous = false;
+            return Ok((number, (start, start + length)));
         }
         let length = opener.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
         Ok((number, (start, start + length)))

@@ -92,6 +92,16 @@ impl Connection {
         }
     }
 
+    /// The 1-RTT keys of both sides are those of the next phase.
+    pub(super) fn trace_key_update(&mut self, now: Time) {
+        if self.log.interest().lifecycle {
+            let phase = Some(self.stats.key_updates);
+            for key in key_names(SpaceKind::Data) {
+                self.log.push(now, Event::KeyUpdated { key, phase });
+            }
+        }
+    }
+
     /// The parameters that 0-RTT goes by.
     pub(super) fn trace_restored(&mut self, now: Time, remembered: &TransportParameters) {
         if self.log.interest().lifecycle {

@@ -234,6 +234,13 @@ impl Connection {
         (buffer, limit, expansion): (&mut Vec<u8>, usize, Expansion),
         made: &mut Made,
     ) {
+        if kind == SpaceKind::Data
+            && self.key_phases.is_due()
+            && !self.is_early(kind)
+            && !self.check_key_use(now)
+        {
+            return;
+        }
         if kind == SpaceKind::Data && self.variety.is_some() {
             self.skip_number(now);
         }
@@ -278,6 +285,9 @@ impl Connection {
             space.probes = space.probes.saturating_sub(u8::from(contents.ack_eliciting));
             self.recovery.on_sent(now, space, size, &contents);
         }
+        if kind == SpaceKind::Data {
+            self.key_phases.on_sealed(contents.acked.is_some());
+        }
         self.stats.data_packets_sent += u64::from(carries_data);
         self.note_packet_sent(now, contents.ack_eliciting);
         self.contents = contents;
@@ -320,7 +330,7 @@ impl Connection {
         // RFC 9000-12.2-2: the same for all packets of a datagram.
         let (number_offset, long) = match kind {
             SpaceKind::Data if !self.is_early(kind) => {
-                let header = ShortHeader { destination, spin: false, key_phase: false, number };
+                let header = ShortHeader { destination, spin: false, key_phase: self.key_phases.bit, number };
                 (header.write(buffer), None)
             }
             early => {

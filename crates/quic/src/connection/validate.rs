@@ -125,6 +125,9 @@ impl Connection {
         };
         let (local, remote) = (path.local, path.remote);
         let limit = path.validation_payload()?;
+        if self.key_phases.is_due() && !self.check_key_use(now) {
+            return None;
+        }
         let begun = self.begin_packet(SpaceKind::Data, id, buffer)?;
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, false);
@@ -234,6 +237,7 @@ impl Connection {
     ) {
         let number = self.data.sent.next_number();
         self.seal(SpaceKind::Data, number, buffer, begun, 0);
+        self.key_phases.on_sealed(contents.acked.is_some());
         let size = buffer.len() as u32;
         if current {
             self.recovery.on_sent(now, &mut self.data, size, contents);

@@ -67,7 +67,8 @@ impl Grant {
     #[inline]
     pub(crate) fn consume(&mut self, bytes: u64) -> bool {
         self.consumed += bytes;
-        self.limit - self.consumed <= self.window / 2 && self.ask()
+        // What broke the limit, and with that ended the connection, can still be read.
+        self.limit.saturating_sub(self.consumed) <= self.window / 2 && self.ask()
     }
     /// Asks for MAX_DATA to be sent; `false` if that was asked already.
     pub(crate) fn ask(&mut self) -> bool {
@@ -98,6 +99,7 @@ mod tests {
         grant.raise();
         grant.receive(50).unwrap();
         assert_eq!(grant.receive(1).unwrap_err().code, Code::FLOW_CONTROL_ERROR);
+        grant.consume(101);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod handshake;
 mod hostile;
 mod idle;
 mod ids;
+mod key_update;
 mod loss;
 mod migration;
 mod path_attacks;

@@ -147,6 +147,15 @@ fn is_natural(reason: &CloseReason) -> bool {
     reason.is_clean() || matches!(reason, CloseReason::IdleTimeout | CloseReason::StatelessReset)
 }
 
+/// The token of a Retry is good for one address: RFC 9000 section 8.1.3.
+fn is_lost_token(reason: &CloseReason) -> bool {
+    match reason {
+        CloseReason::PeerTransport { code, .. } => *code == wire::Code::INVALID_TOKEN,
+        CloseReason::Transport(error) => error.code == wire::Code::INVALID_TOKEN,
+        _ => false,
+    }
+}
+
 /// Who fills the server up makes it refuse others.
 fn is_refusal(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerTransport { code: wire::Code::CONNECTION_REFUSED, .. })
@@ -155,7 +164,9 @@ fn is_refusal(reason: &CloseReason) -> bool {
 fn under_weather(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
-        run(world(seed, protection), &mut weather, protection, |_| (), is_natural)
+        let moves = weather.moves > 0.0;
+        let allowed = |reason: &CloseReason| is_natural(reason) || moves && is_lost_token(reason);
+        run(world(seed, protection), &mut weather, protection, |_| (), allowed)
     });
     assert!(tally.finished * 10 >= tally.connections * 9, "{tally:?}");
 }
@@ -175,7 +186,7 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
         let mut weather = Weather::new(seed);
         let mut random = Stream::new(seed, "outsider");
         let rate = random.unit() * random.unit() * 0.5;
-        let until = weather.until;
+        let (until, moves) = (weather.until, weather.moves > 0.0);
         let forged = std::cell::Cell::new(false);
         let meddle = |world: &mut World| {
             if world.now < until && random.chance(rate) {
@@ -186,6 +197,7 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
         let allowed = |reason: &CloseReason| {
             is_natural(reason)
                 || is_refusal(reason)
+                || moves && is_lost_token(reason)
                 || forged.get() && matches!(reason, CloseReason::VersionMismatch)
         };
         run(world(seed, protection), &mut weather, protection, meddle, allowed)

@@ -14,7 +14,7 @@ pub(crate) struct Weather {
     cut: f64,
     repeat: f64,
     /// How often a client comes from a new address.
-    moves: f64,
+    pub moves: f64,
     delay: Duration,
     jitter: Duration,
     /// From then on the sky is clear.
@@ -25,8 +25,7 @@ impl Weather {
     pub(crate) fn new(seed: u64) -> Weather {
         let mut random = Stream::new(seed, "weather");
         let mut bad = |most: f64| random.unit() * random.unit() * most;
-        let (loss, damage, cut, repeat, moves) =
-            (bad(0.3), bad(0.3), bad(0.1), bad(0.3), bad(0.01) * moving());
+        let (loss, damage, cut, repeat, moves) = (bad(0.3), bad(0.3), bad(0.1), bad(0.3), bad(0.01));
         let delay = Duration::from_micros(500 + random.below(60_000));
         let jitter = Duration::from_micros(1 + random.below(2_000) * random.below(60));
         let until = Time::ZERO + Duration::from_millis(random.below(6_000));
@@ -89,7 +88,4 @@ impl Attacker for Weather {
             delays.push(self.delay() + late);
         }
     }
-}
-fn moving() -> f64 {
-    std::env::var("MOVES").map_or(0.0, |_| 1.0)
 }

@@ -3,7 +3,9 @@
 use crate::allocator::{held, inside};
 use crate::exchange::{End, Exchange};
 use crate::laws::Laws;
-use quic::{CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle, Opening};
+use quic::{
+    CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle, Migration, Opening,
+};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -71,10 +73,16 @@ pub(crate) struct Client {
     /// The address that the world sees: the last that a translator gave it.
     pub outside: SocketAddr,
     pub has_received: bool,
+    /// How likely it is at any moment to move to another address of its own, and to update its keys.
+    restless: f64,
+    /// Addresses of its own that it moved to.
+    own: Vec<SocketAddr>,
     /// How its connections ended, but for the last one while it lives.
     pub closes: Vec<Option<CloseReason>>,
 }
 
+/// A client moves at most so often.
+const MOST_MOVES: usize = 100;
 /// A client has at most so many connections, one behind the other.
 const MOST_ROUNDS: usize = 3;
 
@@ -141,6 +149,8 @@ impl World {
                 opens_at: Time::ZERO + Duration::from_micros(random.below(60_000)),
                 outside: local,
                 has_received: false,
+                restless: [0.0, 0.001, 0.01, 0.1][random.below(4) as usize],
+                own: Vec::new(),
                 rounds: 0,
                 planned: 1 + random.below(MOST_ROUNDS as u64) as usize,
                 closes: Vec::new(),
@@ -222,6 +232,24 @@ impl World {
                 let connection = client.handle.and_then(|handle| inside(|| client.endpoint.get_mut(handle)));
                 connection.into_iter().for_each(|connection| inside(|| connection.close(at, 0, "done")));
             }
+            if self.random.chance(client.restless) {
+                let number = self.translated.len() as u32;
+                let own =
+                    SocketAddr::from(([10, 2, (number >> 8) as u8, number as u8], 50_000 + index as u16));
+                let (_, how) = Migration::ALL[self.random.below(4) as usize];
+                let connection = client.handle.and_then(|handle| inside(|| client.endpoint.get_mut(handle)));
+                if let Some(connection) = connection
+                    && client.own.len() < MOST_MOVES
+                {
+                    client.own.push(own);
+                    self.translated.insert(own, index);
+                    let _ = inside(|| connection.migrate(at, own, how));
+                }
+            }
+            if self.random.chance(client.restless) {
+                let connection = client.handle.and_then(|handle| inside(|| client.endpoint.get_mut(handle)));
+                connection.into_iter().for_each(Connection::update_keys);
+            }
             inside(|| client.endpoint.wake(at));
         }
         inside(|| self.server.wake(at));
@@ -238,7 +266,8 @@ impl World {
         let Flying { from, to, .. } = flying;
         let length = flying.length();
         // A client behind a translator knows the address that it has, and not the one that the world sees.
-        let local = self.translated.get(&to).map_or(to, |index| client_address(*index));
+        let behind = self.translated.get(&to).filter(|index| !self.clients[**index].own.contains(&to));
+        let local = behind.map_or(to, |index| client_address(*index));
         let endpoint = if to == server_address() {
             self.laws.server_received(from, length, flying.client);
             &mut self.server
@@ -276,7 +305,9 @@ impl World {
                 }
             });
             for mut flying in sent {
-                flying.from = client.outside;
+                if flying.from == client_address(index) {
+                    flying.from = client.outside;
+                }
                 flying.client = Some((index, client.has_received));
                 overhear(&mut self.overheard, true, index, &flying);
                 Self::send(now, &mut self.order, &mut self.flying, attacker, flying);

@@ -1,0 +1,206 @@
+//! Key updates (RFC 9001 section 6): when this side begins one, and what a packet of another key phase means.
+
+use super::{Connection, Progress};
+use crate::error::{CloseReason, TransportError};
+use crate::key_phase::{AeadLimits, Other, Use};
+use trace::event::DropReason;
+use units::{Duration, Time};
+use wire::Code;
+
+impl Connection {
+    /// Asks for an update of the packet protection keys. It is made with the first packet that may begin one: the handshake
+    /// must be confirmed, a packet of the present key phase acknowledged, and the update before settled
+    /// (RFC 9001 sections 6.1 and 6.5).
+    pub fn update_keys(&mut self) {
+        self.key_phases.request();
+    }
+
+    /// The 1-RTT keys are there.
+    pub(super) fn begin_key_phases(&mut self) {
+        let Some(keys) = self.data.keys.as_ref() else { return };
+        let limits = AeadLimits {
+            confidentiality: keys.local.confidentiality_limit(),
+            integrity: keys.remote.integrity_limit(),
+        };
+        let lower = self.config.aead_limits.unwrap_or(limits);
+        self.key_phases.begin(AeadLimits {
+            confidentiality: limits.confidentiality.min(lower.confidentiality),
+            integrity: limits.integrity.min(lower.integrity),
+        });
+    }
+
+    /// The handshake is complete: the next keys can be made ahead of time.
+    pub(super) fn prepare_next_keys(&mut self) {
+        self.key_phases.next = self.session.next_keys().map(Box::new);
+    }
+
+    /// What the key phases count with as a probe timeout.
+    fn key_pto(&self) -> Duration {
+        self.recovery.rtt.pto() + self.peer_max_ack_delay
+    }
+
+    /// Before a 1-RTT packet is begun. Gives whether it may be.
+    #[cold]
+    pub(super) fn check_key_use(&mut self, now: Time) -> bool {
+        let confirmed = self.progress == Progress::Confirmed;
+        match self.key_phases.before_sealing(now, confirmed, self.key_pto()) {
+            Use::Fine => true,
+            Use::Update => {
+                self.advance_keys(now, None);
+                true
+            }
+            Use::Exhausted => {
+                // RFC 9001 section 6.6: nothing may be sent any more, not even why.
+                let reason = "the key was used as often as it may be";
+                let error = TransportError::new(Code::AEAD_LIMIT_REACHED, reason);
+                self.begin_draining(now, CloseReason::Transport(error));
+                false
+            }
+        }
+    }
+
+    /// The next key phase begins, in both directions: here, or with a packet of the peer of this number.
+    fn advance_keys(&mut self, now: Time, received: Option<u64>) {
+        let (Some(next), Some(keys)) = (self.key_phases.next.take(), self.data.keys.as_mut()) else { return };
+        keys.local.update(next.local);
+        let old = keys.remote.update(next.remote);
+        let next_number = self.data.sent.next_number();
+        self.key_phases.advance(now, old, self.key_pto(), (next_number, received));
+        self.stats.key_updates += 1;
+        self.prepare_next_keys();
+        self.trace_key_update(now);
+    }
+
+    /// Opens a 1-RTT packet whose key phase is not the present one: it was overtaken by an update, or begins one.
+    #[cold]
+    pub(super) fn open_other_phase(
+        &mut self,
+        now: Time,
+        number: u64,
+        bytes: &mut [u8],
+        start: usize,
+    ) -> Result<usize, DropReason> {
+        let likely = self.key_phases.other(number);
+        // An attempt that fails leaves nothing of the packet.
+        let kept = bytes.to_vec();
+        if likely == Other::Next {
+            let next = self.key_phases.next.as_ref().map(|keys| keys.remote.open(number, bytes, start));
+            if let Some(Ok(length)) = next {
+                if !self.key_phases.may_follow() {
+                    // RFC 9001 section 6.2: twice, and no acknowledgement in between.
+                    self.fail_update(now, "a key update before the last one was acknowledged");
+                    return Err(DropReason::Invalid);
+                }
+                self.advance_keys(now, Some(number));
+                self.key_phases.opened_previous = false;
+                return Ok(length);
+            }
+            bytes.copy_from_slice(&kept);
+        }
+        let tried = likely == Other::Next && self.key_phases.next.is_some();
+        let Some(previous) = self.key_phases.previous(now) else {
+            return Err(if tried { DropReason::DecryptionFailure } else { DropReason::KeyUnavailable });
+        };
+        let length = previous.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
+        if likely == Other::Next {
+            // RFC 9001 section 6.4: a higher number under older keys.
+            self.fail_update(now, "old keys after new ones");
+            return Err(DropReason::Invalid);
+        }
+        self.key_phases.opened_previous = true;
+        Ok(length)
+    }
+
+    fn fail_update(&mut self, now: Time, reason: &'static str) {
+        self.fail(now, TransportError::new(Code::KEY_UPDATE_ERROR, reason));
+    }
+
+    /// A packet did not open. RFC 9001 section 6.6: only so many forgeries may be tried.
+    #[cold]
+    pub(super) fn note_open_failure(&mut self, now: Time) {
+        if self.key_phases.on_failure() {
+            let reason = "too many packets that do not open";
+            self.fail(now, TransportError::new(Code::AEAD_LIMIT_REACHED, reason));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{CloseReason, Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
+    use random::Stream;
+    use std::sync::Arc;
+    use units::Time;
+    use wire::{Code, Ecn};
+
+    const CLIENT: &str = "10.0.0.1:1";
+    const SERVER: &str = "10.0.0.2:2";
+
+    /// Moves datagrams in both directions until there are none.
+    fn settle(client: &mut Endpoint, server: &mut Endpoint) -> Option<Handle> {
+        let (mut quiet, mut accepted) = (false, None);
+        while !quiet {
+            quiet = true;
+            for from_client in [true, false] {
+                let (from, to) =
+                    if from_client { (&mut *client, &mut *server) } else { (&mut *server, &mut *client) };
+                accepted = accepted.or_else(|| if from_client { None } else { from.next_active() });
+                let mut bytes = Vec::new();
+                while let Some(transmit) = from.transmit(Time::ZERO, &mut bytes) {
+                    let datagram = Datagram {
+                        local: transmit.remote,
+                        remote: transmit.local,
+                        ecn: Ecn::NotEct,
+                        bytes: &mut bytes,
+                        hole: transmit.hole,
+                        damage: None,
+                    };
+                    to.receive(Time::ZERO, datagram);
+                    bytes.clear();
+                    quiet = false;
+                }
+            }
+        }
+        accepted
+    }
+
+    /// RFC 9001 section 6.4: a client that goes back to the keys of the phase before.
+    #[test]
+    fn old_keys_after_new_ones_are_refused() {
+        let context = tls::Context::new(&tls::Options::default(), &[b"test"], 1).unwrap();
+        let config = Arc::new(Config::default());
+        let accept = Some(config.clone());
+        let options =
+            EndpointOptions { accept, ..EndpointOptions::new(SERVER.parse().unwrap(), context.clone()) };
+        let mut server = Endpoint::new(options, Stream::new(1, "server"));
+        let options = EndpointOptions::new(CLIENT.parse().unwrap(), context);
+        let mut client = Endpoint::new(options, Stream::new(1, "client"));
+        let opening = Opening::new(SERVER.parse().unwrap(), config);
+        let handle = client.connect(Time::ZERO, opening).unwrap();
+        let at_server = settle(&mut client, &mut server).unwrap();
+
+        let ping = |client: &mut Endpoint, server: &mut Endpoint| {
+            client.get_mut(handle).unwrap().data.ping = true;
+            settle(client, server);
+        };
+        let connection = client.get_mut(handle).unwrap();
+        let next = connection.key_phases.next.take().unwrap();
+        let old = connection.data.keys.as_mut().unwrap().local.update(next.local);
+        connection.key_phases.bit = true;
+        // The answers come under the next keys, too.
+        connection.data.keys.as_mut().unwrap().remote.update(next.remote);
+        ping(&mut client, &mut server);
+        let connection = server.get(at_server).unwrap();
+        assert_eq!((connection.stats().key_updates, connection.close_reason()), (1, None));
+
+        let connection = client.get_mut(handle).unwrap();
+        connection.data.keys.as_mut().unwrap().local.update(old);
+        connection.key_phases.bit = false;
+        ping(&mut client, &mut server);
+        let reason = server.get(at_server).unwrap().close_reason();
+        assert!(
+            matches!(reason, Some(CloseReason::Transport(error)) if error.code == Code::KEY_UPDATE_ERROR),
+            "{reason:?}"
+        );
+    }
+}
