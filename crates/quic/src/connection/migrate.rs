@@ -15,6 +15,9 @@ use wire::{Code, ConnectionId, Frame, Frames, Side};
 /// A path that is only tried, or left, and of which nothing is heard, is forgotten after so many probe timeouts.
 const MEMORY: u64 = 3;
 
+/// How often the patience with a path doubles at most, when validations fail one after the other.
+const MOST_DOUBLINGS: u32 = 8;
+
 impl Connection {
     // ---- what an application does ----
 
@@ -290,10 +293,7 @@ impl Connection {
             // RFC 9000 section 9.3.2: a validation that a further move overtakes is abandoned.
             return self.let_go(now, &old);
         }
-        if let Some(index) = self.others.find_role(Role::Fallback) {
-            let older = self.others.remove(index);
-            self.let_go(now, &older);
-        }
+        let older = self.others.find_role(Role::Fallback).map(|index| self.others.remove(index));
         old.path.validation = None;
         match self.origin.side {
             Side::Server if self.local_ids.owns(old.path.addressed_to.as_bytes()) => {
@@ -309,12 +309,17 @@ impl Connection {
             }
         }
         self.add_other(now, old);
+        if let Some(older) = older {
+            // Only now: the two may have shared an id.
+            self.let_go(now, &older);
+        }
     }
 
     /// The path in use does not work: back to the last that did.
     fn fall_back(&mut self, now: Time) {
         let (local, remote) = (self.path.local, self.path.remote);
         self.stats.path_validations_failed += 1;
+        self.others.failures += 1;
         self.events.push_back(Event::PathFailed { local, remote });
         self.trace_migration(now, MigrationState::MigrationAbandoned, local, remote);
         self.path.validation = None;
@@ -353,6 +358,7 @@ impl Connection {
 
     /// The path in use has proven good.
     pub(super) fn on_current_proven(&mut self, now: Time) {
+        self.others.failures = 0;
         let (local, remote) = (self.path.local, self.path.remote);
         self.trace_migration(now, MigrationState::MigrationComplete, local, remote);
         if self.origin.side == Side::Client
@@ -369,6 +375,7 @@ impl Connection {
     pub(super) fn on_other_proven(&mut self, now: Time, index: usize, took: Duration) {
         let Some(other) = self.others.get_mut(index) else { return };
         let (role, local, remote) = (other.role, other.path.local, other.path.remote);
+        self.others.failures = 0;
         if let Role::Candidate { moves } = role {
             self.trace_migration(now, MigrationState::ProbingSuccessful, local, remote);
             if moves {
@@ -407,6 +414,7 @@ impl Connection {
                 let (local, remote) = (gone.path.local, gone.path.remote);
                 // RFC 9000-9.6.1-1: the path in use stays in use.
                 self.trace_migration(now, MigrationState::ProbingAbandoned, local, remote);
+                self.others.failures += 1;
                 if self.origin.side == Side::Client {
                     self.stats.path_validations_failed += 1;
                     self.events.push_back(Event::PathFailed { local, remote });
@@ -483,10 +491,13 @@ impl Connection {
     // ---- times ----
 
     /// The larger one of the probe timeouts of the path in use and of a path of which nothing is known
-    /// (RFC 9000 section 8.2.4).
+    /// (RFC 9000 section 8.2.4), and longer after failures.
     pub(super) fn patience(&self) -> Duration {
         let unknown = congestion::RttEstimate::new(self.config.initial_rtt);
-        self.probe_timeout().max(unknown.pto() + self.peer_max_ack_delay)
+        let expected = self.probe_timeout().max(unknown.pto() + self.peer_max_ack_delay);
+        // Where that was too short, a longer one is: else two ends whose first guess of the RTT is too low would go to and
+        // fro between paths that both work.
+        expected * (1 << self.others.failures.min(MOST_DOUBLINGS))
     }
     /// How long a client keeps the path that it left: what the server asks there comes within a round trip.
     fn linger(&self, left: Option<&Recovery>) -> Duration {

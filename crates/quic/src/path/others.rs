@@ -73,6 +73,8 @@ pub(crate) struct Others {
     list: Vec<Other>,
     /// The datagram that is being processed, if it came on another path than the one in use.
     pub(crate) arrival: Option<Arrival>,
+    /// Validations that failed since the last that did not.
+    pub(crate) failures: u32,
 }
 
 impl Others {

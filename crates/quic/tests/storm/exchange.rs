@@ -271,6 +271,10 @@ impl Exchange {
         text
     }
 
+    /// Whether this client's connection was established at both ends.
+    pub(crate) fn is_established(&self, client: usize) -> bool {
+        self.partners.contains_key(&client)
+    }
     /// Whether all streams of this client's connection have come to their end at both ends.
     pub(crate) fn is_done(&self, client: usize) -> bool {
         let Some(accepted) = self.partners.get(&client) else { return false };
