@@ -184,6 +184,10 @@ RUNNER := cd interop && PYTHONDONTWRITEBYTECODE=1 ../$(BIN)/python -m runner
 interop: interop-peers $(PEERS)/bin/quiclab build deps ## the interoperability matrix, or ARGUMENTS='--peer quinn --case retry'
 	$(RUNNER) $(if $(ARGUMENTS),$(ARGUMENTS),--jobs 3 --write)
 
+.PHONY: interop-quick
+interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed $(PEERS)/bin/quiclab build deps $(VENV)/.checks ## a part of the matrix in minutes
+	$(BIN)/python -m pytest interop/test_quick.py
+
 .PHONY: interop-throughput
 interop-throughput: interop-peers $(PEERS)/bin/quiclab build ## 1 GB with each peer, in both directions
 	$(RUNNER) --throughput

@@ -39,9 +39,7 @@ def cells(options: argparse.Namespace) -> list[tuple[dict[str, str], Cell]]:
         for case in options.case or CASES:
             for role in options.role or ROLES:
                 ours, theirs = STACKS[options.ours], STACKS[peer]
-                again = (
-                    f"make interop ARGUMENTS='--peer {peer} --case {case} --role {role} --seed {options.seed} --keep'"
-                )
+                again = matrix.again(peer, case, role, options.seed)
                 client, server = (ours, theirs) if role == "client" else (theirs, ours)
                 row = {"peer": peer, "case": case, "role": role, "version": str(theirs.about["name"])}
                 cell = Cell(f"{peer}-{case}-{role}", CASES[case], role, client, server, options.seed, again)
@@ -55,6 +53,7 @@ def main() -> int:
     if options.page:
         matrix.write_page()
         return 0
+    options.out = options.out.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     trusted = certificates(options.out / "certificates")
     if options.throughput:

@@ -192,15 +192,16 @@ class Cell:
 class Program:
     """One of the three programs of a cell, with its output in files."""
 
-    def __init__(self, command: list[str], folder: Path, name: str) -> None:
+    def __init__(self, command: list[str], folder: Path, name: str, qlog: bool = True) -> None:
         self.name, self.folder = name, folder
         self.log = folder / f"{name}.log"
         environment = {
             **os.environ,
             "SSLKEYLOGFILE": str(folder / f"{name}.keys"),
-            "QLOGDIR": str(folder / f"{name}.qlog"),
             "PYTHONPATH": str(ROOT / "python"),
         }
+        if qlog:
+            environment["QLOGDIR"] = str(folder / f"{name}.qlog")
         self.out = (folder / f"{name}.out").open("wb")
         self.err = self.log.open("wb")
         self.process = subprocess.Popen(command, stdout=self.out, stderr=self.err, env=environment, cwd=folder)

@@ -1,6 +1,7 @@
 """The matrix: interop/matrix.json, and docs/interop.md that is made from it."""
 
 import json
+import tomllib
 from pathlib import Path
 
 from cases import CASES
@@ -10,6 +11,8 @@ from runner.stacks import OTHERS, ROOT
 MATRIX = ROOT / "interop" / "matrix.json"
 THROUGHPUT = ROOT / "interop" / "throughput.json"
 PAGE = ROOT / "docs" / "interop.md"
+
+SOURCES = ROOT / "interop" / "unsupported.toml"
 
 Row = dict[str, str]
 
@@ -41,6 +44,17 @@ def save(rows: list[Row]) -> None:
     write_page()
 
 
+def load_sources() -> list[Row]:
+    """What peers cannot do: peer, option, reason, source."""
+    rows: list[Row] = tomllib.loads(SOURCES.read_text(encoding="utf-8"))["unsupported"]
+    return rows
+
+
+def again(peer: str, case: str, role: str, seed: int) -> str:
+    """The command that runs a cell again and keeps its folder."""
+    return f"make interop ARGUMENTS='--peer {peer} --case {case} --role {role} --seed {seed} --keep'"
+
+
 def key(row: Row) -> tuple[str, str, str]:
     """What a row is about."""
     return row["peer"], row["case"], row["role"]
@@ -69,12 +83,15 @@ def write_page() -> None:
         text.append("| " + " | ".join(line) + " |")
     text += ["", "## The cases", ""]
     text += [f"* `{case.name}`: {case.about}" for case in CASES.values()]
-    for result, title in ("unsupported", "What peers do not support"), ("failed", "What failed"):
-        chosen = [row for row in rows if row["result"] == result]
-        if chosen:
-            text += ["", f"## {title}", ""]
-        for row in chosen:
-            text.append(f"* {row['peer']}, `{row['case']}`, quiclab as {row['role']}: {row.get('reason', '')}")
+    failed = [row for row in rows if row["result"] == "failed"]
+    if failed:
+        text += ["", "## What failed", ""]
+    for row in failed:
+        text.append(f"* {row['peer']}, `{row['case']}`, quiclab as {row['role']}: {row.get('reason', '')}")
+    text += ["", "## What peers do not support", ""]
+    for row in load_sources():
+        peer = versions.get(row["peer"], row["peer"])
+        text.append(f"* {peer}, `{row['option']}`: {row['reason']} ([source]({row['source']}))")
     text += throughput()
     PAGE.write_text("\n".join(text) + "\n", encoding="utf-8")
 

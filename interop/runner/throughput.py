@@ -68,6 +68,7 @@ def transfer(client: Stack, server: Stack, size: int, folder: Path, certificates
             ],
             folder,
             "server",
+            qlog=False,
         )
         programs.append(serving)
         serving.wait_for("listening on ")
@@ -86,6 +87,7 @@ def transfer(client: Stack, server: Stack, size: int, folder: Path, certificates
             ],
             folder,
             "client",
+            qlog=False,
         )
         programs.append(fetching)
         code = fetching.wait(LONGEST + 15)

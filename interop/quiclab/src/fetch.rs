@@ -1,5 +1,6 @@
 //! The client: each file is one request on a stream of its own.
 
+use crate::diary::Diary;
 use crate::files::Store;
 use crate::socket::Socket;
 use crate::stack::{Stack, after};
@@ -9,6 +10,7 @@ use live::Clock;
 use quic::{Config, Endpoint, EndpointOptions, Handle, Migration, Opening};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use trace::Interest;
 use traffic::WebClient;
 use traffic::web::Request;
 use units::{Duration, Time};
@@ -22,9 +24,14 @@ pub(crate) fn fetch(options: &Fetch) -> Result<(), Failure> {
     let server = options.urls.first().ok_or("no URL")?.address;
     let socket = Socket::bind(any(server))?;
     let tls = settings::client(options, &clock)?;
-    let endpoint = Endpoint::new(EndpointOptions::new(socket.local(), tls), live::system_random()?);
+    let diary = Diary::from_environment()?;
+    let endpoint_options = EndpointOptions {
+        interest: diary.as_ref().map_or(Interest::NONE, |_| Diary::INTEREST),
+        ..EndpointOptions::new(socket.local(), tls)
+    };
+    let endpoint = Endpoint::new(endpoint_options, live::system_random()?);
     let config = settings::transport(&settings::changes(&options.shared))?;
-    let mut stack = Stack::new(clock, endpoint, vec![socket], None)?;
+    let mut stack = Stack::new(clock, endpoint, diary, vec![socket], None)?;
     let end = Time::ZERO + Duration::from_secs(options.timeout.as_secs());
     for (index, batch) in options.batches().iter().enumerate() {
         let early = index > 0 && options.connections == Connections::EarlyData;
@@ -58,7 +65,7 @@ fn connection(
     let now = stack.clock.now();
     let handle = stack.endpoint.connect(now, opening.to_host(first.host.clone()))?;
     stack.hosts.clear();
-    stack.host(handle, Box::new(client));
+    stack.host(handle, Box::new(client))?;
     let mut moves = options.migrate;
     loop {
         let now = stack.clock.now();

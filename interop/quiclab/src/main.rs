@@ -5,6 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod diary;
 mod fetch;
 mod files;
 mod serve;

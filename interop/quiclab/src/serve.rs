@@ -1,5 +1,6 @@
 //! The server.
 
+use crate::diary::Diary;
 use crate::files::Folder;
 use crate::socket::Socket;
 use crate::stack::Stack;
@@ -8,6 +9,7 @@ use command_line::Serve;
 use live::Clock;
 use quic::{Endpoint, EndpointOptions};
 use std::net::SocketAddr;
+use trace::Interest;
 use traffic::WebServer;
 use units::Duration;
 
@@ -20,8 +22,10 @@ pub(crate) fn serve(options: &Serve) -> Result<(), Failure> {
     }
     let mut sockets = vec![Socket::bind(options.listen)?];
     let local = sockets[0].local();
+    let diary = Diary::from_environment()?;
     let endpoint_options = EndpointOptions {
         accept: Some(settings::transport(&changes)?),
+        interest: diary.as_ref().map_or(Interest::NONE, |_| Diary::INTEREST),
         ..EndpointOptions::new(local, settings::server(options, &clock)?)
     };
     let mut endpoint = Endpoint::new(endpoint_options, live::system_random()?);
@@ -37,7 +41,7 @@ pub(crate) fn serve(options: &Serve) -> Result<(), Failure> {
     let welcome =
         move || -> Box<dyn traffic::Application> { Box::new(WebServer::new(Box::new(Folder(root.clone())))) };
     println!("listening on {local}");
-    let mut stack = Stack::new(clock, endpoint, sockets, Some(Box::new(welcome)))?;
+    let mut stack = Stack::new(clock, endpoint, diary, sockets, Some(Box::new(welcome)))?;
     loop {
         let deadline = stack.clock.now() + Duration::from_secs(1);
         stack.turn(deadline)?;

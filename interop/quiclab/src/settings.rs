@@ -38,7 +38,7 @@ pub(crate) fn changes(shared: &Shared) -> Vec<(&'static str, &'static str)> {
         changes.push(("versions", "1 2"));
     }
     if shared.key_update {
-        changes.push(("key_update_after", "300 ms"));
+        changes.push(("key_update_after", "100"));
     }
     if shared.ecn {
         changes.push(("ecn", "true"));

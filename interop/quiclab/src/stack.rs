@@ -1,6 +1,7 @@
 //! The endpoint on its sockets, and the applications on its connections.
 
 use crate::Failure;
+use crate::diary::{Diary, Page, note};
 use crate::socket::{Buffers, Socket};
 use live::Clock;
 use quic::{CloseReason, Connection, Datagram, Endpoint, Event, Handle};
@@ -8,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::Write;
 use std::net::SocketAddr;
+use trace::Side;
 use traffic::{Application, QuicTransport};
 use units::{Duration, Time};
 use wire::Ecn;
@@ -19,6 +21,8 @@ const BUDGET: usize = 256;
 pub(crate) struct Host {
     pub(crate) handle: Handle,
     pub(crate) application: Box<dyn Application>,
+    /// Its qlog.
+    pub(crate) page: Option<Page>,
     /// When its handshake was complete.
     pub(crate) connected_at: Option<Time>,
     /// Why it ended, if it has.
@@ -35,6 +39,7 @@ pub(crate) struct Stack {
     pub(crate) hosts: Vec<Host>,
     welcome: Option<Welcome>,
     key_log: Option<File>,
+    diary: Option<Diary>,
     buffers: Buffers,
     datagram: Vec<u8>,
 }
@@ -43,6 +48,7 @@ impl Stack {
     pub(crate) fn new(
         clock: Clock,
         endpoint: Endpoint,
+        diary: Option<Diary>,
         sockets: Vec<Socket>,
         welcome: Option<Welcome>,
     ) -> Result<Stack, Failure> {
@@ -51,12 +57,15 @@ impl Stack {
             None => None,
         };
         let (buffers, datagram) = (Buffers::new(), Vec::with_capacity(2048));
-        Ok(Stack { clock, endpoint, sockets, hosts: Vec::new(), welcome, key_log, buffers, datagram })
+        let hosts = Vec::new();
+        Ok(Stack { clock, endpoint, sockets, hosts, welcome, key_log, diary, buffers, datagram })
     }
 
     /// Puts an application on a connection.
-    pub(crate) fn host(&mut self, handle: Handle, application: Box<dyn Application>) {
-        self.hosts.push(Host { handle, application, connected_at: None, ended: None });
+    pub(crate) fn host(&mut self, handle: Handle, application: Box<dyn Application>) -> Result<(), Failure> {
+        let page = self.diary.as_mut().map(|diary| diary.page(Side::Client)).transpose()?;
+        self.hosts.push(Host { handle, application, page, connected_at: None, ended: None });
+        Ok(())
     }
 
     /// Waits until there is something to do, at most until `deadline`, and does it.
@@ -102,7 +111,7 @@ impl Stack {
     /// Lets applications and endpoint do all that they have to do now.
     fn send(&mut self, now: Time) -> Result<(), Failure> {
         for _ in 0..BUDGET {
-            self.attend(now)?;
+            self.attend(now, true)?;
             self.datagram.clear();
             let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else { break };
             if let Some(hole) = transmit.hole {
@@ -113,26 +122,34 @@ impl Stack {
                 socket.push(transmit.remote, transmit.ecn, &self.datagram)?;
             }
         }
-        self.attend(now)?;
+        // What is touched here is busy in the next turn, so only what has something to say.
+        self.attend(now, false)?;
         for socket in &mut self.sockets {
             socket.flush()?;
         }
         Ok(())
     }
 
-    fn attend(&mut self, now: Time) -> Result<(), Failure> {
+    /// Tells applications what has happened. `all`: also looks after connections without events, for their secrets and
+    /// records.
+    fn attend(&mut self, now: Time, all: bool) -> Result<(), Failure> {
         if let (Some(welcome), Some(handle)) = (&self.welcome, self.endpoint.next_active())
             && !self.hosts.iter().any(|host| host.handle == handle)
         {
             let application = welcome();
             self.hosts.retain(|host| self.endpoint.get(host.handle).is_some());
-            self.hosts.push(Host { handle, application, connected_at: None, ended: None });
+            let page = self.diary.as_mut().map(|diary| diary.page(Side::Server)).transpose()?;
+            self.hosts.push(Host { handle, application, page, connected_at: None, ended: None });
         }
         for host in &mut self.hosts {
             let Some(connection) = self.endpoint.get(host.handle) else { continue };
-            if connection.has_events() || host.connected_at.is_none() {
+            let quiet = !connection.has_events() && host.connected_at.is_some() && self.diary.is_none();
+            if connection.has_events() || all && !quiet {
                 let connection = self.endpoint.get_mut(host.handle).ok_or("a connection is gone")?;
                 attend(now, host, connection, &mut self.key_log)?;
+                if let Some(page) = &mut host.page {
+                    note(page, connection)?;
+                }
             }
         }
         Ok(())
