@@ -37,6 +37,7 @@ fn masked(key: SipKey, id: u64) -> u64 {
 
 impl IdMaker {
     fn make(&self, random: &mut Stream) -> ConnectionId {
+        // RFC 9000-5.1-1: neither the nonce nor the slot under its mask is the same in two ids of a connection.
         let nonce = random.bits() & !(MAX_SLOTS as u64 - 1);
         let id = masked(self.key.ids(), nonce | u64::from(self.slot));
         ConnectionId::new(&id.to_be_bytes()).unwrap_or(ConnectionId::EMPTY)
@@ -86,7 +87,11 @@ impl LocalIds {
 
     fn issue(&mut self) -> NumberedId {
         // RFC 9000-10.3.2-3, 9000-10.3.2-4: five random bytes for each slot make it improbable that an id comes again.
-        let id = self.maker.make(&mut self.random);
+        let mut id = self.maker.make(&mut self.random);
+        // RFC 9000-5.1-2: not even by chance.
+        while self.active.iter().any(|known| known.id == id) {
+            id = self.maker.make(&mut self.random);
+        }
         // RFC 9000-10.3.2-1, 9000-10.3.2-5: it follows from the id, and only for who has the secret.
         // RFC 9000-10.3.2-2: all ids have one length.
         let token = self.maker.key.reset_token(id.as_bytes());

@@ -3,6 +3,7 @@
 use super::{Connection, Progress};
 use crate::error::{CloseReason, TransportError};
 use crate::event::Event;
+use crate::path::AMPLIFICATION;
 use crate::space::SpaceKind;
 use units::{Duration, Time};
 use wire::{Code, Frame};
@@ -22,6 +23,8 @@ pub(super) enum Phase {
         pending: bool,
         /// Datagrams that came since.
         received: u64,
+        /// How many bytes may answer them; `None` until the first CONNECTION_CLOSE was sent, which answers nothing.
+        credit: Option<u64>,
     },
     /// The other side closed it: nothing is sent any more (10.2.2).
     Draining { until: Time },
@@ -46,7 +49,8 @@ impl Connection {
             return;
         }
         self.end(now, reason);
-        self.phase = Phase::Closing { until: now + self.lingering(), pending: true, received: 0 };
+        self.phase =
+            Phase::Closing { until: now + self.lingering(), pending: true, received: 0, credit: None };
         self.trace_state(now, "closing");
     }
 
@@ -68,18 +72,27 @@ impl Connection {
     }
 
     /// 10.2.1: CONNECTION_CLOSE again, for the 1st, 2nd, 4th, 8th ... datagram that still comes.
-    pub(super) fn answer_while_closing(&mut self) {
-        if let Phase::Closing { pending, received, .. } = &mut self.phase {
+    pub(super) fn answer_while_closing(&mut self, length: u64) {
+        if let Phase::Closing { pending, received, credit, .. } = &mut self.phase {
             *received += 1;
             *pending |= received.is_power_of_two();
+            // RFC 9000-10.2.1-1: it is not opened, so anybody may have sent it.
+            *credit = credit.map(|credit| credit + AMPLIFICATION * length);
         }
     }
 
-    /// Whether CONNECTION_CLOSE is to be sent, and then notes that it is.
-    pub(super) fn take_close(&mut self) -> bool {
-        match &mut self.phase {
-            Phase::Closing { pending, .. } => std::mem::take(pending),
-            _ => false,
+    /// How large a datagram with CONNECTION_CLOSE may be, if one is to be sent.
+    pub(super) fn closing_limit(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Closing { pending: true, credit, .. } => Some(credit.unwrap_or(u64::MAX)),
+            _ => None,
+        }
+    }
+    /// CONNECTION_CLOSE was sent, in so many bytes.
+    pub(super) fn note_close_sent(&mut self, length: u64) {
+        if let Phase::Closing { pending, credit, .. } = &mut self.phase {
+            *pending = false;
+            *credit = Some(credit.map_or(0, |credit| credit.saturating_sub(length)));
         }
     }
 

@@ -21,7 +21,7 @@ impl Connection {
         if self.phase != Phase::Open {
             return Err(DatagramError::Closed);
         }
-        // RFC 9221-3-1.
+        // RFC 9221-3-1; 9000-19.21-1: the only frame of an extension.
         let maximum = self.max_datagram_size().ok_or(DatagramError::NotNegotiated)?;
         if data.len() > maximum as u64 {
             return Err(DatagramError::TooLarge { maximum });
@@ -63,7 +63,7 @@ impl Connection {
         self.datagrams.as_ref().is_some_and(|datagrams| !datagrams.events.is_empty())
     }
     /// Appends the datagrams that fit. RFC 9221-5-1, 9221-6-1: only where streams send, too; 9221-5.4-1: and only where
-    /// window and pacer were asked.
+    /// window and pacer were asked, 9000-19.21-2.
     pub(super) fn fill_datagrams(&mut self, payload: &mut Payload<'_>) {
         let (maximum, frame) = (self.max_datagram_size().unwrap_or(0), self.peer_datagram_frame());
         if let Some(datagrams) = &mut self.datagrams {

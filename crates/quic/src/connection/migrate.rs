@@ -45,7 +45,7 @@ impl Connection {
         if self.progress != Progress::Confirmed {
             return Err(MigrateError::NotConfirmed);
         }
-        // RFC 9000-9-2: it holds for the address of the handshake only (18.2).
+        // RFC 9000-9-2, 9000-18.2-2: it holds for the address of the handshake only (18.2).
         let disabled = self.peer.as_ref().is_some_and(|peer| peer.disable_active_migration);
         if disabled && self.path.remote == self.origin.remote {
             return Err(MigrateError::Disabled);
@@ -163,6 +163,7 @@ impl Connection {
         let elsewhere_here = !crate::path::same_local(self.path.local, other.path.local);
         if moves && elsewhere_here && !other.path.is_proven() {
             // RFC 9000-9.6.2-2: the original address goes on sending until the path from the preferred one is proven.
+            // RFC 9000-9.6.3-2: and that one is under the limit of an address that is not, wherever the client is now.
             other.role = Role::Candidate { moves: true };
         } else if moves {
             return self.move_to(now, index);

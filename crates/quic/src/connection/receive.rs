@@ -89,7 +89,7 @@ impl Connection {
             Phase::Open => {}
             // RFC 9000-10.2.1-2: what comes from elsewhere is not answered.
             Phase::Closing { .. } if self.others.arrival.take().is_some() => return,
-            Phase::Closing { .. } => return self.answer_while_closing(),
+            Phase::Closing { .. } => return self.answer_while_closing(length as u64),
             Phase::Draining { .. } | Phase::Gone => {
                 self.others.arrival = None;
                 return;
@@ -210,11 +210,12 @@ impl Connection {
         // RFC 9000-7.2-3, 9000-7.2-6: the peer's id is that of its first packet.
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
-        if header.version != wire::Version::V1 && header.version != wire::Version::NEGOTIATION {
+        // RFC 9000-5.2.1-1.
+        if header.version != self.origin.version && header.version != wire::Version::NEGOTIATION {
             return false;
         }
         let initial = match self.origin.side {
-            // RFC 9000-14.1-3: clients' Initial packets come in datagrams of full size.
+            // RFC 9000-14.1-3: clients' Initial packets come in datagrams of full size. 9000-8.2.1-4: no others need to.
             Side::Server => datagram_length >= usize::from(MIN_PAYLOAD),
             // RFC 9000-17.2.2-2: servers' Initial packets have no token.
             Side::Client => header.token(packet).is_empty(),
@@ -399,10 +400,13 @@ impl Connection {
     /// version that was tried.
     fn on_version_negotiation(&mut self, now: Time, header: &Header, packet: &[u8]) {
         let expected = self.origin.side == Side::Client
+            // RFC 9000-6.2-2: a Retry counts too.
             && self.stats.packets_received == 0
             && header.source == self.origin.original_destination
             && header.destination == self.local_ids.first();
-        if expected && !header.versions(packet).any(|version| version == wire::Version::V1) {
+        // RFC 9000-6.2-3: a server that speaks the version in use has no reason to list it.
+        if expected && !header.versions(packet).any(|version| version == self.origin.version) {
+            // RFC 9000-6.2-1: no other version is spoken here.
             self.end(now, crate::CloseReason::VersionMismatch);
             self.phase = Phase::Gone;
         } else {

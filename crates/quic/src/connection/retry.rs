@@ -70,7 +70,8 @@ impl Connection {
         }
         self.stats.packets_received += 1;
         self.trace_retry_received(now, header, packet.len());
-        // RFC 9000-8.1.2-1, 9000-8.1.3-6, 9000-8.1.3-1: in the place of a token of NEW_TOKEN.
+        // RFC 9000-8.1.2-1, 9000-8.1.3-6, 9000-8.1.3-1: in the place of a token of NEW_TOKEN. 9000-8.1.3-2: it is gone with
+        // the connection.
         self.token = header.token(packet).to_vec();
         self.origin.retry_source = Some(header.source);
         // RFC 9000-17.2.5.1-3: and the keys of Initial packets follow from it (RFC 9001 section 5.2).
@@ -120,7 +121,7 @@ impl Connection {
         let oldest = self.space(SpaceKind::Initial).and_then(|space| space.sent.oldest());
         let rtt: Option<Duration> = oldest.map(|packet| now.since(packet.sent_at));
         for kind in [SpaceKind::Initial, SpaceKind::Data] {
-            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2: the same bytes under new numbers.
+            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes under new numbers.
             self.lose_all(now, kind);
         }
         if let Some(recovery) = Recovery::fresh(&self.config, rtt) {

@@ -338,8 +338,10 @@ impl Connection {
                     kind: self.packet_kind(early),
                     version: self.origin.version,
                     destination,
+                    // RFC 9000-17.2.5.2-5: the same from the first packet to the last with a long header.
                     source: self.local_ids.first(),
                     // RFC 9000-8.1.2-1, 9000-8.1.3-1: written for Initial packets only, and for all of them.
+                    // RFC 9000-17.2.2-1: a server has none.
                     token: &self.token,
                     number,
                 };
@@ -451,12 +453,16 @@ impl Connection {
 
     /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
     fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if self.path.is_blocked() || !self.take_close() {
+        if self.path.is_blocked() {
             return None;
         }
-        let limit = self.path.payload(self.config.max_udp_payload);
+        let limit = self.path.payload(self.config.max_udp_payload) as u64;
+        let limit = limit.min(self.closing_limit()?) as usize;
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
+        if pad && limit < usize::from(MIN_PAYLOAD) {
+            return None;
+        }
         for (i, kind) in spaces.iter().copied().enumerate() {
             let destination = self.remote_ids.current();
             let Some(begun) = self.begin_packet(kind, destination, buffer) else { continue };
@@ -486,7 +492,9 @@ impl Connection {
             self.contents = contents;
             self.stats.packets_sent += 1;
         }
-        self.finish_datagram(now, buffer, &Made::default())
+        let transmit = self.finish_datagram(now, buffer, &Made::default())?;
+        self.note_close_sent(transmit.length as u64);
+        Some(transmit)
     }
 }
 

@@ -38,7 +38,7 @@ impl Connection {
 
     /// PATH_CHALLENGE (19.17).
     pub(super) fn on_challenge(&mut self, data: [u8; 8]) {
-        // RFC 9000-8.2.2-1, 9000-8.2.2-3: each is answered on the path that it came on. RFC 9000-8.2.2-7: once.
+        // RFC 9000-8.2.2-1, 9000-8.2.2-3, 9000-19.17-1: each is answered on the path that it came on. RFC 9000-8.2.2-7: once.
         if let Some(arrival) = &mut self.others.arrival {
             if arrival.challenges.len() < MAX_RESPONSES {
                 arrival.challenges.push(data);

@@ -196,6 +196,7 @@ impl Endpoint {
         let answerable = self.options.accept.is_some()
             && version != Version::NEGOTIATION
             && datagram.length() >= usize::from(MIN_PAYLOAD);
+        // RFC 9000-17.2.1-5: ids of any length.
         let Some(invariants) = Invariants::parse(datagram.bytes).ok().filter(|_| answerable) else {
             self.stats.dropped += 1;
             return;
@@ -206,8 +207,10 @@ impl Endpoint {
         }
         let mut packet = Vec::new();
         let unused = self.random.bits() as u8 & 0x7f;
+        // RFC 9000-17.2.1-3, 9000-17.2.1-4.
         let (destination, source) = (invariants.source, invariants.destination);
         wire::header::version_negotiation(&mut packet, unused, destination, source, &[Version::V1]);
+        // RFC 9000-17.2.1-6.
         self.answers.push(datagram, packet);
         self.stats.version_negotiations_sent += 1;
     }

@@ -194,6 +194,7 @@ impl Endpoint {
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
         let remembering = opening.map(|opening| self.remembering(opening));
+        // RFC 9000-19.7-3: a client issues none.
         let issues = origin.side == Side::Server && config.new_tokens > 0;
         let issuer = issues.then(|| {
             let random = self.random.fork("tokens");

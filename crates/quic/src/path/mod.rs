@@ -25,7 +25,7 @@ const CHALLENGE_ROOM: u64 = 50;
 /// repeated: the peer may have no reason to send anything more.
 const CHALLENGE_RESERVE: u64 = 5 * CHALLENGE_ROOM;
 /// So many times what came from an address may be sent there before it is proven (RFC 9000 section 8.1).
-const AMPLIFICATION: u64 = 3;
+pub(crate) const AMPLIFICATION: u64 = 3;
 
 /// A path of a connection. Whatever is known of a path and of nothing else stands here, so that a connection that moves
 /// to another path starts anew with it; except for RTT, window and pacer, which `recovery` has.
@@ -96,6 +96,7 @@ impl Path {
             && self.local.ip() == other.local.ip()
             && !self.local.ip().is_unspecified()
     }
+    /// RFC 9000-8.1-2: a datagram counts with all its bytes, whether its packets open or not.
     #[inline]
     pub(crate) fn on_received(&mut self, bytes: u64) {
         self.received += bytes;
@@ -130,7 +131,7 @@ impl Path {
         let reserve = if self.validation.is_some() { CHALLENGE_RESERVE } else { 0 };
         self.credit().saturating_sub(reserve)
     }
-    /// RFC 9000-8.1-3, 9000-9.3-2: the bytes that the amplification limit admits.
+    /// RFC 9000-8-1, 9000-8.1-1, 9000-14.1-4, 9000-9.3-2: the bytes that the amplification limit admits.
     fn credit(&self) -> u64 {
         if self.validated { u64::MAX } else { (self.received * AMPLIFICATION).saturating_sub(self.sent) }
     }
@@ -178,7 +179,7 @@ mod tests {
         Path::new(side, local, remote, ConnectionId::EMPTY)
     }
 
-    /// RFC 9000-8.1-3.
+    /// RFC 9000-8-1, 9000-8.1-1.
     #[test]
     fn a_server_sends_no_more_than_three_times_until_the_address_is_proven() {
         let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));

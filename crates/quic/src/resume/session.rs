@@ -32,7 +32,7 @@ pub(crate) fn remembered(parameters: &TransportParameters) -> TransportParameter
 }
 
 /// The parameters that a server that takes 0-RTT must not lower, with their names.
-fn limits(of: &TransportParameters) -> [(&'static str, u64); 7] {
+fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
     [
         ("active_connection_id_limit", of.active_connection_id_limit),
         ("initial_max_data", of.initial_max_data),
@@ -41,6 +41,8 @@ fn limits(of: &TransportParameters) -> [(&'static str, u64); 7] {
         ("initial_max_stream_data_uni", of.initial_max_stream_data_uni),
         ("initial_max_streams_bidi", of.initial_max_streams_bidi),
         ("initial_max_streams_uni", of.initial_max_streams_uni),
+        // RFC 9221-3-5, 9221-3-6.
+        ("max_datagram_frame_size", of.max_datagram_frame_size),
     ]
 }
 
@@ -96,6 +98,7 @@ mod tests {
             active_connection_id_limit: 9,
             initial_source_connection_id: id,
             retry_source_connection_id: id,
+            max_datagram_frame_size: 10,
             ..TransportParameters::default()
         }
     }
@@ -115,18 +118,20 @@ mod tests {
             initial_max_streams_uni: 6,
             disable_active_migration: true,
             active_connection_id_limit: 9,
+            max_datagram_frame_size: 10,
             ..TransportParameters::default()
         };
         assert_eq!(kept, expected);
     }
 
+    /// RFC 9221-3-5, 9221-3-6: that of datagrams, too.
     #[test]
     fn each_limit_may_rise_and_none_may_fall() {
         let then = parameters();
         assert_eq!(lowered(&then, &then), None);
         assert!(admits(&terms(&then), &terms(&then)));
         type Change = fn(&mut TransportParameters) -> &mut u64;
-        let limits: [Change; 7] = [
+        let limits: [Change; 8] = [
             |p| &mut p.active_connection_id_limit,
             |p| &mut p.initial_max_data,
             |p| &mut p.initial_max_stream_data_bidi_local,
@@ -134,6 +139,7 @@ mod tests {
             |p| &mut p.initial_max_stream_data_uni,
             |p| &mut p.initial_max_streams_bidi,
             |p| &mut p.initial_max_streams_uni,
+            |p| &mut p.max_datagram_frame_size,
         ];
         let further: [Change; 2] = [|p| &mut p.max_udp_payload_size, |p| &mut p.max_idle_timeout_ms];
         for (n, of) in limits.into_iter().chain(further).enumerate() {
@@ -144,7 +150,7 @@ mod tests {
                 changed
             };
             assert!(admits(&terms(&then), &terms(&with(1))) && !admits(&terms(&then), &terms(&with(-1))));
-            assert_eq!((lowered(&then, &with(1)), lowered(&then, &with(-1)).is_some()), (None, n < 7));
+            assert_eq!((lowered(&then, &with(1)), lowered(&then, &with(-1)).is_some()), (None, n < 8));
         }
         let endless = TransportParameters { max_idle_timeout_ms: 0, ..then };
         assert!(admits(&terms(&then), &terms(&endless)) && !admits(&terms(&endless), &terms(&then)));

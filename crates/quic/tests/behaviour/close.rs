@@ -227,3 +227,25 @@ fn both_may_close_at_once() {
     assert!(pair.client.is_empty() && pair.server.is_empty());
     assert!(pair.client_events == [Event::Ended] && pair.server_events == [Event::Ended]);
 }
+
+/// RFC 9000-10.2.1-1: what comes while closing is not opened, so it may be anybody's.
+#[test]
+fn closing_answers_with_three_times_what_came_at_most() {
+    for (reason, least) in [("a short one".to_owned(), 6), ("r".repeat(250), 3)] {
+        let mut pair = Pair::established();
+        pair.link = losing(10, |to_server, _| to_server);
+        let now = pair.now;
+        pair.client().close(now, 7, &reason);
+        pair.drain();
+        let mark = pair.mark();
+        let mut came = 0;
+        for _ in 0..40 {
+            let bytes = pair.forge(false, PacketKind::OneRtt, &[1, 0, 0, 0]);
+            came += bytes.len();
+            pair.arrive(false, bytes);
+            let sent: usize = pair.wire[mark..].iter().map(|seen| seen.length).sum();
+            assert!(sent <= 3 * came, "{sent} for {came}");
+        }
+        assert!(pair.mark() - mark >= least, "{} answers", pair.mark() - mark);
+    }
+}

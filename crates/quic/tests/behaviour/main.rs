@@ -5,6 +5,7 @@ mod allocator;
 mod pair;
 
 mod acks;
+mod address_tokens;
 mod attacks;
 mod close;
 mod congestion;
@@ -28,6 +29,7 @@ mod streams;
 mod transfer;
 mod transport_errors;
 mod variety;
+mod version_negotiation;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;

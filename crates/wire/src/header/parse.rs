@@ -142,6 +142,7 @@ impl Header {
     ) -> Result<Header, HeaderError> {
         let invariants = Invariants::parse(datagram)?;
         let version = invariants.version;
+        // RFC 9000-17.2.1-1: the other bits of Version Negotiation mean nothing, not even the fixed bit.
         if version != Version::NEGOTIATION {
             if !version.is_supported() {
                 return Err(HeaderError::UnsupportedVersion(version));
@@ -173,6 +174,7 @@ impl Header {
         }
         header.kind = version.kind(first.0 >> 4 & 3);
         if header.kind == PacketKind::Retry {
+            // RFC 9000-17.2.5-1: the four low bits mean nothing.
             header.extra_end = datagram.len().checked_sub(RETRY_TAG_LENGTH).ok_or(HeaderError::Truncated)?;
             return match header.extra_end.cmp(&header.extra_start) {
                 std::cmp::Ordering::Less => Err(HeaderError::Truncated),

@@ -142,6 +142,7 @@ pub fn version_negotiation(
     source: &[u8],
     versions: &[Version],
 ) {
+    // RFC 9000-17.2.1-2.
     write_invariants(out, Version::NEGOTIATION, 0x40 | unused, [destination, source]);
     for version in versions {
         out.extend_from_slice(&version.0.to_be_bytes());

@@ -75,6 +75,9 @@ impl Pair {
             let mut rest = seen.bytes.as_slice();
             while !rest.is_empty() {
                 let header = Header::parse_with_any_quic_bit(rest, ID_LENGTH, None).unwrap();
+                if !header.has_number() {
+                    break;
+                }
                 let truncated = header.number(rest).unwrap();
                 let largest = &mut largest[usize::from(seen.to_server)][header.kind as usize];
                 let number = truncated.expand(*largest);
