@@ -189,6 +189,12 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "datagrams that wait at most: to be sent, where more are refused, and to be read, where the oldest go",
     },
     Parameter {
+        name: "ecn",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether packets are sent with ECT(0), where the path is found to carry it (RFC 9000 section 13.4)",
+    },
+    Parameter {
         name: "spin_bit",
         kind: Kind::Flag,
         default: Default::Is("false"),
@@ -263,6 +269,7 @@ pub struct Config {
     pub send_buffer: Size,
     pub max_datagram_frame_size: u64,
     pub datagram_queue: u64,
+    pub ecn: bool,
     pub spin_bit: bool,
     pub grease_quic_bit: bool,
     pub skip_packet_numbers: bool,
@@ -310,6 +317,7 @@ impl From<&Arguments> for Config {
             send_buffer: arguments.size("send_buffer"),
             max_datagram_frame_size: arguments.integer("max_datagram_frame_size"),
             datagram_queue: arguments.integer("datagram_queue"),
+            ecn: arguments.flag("ecn"),
             spin_bit: arguments.flag("spin_bit"),
             grease_quic_bit: arguments.flag("grease_quic_bit"),
             skip_packet_numbers: arguments.flag("skip_packet_numbers"),

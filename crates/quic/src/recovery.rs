@@ -24,6 +24,10 @@ pub(crate) struct Newly {
 }
 
 impl Newly {
+    /// Whether the largest of them has this number.
+    pub(crate) fn is_largest(&self, number: u64) -> bool {
+        self.any && self.largest == number
+    }
     /// Takes one packet in.
     #[inline]
     pub(crate) fn add(
@@ -61,6 +65,8 @@ impl Newly {
 pub(crate) struct Loss {
     pub number: u64,
     pub trigger: LossTrigger,
+    /// Whether it left with ECT(0).
+    pub ect: bool,
 }
 
 /// The state of one path.
@@ -230,7 +236,7 @@ impl Recovery {
         losses.clear();
         for (number, packet) in space.sent.outstanding_to(largest_acked) {
             match loss::judge((number, packet.sent_at), largest_acked, threshold, now) {
-                Ok(trigger) => losses.push(Loss { number, trigger }),
+                Ok(trigger) => losses.push(Loss { number, trigger, ect: packet.ect }),
                 Err(at) => {
                     space.loss_time = Some(space.loss_time.map_or(at, |known: Time| known.min(at)));
                 }
@@ -267,6 +273,13 @@ impl Recovery {
         if run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
             self.controller.on_signal(&Signal::PersistentCongestion);
         }
+        self.update_pacer(now);
+    }
+
+    /// The peer has told of more packets that came with CE (RFC 9002 sections 7.1 and B.7).
+    pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &Newly) {
+        let newest_sent_at = newly.largest_sent_at;
+        self.controller.on_signal(&Signal::Marked { now, packets, newest_sent_at });
         self.update_pacer(now);
     }
 

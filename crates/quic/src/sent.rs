@@ -38,6 +38,8 @@ pub(crate) struct Contents {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight: ack-eliciting or padded.
     pub(crate) in_flight: bool,
+    /// Whether its datagram leaves with ECT(0).
+    pub(crate) ect: bool,
 }
 
 impl Contents {
@@ -47,6 +49,7 @@ impl Contents {
         self.acked = None;
         self.ack_eliciting = false;
         self.in_flight = false;
+        self.ect = false;
     }
     /// A frame that is remembered and elicits an acknowledgement.
     #[inline]
@@ -96,6 +99,8 @@ pub(crate) struct SentPacket {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight.
     pub(crate) in_flight: bool,
+    /// Whether its datagram left with ECT(0).
+    pub(crate) ect: bool,
 }
 
 impl SentPacket {
@@ -115,6 +120,8 @@ pub(crate) struct SentPackets {
     extra: Vec<Vec<SentFrame>>,
     free: Vec<u32>,
     ack_eliciting: u64,
+    /// Packets that were ever sent with ECT(0).
+    pub(crate) ect: u64,
     /// The epoch of packets that are sent from now on.
     pub(crate) epoch: u32,
 }
@@ -149,6 +156,7 @@ impl SentPackets {
             self.forget_acks();
         }
         self.ack_eliciting += u64::from(contents.ack_eliciting);
+        self.ect += u64::from(contents.ect);
         self.packets.push_back(SentPacket {
             sent_at,
             rate,
@@ -160,6 +168,7 @@ impl SentPackets {
             fate: Fate::Outstanding,
             ack_eliciting: contents.ack_eliciting,
             in_flight: contents.in_flight,
+            ect: contents.ect,
         });
     }
 

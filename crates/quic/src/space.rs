@@ -168,6 +168,8 @@ pub(crate) struct Space {
     pub(crate) received: ReceivedPackets,
     pub(crate) sent: SentPackets,
     pub(crate) largest_acked: Option<u64>,
+    /// The newest ECN counts that the peer has told (RFC 9000 section 13.4.2.1).
+    pub(crate) ecn_counts: wire::EcnCounts,
     /// When the oldest packet that is older than an acknowledged one will count as lost.
     pub(crate) loss_time: Option<Time>,
     pub(crate) last_eliciting_at: Time,
@@ -185,6 +187,7 @@ impl Space {
             received: ReceivedPackets::default(),
             sent: SentPackets::default(),
             largest_acked: None,
+            ecn_counts: wire::EcnCounts::default(),
             loss_time: None,
             last_eliciting_at: Time::ZERO,
             probes: 0,

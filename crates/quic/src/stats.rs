@@ -31,6 +31,12 @@ pub struct Stats {
     pub packets_spuriously_lost: u64,
     /// Updates of the 1-RTT keys, by either side (RFC 9001 section 6).
     pub key_updates: u64,
+    /// QUIC packets sent with ECT(0).
+    pub ect_packets_sent: u64,
+    /// Packets of those that the peer has told to have come with CE (RFC 9000 section 13.4.1).
+    pub ce_packets_reported: u64,
+    /// Paths on which ECN failed its validation (RFC 9000 section 13.4.2).
+    pub ecn_failures: u64,
     /// Moves of the connection to another path, back to a former one included (RFC 9000 section 9).
     pub path_changes: u64,
     /// Validations of paths that failed (RFC 9000 section 8.2.4).

@@ -251,6 +251,34 @@ impl MigrationState {
     }
 }
 
+/// What is known of ECN on the path in use (RFC 9000 appendix A.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnState {
+    /// The first packets are marked, to see what becomes of them.
+    Testing,
+    /// Enough were; nothing is known yet.
+    Unknown,
+    /// Marks do not arrive as they were sent, or not at all.
+    Failed,
+    /// Marks arrive.
+    Capable,
+}
+
+impl EcnState {
+    /// All of them in the order of their discriminants.
+    pub const ALL: [EcnState; 4] =
+        [EcnState::Testing, EcnState::Unknown, EcnState::Failed, EcnState::Capable];
+    /// The word for it in qlog.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EcnState::Testing => "testing",
+            EcnState::Unknown => "unknown",
+            EcnState::Failed => "failed",
+            EcnState::Capable => "capable",
+        }
+    }
+}
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -301,6 +329,20 @@ pub enum Event {
         local: SocketAddr,
         /// The other side's address on it.
         remote: SocketAddr,
+    },
+    /// ECN on the path in use entered a state.
+    EcnState {
+        /// The state it enters.
+        state: EcnState,
+    },
+    /// Datagrams have another size from now on (RFC 9000 section 14.3).
+    MtuUpdated {
+        /// The largest UDP payload until now, in bytes.
+        old: u32,
+        /// The largest from now on.
+        new: u32,
+        /// Whether no larger one is tried for a while.
+        done: bool,
     },
     /// Keys came into use: `"client_initial_secret"`, `"server_1rtt_secret"` ...
     KeyUpdated {

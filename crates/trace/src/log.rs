@@ -60,6 +60,8 @@ impl Interest {
             | Event::KeyUpdated { .. }
             | Event::KeyDiscarded { .. }
             | Event::MigrationState { .. }
+            | Event::EcnState { .. }
+            | Event::MtuUpdated { .. }
             | Event::StreamOpened { .. }
             | Event::StreamClosed { .. } => self.lifecycle,
         }

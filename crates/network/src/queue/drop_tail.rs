@@ -10,13 +10,27 @@ use units::parameter::{Default, Kind, Limit, Parameter, Row};
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "drop-tail",
     about: "first in, first out, up to a limit; a packet that does not fit is dropped",
-    parameters: &[Parameter {
-        name: "limit",
-        kind: Kind::Limit,
-        default: Default::Is("\"1 BDP\""),
-        about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
-    }],
-    build: |arguments, setup, _| Waiting::DropTail(DropTail::new(arguments.limit("limit"), setup)),
+    parameters: &[
+        Parameter {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Is("\"1 BDP\""),
+            about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
+        },
+        Parameter {
+            name: "mark_above",
+            kind: Kind::Limit,
+            default: Default::Absent,
+            about: "an ECN-capable packet that would make more than this wait is marked with CE (RFC 3168 section 5)",
+        },
+    ],
+    build: |arguments, setup, _| {
+        let queue = DropTail::new(arguments.limit("limit"), setup);
+        Waiting::DropTail(match arguments.has("mark_above") {
+            true => queue.marking_above(arguments.limit("mark_above"), setup),
+            false => queue,
+        })
+    },
 };
 
 /// A first-in first-out queue with a limit.
@@ -25,20 +39,30 @@ pub struct DropTail {
     packets: VecDeque<Box<Packet>>,
     waiting: Count,
     bound: Bound,
+    /// What may wait without a mark.
+    unmarked: Option<Bound>,
 }
 
 impl DropTail {
     /// An empty queue. A limit in bytes admits a packet only if it fits as a whole.
     pub fn new(limit: Limit, setup: Setup) -> DropTail {
-        DropTail { packets: VecDeque::new(), waiting: Count::default(), bound: Bound::new(limit, setup) }
+        let bound = Bound::new(limit, setup);
+        DropTail { packets: VecDeque::new(), waiting: Count::default(), bound, unmarked: None }
+    }
+    /// The queue with a threshold: an ECN-capable packet that does not fit below it is marked with CE.
+    pub fn marking_above(self, threshold: Limit, setup: Setup) -> DropTail {
+        DropTail { unmarked: Some(Bound::new(threshold, setup)), ..self }
     }
 }
 
 impl Queue for DropTail {
     #[inline]
-    fn enqueue(&mut self, _now: Time, packet: Box<Packet>, report: &mut Report) {
+    fn enqueue(&mut self, _now: Time, mut packet: Box<Packet>, report: &mut Report) {
         match self.bound.admits(self.waiting, packet.size) {
             Ok(()) => {
+                if self.unmarked.is_some_and(|below| below.admits(self.waiting, packet.size).is_err()) {
+                    report.mark(&mut packet);
+                }
                 self.waiting.add(packet.size);
                 self.packets.push_back(packet);
             }
@@ -74,6 +98,23 @@ mod tests {
         let mut packet = Packet::new(at, at, Vec::new(), None);
         (packet.flow, packet.size) = (flow, 1500);
         Box::new(packet)
+    }
+
+    /// RFC 3168 section 5.
+    #[test]
+    fn what_would_wait_above_the_threshold_is_marked_if_it_can_be() {
+        let setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500 };
+        let mut queue = DropTail::new(Limit::Packets(5), setup).marking_above(Limit::Packets(2), setup);
+        let mut report = Report::default();
+        for n in 1..=6 {
+            let mut packet = packet(n);
+            packet.ecn = if n == 4 { wire::Ecn::NotEct } else { wire::Ecn::Ect0 };
+            queue.enqueue(Time::ZERO, packet, &mut report);
+        }
+        assert_eq!((report.marked, report.dropped.len()), (2, 1));
+        let left = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut report));
+        let marked = left.filter(|packet| packet.ecn == wire::Ecn::Ce).map(|packet| packet.flow);
+        assert_eq!(marked.collect::<Vec<_>>(), [3, 5]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What an ACK frame brings, and what is lost (RFC 9002 sections 5 to 7, appendix A).
 
+use super::ecn::Marks;
 use super::{Connection, Progress};
 use crate::datagrams::Datagrams;
 use crate::error::TransportError;
@@ -93,6 +94,7 @@ impl Connection {
         recovery.begin_ack();
         let mut newly = Newly::default();
         let (mut spurious, mut foreign) = (0, false);
+        let mut marks = Marks::new(self.path.since);
         let oldest = space.sent.first_number();
         for range in ack.ranges() {
             if *range.end() < oldest {
@@ -108,6 +110,7 @@ impl Connection {
                 if let Some(largest) = packet.acked() {
                     space.received.on_ack_acked(largest);
                 }
+                marks.add(number, packet);
                 // RFC 9000-9.4-1: what went another way says nothing of this one.
                 if packet.epoch != recovery.epoch {
                     foreign = true;
@@ -117,9 +120,14 @@ impl Connection {
                 newly.add(recovery, now, number, packet, was_lost);
             }
         }
-        space.largest_acked =
-            Some(space.largest_acked.map_or(ack.largest(), |known| known.max(ack.largest())));
+        let raised = space.largest_acked.is_none_or(|known| ack.largest() > known);
+        if raised {
+            space.largest_acked = Some(ack.largest());
+        }
         self.stats.packets_spuriously_lost += spurious;
+        // RFC 9000-13.4.2.1-1: counts that came out of order are not looked at.
+        let congested =
+            if raised && self.path.ecn.is_enabled() { self.on_ecn_counts(now, kind, ack, marks) } else { 0 };
         if !newly.any {
             if foreign {
                 self.detect_losses(now, kind);
@@ -129,6 +137,9 @@ impl Connection {
         let delay = self.ack_delay_of(kind, ack);
         if let Some(sample) = self.recovery.sample_rtt(now, ack.largest(), &newly, delay) {
             self.stats.rtt.add(sample);
+        }
+        if congested > 0 && newly.is_largest(ack.largest()) {
+            self.recovery.on_marked(now, congested, &newly);
         }
         self.detect_losses(now, kind);
         self.recovery.finish_ack(now, &newly);
@@ -171,6 +182,7 @@ impl Connection {
         let horizon = now - recovery.rtt.pto() * 3;
         space.sent.trim(horizon);
         if !self.losses.is_empty() {
+            self.note_marked_losses(now);
             self.stats.packets_declared_lost += self.losses.len() as u64;
             self.trace_losses(now, kind);
         }

@@ -255,6 +255,7 @@ impl Connection {
             self.data.sent.epoch = self.recovery.epoch;
             self.keep_recovery(&mut old, before);
         }
+        self.path.since = self.data.sent.next_number();
         self.paced_until = None;
         self.data.loss_time = None;
         self.probe_base = now;

@@ -9,6 +9,7 @@ mod acknowledge;
 mod closing;
 mod datagram;
 mod early_data;
+mod ecn;
 mod establish;
 mod frames;
 mod keys;
@@ -217,7 +218,8 @@ impl Connection {
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
             variety,
-            path: Path::new(origin.side, origin.local, origin.remote, local_ids.first()),
+            path: Path::new(origin.side, origin.local, origin.remote, local_ids.first())
+                .with_options(&config),
             others: Others::default(),
             epochs: 0,
             path_seed,

@@ -4,7 +4,7 @@ use super::Connection;
 use crate::error::CloseReason;
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
-use trace::event::{DropReason, LossTrigger, MigrationState};
+use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
 use trace::{Event, Metrics, Packet, PacketKind};
 use units::Time;
 use wire::{ConnectionId, Frames, Header, Hole, StreamId, TransportParameters};
@@ -46,6 +46,12 @@ impl Connection {
     ) {
         if self.log.interest().lifecycle {
             self.log.push(now, Event::MigrationState { state, local, remote });
+        }
+    }
+
+    pub(super) fn trace_ecn_state(&mut self, now: Time, state: EcnState) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, Event::EcnState { state });
         }
     }
 

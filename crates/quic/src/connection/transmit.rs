@@ -85,7 +85,7 @@ impl Connection {
             return None;
         }
         let limit = self.path.payload(self.config.max_udp_payload);
-        let mut made = Made::default();
+        let mut made = Made { ecn: self.mark(now), ..Made::default() };
         if self.progress == Progress::Confirmed {
             let wants = self.data_wants(now, limit);
             if wants != Wants::Nothing {
@@ -120,7 +120,7 @@ impl Connection {
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += length as u64;
         self.trace_datagram_sent(now, length);
-        Transmit { local, remote, ecn: Ecn::NotEct, hole: made.hole, carries_data: made.carries_data, length }
+        Transmit { local, remote, ecn: made.ecn, hole: made.hole, carries_data: made.carries_data, length }
     }
 
     /// While the handshake is not confirmed: packets of several spaces in one datagram (RFC 9000 section 12.2), which
@@ -276,6 +276,11 @@ impl Connection {
         let virtual_length = hole.map_or(0, |hole| hole.length as usize);
         let size = (length + TAG - begun.start) as u32;
         self.seal(kind, number, buffer, begun, virtual_length);
+        if made.ecn == Ecn::Ect0 {
+            contents.ect = true;
+            self.path.ecn.on_marked();
+            self.stats.ect_packets_sent += 1;
+        }
         let space = match kind {
             SpaceKind::Data => Some(&mut self.data),
             early => self.early_spaces[early as usize].as_deref_mut(),
@@ -503,6 +508,8 @@ impl Connection {
 pub(super) struct Made {
     hole: Option<Hole>,
     carries_data: bool,
+    /// The field that it leaves with.
+    ecn: Ecn,
 }
 
 #[inline]

@@ -1,15 +1,18 @@
 //! One path to the peer: its two addresses, whether the peer's is proven, and how much may be sent there
 //! (RFC 9000 sections 8, 9 and 14).
 
+mod ecn;
 mod migration;
 mod others;
 mod validation;
 
+pub(crate) use ecn::{EcnPath, Report as EcnReport};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
 pub(crate) use others::{Arrival, MAX_RESPONSES, Other, Others, Role};
 pub(crate) use validation::{Answer, Validation, Verdict};
 
+use crate::config::Config;
 use std::net::SocketAddr;
 use wire::{ConnectionId, Side};
 
@@ -43,6 +46,9 @@ pub(crate) struct Path {
     received: u64,
     sent: u64,
     peer_max_payload: u64,
+    /// The first packet number that is sent on it since it came into use: what is below went another way.
+    pub(crate) since: u64,
+    pub(crate) ecn: EcnPath,
     /// While it is being validated (RFC 9000 section 8.2).
     pub(crate) validation: Option<Box<Validation>>,
 }
@@ -66,8 +72,14 @@ impl Path {
             received: 0,
             sent: 0,
             peer_max_payload: u64::MAX,
+            since: 0,
+            ecn: EcnPath::default(),
             validation: None,
         }
+    }
+    /// The path with what the options of the connection ask for.
+    pub(crate) fn with_options(self, config: &Config) -> Path {
+        Path { ecn: EcnPath::new(config.ecn), ..self }
     }
     /// A path between other addresses, to the same peer. `trusted`: the peer's address need not be proven.
     pub(crate) fn beside(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Path {
@@ -80,6 +92,9 @@ impl Path {
             received: 0,
             sent: 0,
             peer_max_payload: self.peer_max_payload,
+            since: 0,
+            // RFC 9000 section 13.4.2: validated for each path anew.
+            ecn: EcnPath::new(self.ecn.is_enabled()),
             validation: None,
         }
     }

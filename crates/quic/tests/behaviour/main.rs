@@ -11,6 +11,7 @@ mod close;
 mod congestion;
 mod datagrams;
 mod early_data;
+mod ecn;
 mod flow_control;
 mod handshake;
 mod hostile;

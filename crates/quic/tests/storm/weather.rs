@@ -4,7 +4,7 @@ use crate::world::{Attacker, Flying, World};
 use random::Stream;
 use std::net::SocketAddr;
 use units::{Duration, Time};
-use wire::Damage;
+use wire::{Damage, Ecn};
 
 /// How bad it is, and until when.
 pub(crate) struct Weather {
@@ -15,6 +15,8 @@ pub(crate) struct Weather {
     repeat: f64,
     /// How often a client comes from a new address.
     pub moves: f64,
+    /// How often the ECN field becomes another.
+    remark: f64,
     delay: Duration,
     jitter: Duration,
     /// From then on the sky is clear.
@@ -26,10 +28,13 @@ impl Weather {
         let mut random = Stream::new(seed, "weather");
         let mut bad = |most: f64| random.unit() * random.unit() * most;
         let (loss, damage, cut, repeat, moves) = (bad(0.3), bad(0.3), bad(0.1), bad(0.3), bad(0.01));
+        // Of its own, so that it moves no other draws.
+        let mut marks = Stream::new(seed, "marks");
+        let remark = [0.0, 1.0, 0.1, 0.001][marks.below(4) as usize];
         let delay = Duration::from_micros(500 + random.below(60_000));
         let jitter = Duration::from_micros(1 + random.below(2_000) * random.below(60));
         let until = Time::ZERO + Duration::from_millis(random.below(6_000));
-        Weather { random, loss, damage, cut, repeat, moves, delay, jitter, until }
+        Weather { random, loss, damage, cut, repeat, moves, remark, delay, jitter, until }
     }
 
     fn delay(&mut self) -> Duration {
@@ -75,6 +80,9 @@ impl Attacker for Weather {
         }
         if self.random.chance(self.damage) {
             flip(&mut self.random, flying);
+        }
+        if self.random.chance(self.remark) {
+            flying.ecn = Ecn::from_bits(self.random.below(4) as u8);
         }
         let length = flying.length() as u64;
         if self.random.chance(self.cut) && flying.hole.is_none() && length > 1 {

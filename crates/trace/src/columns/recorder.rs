@@ -288,6 +288,10 @@ fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
         Event::MigrationState { state, local, remote } => {
             ("migration_state", write!(detail, "{} local {local} remote {remote}", state.name()))
         }
+        Event::EcnState { state } => ("ecn_state", detail.write_str(state.name())),
+        Event::MtuUpdated { old, new, done } => {
+            ("mtu_updated", write!(detail, "{old} {new}{}", if *done { " done" } else { "" }))
+        }
         Event::CongestionState { state } => ("congestion_state", detail.write_str(state)),
         Event::PacketDropped { kind, length, reason } => {
             ("packet_dropped", write!(detail, "{} {length} bytes {}", kind.name(), reason.name()))

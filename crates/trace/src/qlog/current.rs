@@ -91,6 +91,18 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             endpoint(json, "tuple_local", *local, &[]);
             end(json);
         }
+        Event::EcnState { state: new } => {
+            begin(json, time, "ecn_state_updated");
+            json.word("new", new.name());
+            end(json);
+        }
+        Event::MtuUpdated { old, new, done } => {
+            begin(json, time, "mtu_updated");
+            json.number("old", u64::from(*old));
+            json.number("new", u64::from(*new));
+            json.boolean("done", *done);
+            end(json);
+        }
         Event::ConnectionClosed { local, application, code, reason } => {
             begin(json, time, "connection_closed");
             json.word("initiator", if *local { "local" } else { "remote" });

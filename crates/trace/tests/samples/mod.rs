@@ -1,6 +1,6 @@
 //! Records that show every event and every frame, with edge cases.
 
-use trace::event::{DropReason, LossTrigger, MigrationState};
+use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
 use trace::{Event, Frame, Metrics, Packet, PacketKind, Record};
 use units::{Duration, Rate, Time};
 
@@ -87,6 +87,9 @@ pub(crate) fn connection() -> Vec<Record> {
     events.push(Event::KeyUpdated { key: "client_initial_secret", phase: None });
     events.push(Event::KeyUpdated { key: "server_1rtt_secret", phase: Some(3) });
     events.push(Event::KeyDiscarded { key: "client_initial_secret" });
+    events.extend(EcnState::ALL.map(|state| Event::EcnState { state }));
+    events.push(Event::MtuUpdated { old: 1200, new: 1452, done: false });
+    events.push(Event::MtuUpdated { old: 65_527, new: 1200, done: true });
     events.extend(MigrationState::ALL.map(|state| Event::MigrationState {
         state,
         local: "10.0.0.1:5001".parse().unwrap(),

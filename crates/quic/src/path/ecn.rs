@@ -1,0 +1,264 @@
+//! Whether a path carries ECN marks (RFC 9000 section 13.4.2 and appendix A.4).
+
+use trace::event::EcnState;
+use units::{Duration, Time};
+use wire::{Ecn, EcnCounts};
+
+/// So many packets are marked before anything is known (RFC 9000 section 13.4.2: ten).
+const TESTING_PACKETS: u64 = 10;
+/// For so many probe timeouts at most (RFC 9000 section 13.4.2: three).
+const TESTING_TIMEOUTS: u64 = 3;
+
+/// What is known of ECN on one path.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EcnPath {
+    /// `None`: this side sends no marks.
+    state: Option<EcnState>,
+    /// When the first packet was marked.
+    testing_since: Option<Time>,
+    /// When enough were.
+    tested_at: Time,
+    /// Packets that were sent here with ECT(0), acknowledged, and declared lost.
+    marked: u64,
+    acked: u64,
+    lost: u64,
+    /// How much the peer's count of ECT(0) has grown by packets of this path alone.
+    passed: u64,
+}
+
+/// What one ACK frame says of marked packets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Report {
+    /// The counts of the frame; `None` if it has none.
+    pub(crate) counts: Option<EcnCounts>,
+    /// The highest counts that came before, in the same packet number space.
+    pub(crate) before: EcnCounts,
+    /// Packets that it newly acknowledges and that were sent on this path with ECT(0).
+    pub(crate) acked: u64,
+    /// Packets that were ever sent in this space with ECT(0).
+    pub(crate) sent: u64,
+    /// Whether it also newly acknowledges packets of another path, whose marks may have gone other ways.
+    pub(crate) mixed: bool,
+}
+
+impl Report {
+    /// Whether the counts agree with what was sent (RFC 9000 section 13.4.2.1).
+    fn is_plausible(&self) -> bool {
+        let Some(now) = self.counts else {
+            // Marked packets arrived, and the peer, or what is before it, did not see the marks.
+            return self.acked == 0;
+        };
+        let before = self.before;
+        // A frame that raises the largest acknowledged is newer than all that came: its counts are not below theirs.
+        let shrank = now.ect0 < before.ect0 || now.ect1 < before.ect1 || now.ce < before.ce;
+        let grown = now.ect0.saturating_add(now.ce).saturating_sub(before.ect0.saturating_add(before.ce));
+        // ECT(1) is never sent from here.
+        let foreign = !self.mixed && (now.ect1 > before.ect1 || now.ect0 > self.sent);
+        !shrank && grown >= self.acked && !foreign
+    }
+}
+
+impl EcnPath {
+    /// A path of which nothing is known; `enabled`: whether this side sends marks at all.
+    pub(crate) fn new(enabled: bool) -> EcnPath {
+        EcnPath { state: enabled.then_some(EcnState::Testing), ..EcnPath::default() }
+    }
+    /// Where it is; `None` while this side sends no marks.
+    pub(crate) fn state(&self) -> Option<EcnState> {
+        self.state
+    }
+    /// Whether this side sends marks, and looks at what comes back.
+    #[inline]
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// The field of a datagram that leaves now. `timeout` is the probe timeout of the path.
+    pub(crate) fn mark(&mut self, now: Time, timeout: Duration) -> Ecn {
+        if self.state == Some(EcnState::Testing) {
+            let since = *self.testing_since.get_or_insert(now);
+            if self.marked >= TESTING_PACKETS || now.since(since) >= timeout * TESTING_TIMEOUTS {
+                self.tested_at = now;
+                let known = if self.passed > 0 { EcnState::Capable } else { EcnState::Unknown };
+                self.state = Some(known);
+            }
+        }
+        match self.state {
+            Some(EcnState::Testing | EcnState::Capable) => Ecn::Ect0,
+            // RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: a path that failed carries no marks any more.
+            _ => Ecn::NotEct,
+        }
+    }
+    /// A packet left with ECT(0).
+    #[inline]
+    pub(crate) fn on_marked(&mut self) {
+        self.marked += 1;
+    }
+    /// A packet that left here with ECT(0) was declared lost.
+    pub(crate) fn on_lost(&mut self) {
+        self.lost += 1;
+        if self.acked == 0 && self.lost >= self.marked && self.state == Some(EcnState::Unknown) {
+            // RFC 9000 section 13.4.2: it may be that something on the path drops what is marked.
+            self.state = Some(EcnState::Failed);
+        }
+    }
+    /// An ACK frame raised the largest acknowledged and newly acknowledged something of this path. Gives the packets that
+    /// were newly marked with CE, which are a signal of congestion.
+    pub(crate) fn on_ack(&mut self, now: Time, timeout: Duration, report: &Report) -> u64 {
+        if self.state == Some(EcnState::Failed) {
+            return 0;
+        }
+        self.acked += report.acked;
+        if !report.is_plausible() {
+            self.state = Some(EcnState::Failed);
+            return 0;
+        }
+        let Some(counts) = report.counts else { return 0 };
+        let congested = counts.ce - report.before.ce;
+        if !report.mixed {
+            self.passed += counts.ect0 - report.before.ect0;
+        }
+        if self.state == Some(EcnState::Unknown) && self.acked > 0 {
+            if self.passed > 0 {
+                self.state = Some(EcnState::Capable);
+            } else if self.acked + self.lost >= self.marked
+                || now.since(self.tested_at) > timeout * TESTING_TIMEOUTS
+            {
+                // Appendix A.4: every packet came with CE, which no congestion does.
+                self.state = Some(EcnState::Failed);
+                return 0;
+            }
+        }
+        congested
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_millis(100);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+    fn counts(ect0: u64, ect1: u64, ce: u64) -> EcnCounts {
+        EcnCounts { ect0, ect1, ce }
+    }
+    /// A report about `acked` packets of ten.
+    fn report(before: EcnCounts, now: EcnCounts, acked: u64) -> Report {
+        Report { counts: Some(now), before, acked, sent: 10, mixed: false }
+    }
+    /// A path on which ten marked packets were sent and the eleventh is not marked.
+    fn tested() -> EcnPath {
+        let mut path = EcnPath::new(true);
+        for n in 0..10 {
+            assert_eq!(path.mark(at(n), TIMEOUT), Ecn::Ect0);
+            path.on_marked();
+        }
+        assert_eq!(path.mark(at(10), TIMEOUT), Ecn::NotEct);
+        assert_eq!(path.state(), Some(EcnState::Unknown));
+        path
+    }
+
+    /// RFC 9000 appendix A.4.
+    #[test]
+    fn ten_packets_are_marked_and_then_none_until_one_is_known_to_arrive() {
+        let mut path = tested();
+        assert_eq!(path.on_ack(at(20), TIMEOUT, &report(counts(0, 0, 0), counts(3, 0, 1), 4)), 1);
+        assert_eq!(path.state(), Some(EcnState::Capable));
+        assert_eq!(path.mark(at(20), TIMEOUT), Ecn::Ect0);
+    }
+
+    #[test]
+    fn a_path_that_has_shown_while_it_was_tested_that_it_works_is_capable() {
+        let mut path = EcnPath::new(true);
+        for n in 0..10 {
+            path.mark(at(n), TIMEOUT);
+            path.on_marked();
+        }
+        path.on_ack(at(10), TIMEOUT, &report(counts(0, 0, 0), counts(2, 0, 0), 2));
+        assert_eq!(path.state(), Some(EcnState::Testing));
+        assert_eq!(path.mark(at(11), TIMEOUT), Ecn::Ect0);
+        assert_eq!(path.state(), Some(EcnState::Capable));
+    }
+
+    #[test]
+    fn testing_ends_after_three_probe_timeouts_too() {
+        let mut path = EcnPath::new(true);
+        assert_eq!(path.mark(at(5), TIMEOUT), Ecn::Ect0);
+        assert_eq!(path.mark(at(304), TIMEOUT), Ecn::Ect0);
+        assert_eq!(path.mark(at(305), TIMEOUT), Ecn::NotEct);
+        let mut off = EcnPath::new(false);
+        assert_eq!((off.mark(at(0), TIMEOUT), off.is_enabled()), (Ecn::NotEct, false));
+    }
+
+    /// RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: at the first report, and later.
+    #[test]
+    fn reports_that_cannot_be_fail_it_for_good() {
+        let zero = counts(0, 0, 0);
+        let bad = [
+            // The marks are cleared on the way, or not looked at.
+            Report { counts: None, ..report(zero, zero, 1) },
+            // Some of them.
+            report(zero, counts(3, 0, 0), 4),
+            // They become ECT(1).
+            report(zero, counts(0, 4, 0), 4),
+            report(zero, counts(4, 1, 0), 4),
+            // More than were sent.
+            report(zero, counts(11, 0, 0), 4),
+            // They shrink.
+            report(counts(4, 0, 1), counts(9, 0, 0), 4),
+            report(counts(4, 0, 0), counts(3, 0, 9), 4),
+            report(counts(4, 1, 0), counts(9, 0, 0), 4),
+        ];
+        for bad in bad {
+            let mut path = tested();
+            assert_eq!(path.on_ack(at(20), TIMEOUT, &bad), 0, "{bad:?}");
+            assert_eq!(path.state(), Some(EcnState::Failed), "{bad:?}");
+            let mut later = tested();
+            later.on_ack(at(20), TIMEOUT, &report(zero, counts(1, 0, 0), 1));
+            assert_eq!(later.state(), Some(EcnState::Capable));
+            later.on_ack(at(20), TIMEOUT, &bad);
+            assert_eq!(later.mark(at(90), TIMEOUT), Ecn::NotEct, "{bad:?}");
+            later.on_ack(at(20), TIMEOUT, &report(zero, counts(4, 0, 0), 4));
+            assert_eq!(later.mark(at(90), TIMEOUT), Ecn::NotEct, "for good");
+        }
+    }
+
+    /// Appendix A.4.
+    #[test]
+    fn a_path_that_marks_everything_with_ce_fails() {
+        let mut path = tested();
+        assert_eq!(path.on_ack(at(20), TIMEOUT, &report(counts(0, 0, 0), counts(0, 0, 6), 6)), 6);
+        assert_eq!(path.state(), Some(EcnState::Unknown), "four may still come without");
+        assert_eq!(path.on_ack(at(20), TIMEOUT, &report(counts(0, 0, 6), counts(0, 0, 10), 4)), 0);
+        assert_eq!(path.state(), Some(EcnState::Failed));
+        // Or not all of them are ever heard of.
+        let mut path = tested();
+        path.on_ack(at(30), TIMEOUT, &report(counts(0, 0, 0), counts(0, 0, 6), 6));
+        path.on_ack(at(310), TIMEOUT, &report(counts(0, 0, 6), counts(0, 0, 6), 0));
+        assert_eq!(path.state(), Some(EcnState::Unknown));
+        path.on_ack(at(311), TIMEOUT, &report(counts(0, 0, 6), counts(0, 0, 6), 0));
+        assert_eq!(path.state(), Some(EcnState::Failed));
+    }
+
+    /// RFC 9000 section 13.4.2.
+    #[test]
+    fn a_path_that_loses_all_that_is_marked_fails() {
+        let mut path = tested();
+        (0..9).for_each(|_| path.on_lost());
+        assert_eq!(path.state(), Some(EcnState::Unknown));
+        path.on_lost();
+        assert_eq!(path.state(), Some(EcnState::Failed));
+    }
+
+    /// RFC 9000 section 13.4.2.1: what another path did to its packets does not count against this one.
+    #[test]
+    fn packets_of_another_path_do_not_fail_it() {
+        let mut path = tested();
+        let report = Report { mixed: true, ..report(counts(0, 0, 0), counts(2, 3, 0), 2) };
+        path.on_ack(at(20), TIMEOUT, &report);
+        assert_eq!(path.state(), Some(EcnState::Unknown), "nor do they show that this one works");
+    }
+}
