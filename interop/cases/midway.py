@@ -1,6 +1,6 @@
 """What happens in the middle of a connection: key updates, ECN, moves to other ports and addresses."""
 
-from runner.wire import ACK_ECN, PATH_CHALLENGE, PATH_RESPONSE
+from runner.wire import ACK_ECN
 
 from cases.case import Case, Evidence, needs, one_connection
 
@@ -27,7 +27,9 @@ def ecn(evidence: Evidence) -> None:
 
 def moved(evidence: Evidence, *, address: bool, least: int = 2) -> None:
     """The server sees the client elsewhere, validates the path, and goes on there (RFC 9000 sections 8.2 and 9)."""
-    places = list(dict.fromkeys(d.source for d in evidence.at_server if d.to_server))
+    came = [d.source for d in evidence.at_server if d.to_server]
+    # In the order in which they were last seen.
+    places = list(reversed(dict.fromkeys(reversed(came))))
     needs(len(places) >= least, f"the server saw the client in {len(places)} places only")
     if address:
         needs(len({ip for ip, _ in places}) >= 2, "the client's IP address did not change")
@@ -35,11 +37,8 @@ def moved(evidence: Evidence, *, address: bool, least: int = 2) -> None:
     answered = {r for d in evidence.at_client if d.to_server for r in d.responses}
     needs(challenged, "no PATH_CHALLENGE of the server")
     needs(challenged & answered, "no PATH_RESPONSE of the client to a challenge of the server")
-    # What the server sends after the move goes to the new place: the captures are those of two sockets.
-    needs(
-        any(PATH_CHALLENGE in d.frames for d in evidence.at_client if not d.to_server),
-        "no challenge reached the client",
-    )
+    there = [d for d in evidence.at_server if not d.to_server and d.destination == places[-1]]
+    needs(there, "the server sent nothing to where the client was last")
 
 
 def rebind_port(evidence: Evidence) -> None:
@@ -58,9 +57,7 @@ def connectionmigration(evidence: Evidence) -> None:
     """The client itself moved to another port, and validated the path from there, or had it validated."""
     ports = {d.source for d in evidence.at_client if d.to_server}
     needs(len(ports) >= 2, "the client sent from one port only")
-    last = evidence.at_client[-1]
     moved(evidence, address=False)
-    needs(last.at > 0 and any(PATH_RESPONSE in d.frames for d in evidence.at_client), "no PATH_RESPONSE")
 
 
 CASES = [

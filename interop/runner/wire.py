@@ -23,6 +23,8 @@ FIELDS = {
     "at": "frame.time_epoch",
     "source4": "ip.src",
     "source6": "ipv6.src",
+    "destination4": "ip.dst",
+    "destination6": "ipv6.dst",
     "source_port": "udp.srcport",
     "destination_port": "udp.dstport",
     "length": "udp.length",
@@ -53,6 +55,7 @@ class Datagram:
 
     at: float
     source: tuple[str, int]
+    destination: tuple[str, int]
     to_server: bool
     length: int
     """Bytes of UDP payload."""
@@ -108,6 +111,7 @@ def datagram(line: str, server_port: int) -> Datagram:
     return Datagram(
         at=float(texts["at"]),
         source=((texts["source4"] or texts["source6"]).split(";")[0], integers("source_port")[0]),
+        destination=((texts["destination4"] or texts["destination6"]).split(";")[0], integers("destination_port")[0]),
         to_server=integers("destination_port")[0] == server_port,
         length=integers("length")[0] - 8,
         ecn=(integers("ecn4") or integers("ecn6") or (0,))[0],
