@@ -370,6 +370,7 @@ fn first_held(id: ConnectionId) -> Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn id(n: u8) -> ConnectionId {
         ConnectionId::new(&[n; 8]).unwrap()
@@ -399,6 +400,52 @@ mod tests {
         local.note_sent(1);
         local.on_retire(1, &first).unwrap();
         assert!(!local.owns(second.as_bytes()));
+    }
+
+    /// RFC 9000-5.1-1, 9000-10.3.2-1, 9000-10.3.2-2, 9000-10.3.2-3, 9000-10.3.2-4, 9000-10.3.2-5: connections that
+    /// follow one another in the same slot.
+    #[test]
+    fn no_two_ids_are_alike_and_neither_are_their_tokens() {
+        let key = Arc::new(EndpointKey::new(&[42; 32]));
+        let (mut ids, mut tokens, mut tails) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for connection in 0..500 {
+            let maker = IdMaker { key: key.clone(), slot: 5 };
+            let mut local = LocalIds::new(maker, Stream::new(connection, "ids"));
+            local.top_up(8, |_| ());
+            for sequence in 0..8 {
+                let known = local.get(sequence).unwrap();
+                assert_eq!(known.id.len(), LOCAL_ID_LENGTH);
+                assert_ne!(EndpointKey::new(&[43; 32]).reset_token(known.id.as_bytes()), known.token);
+                ids.insert(*known.id.as_bytes().first_chunk::<LOCAL_ID_LENGTH>().unwrap());
+                tokens.insert(known.token);
+                // Where the slot stands, which is the same for all of them.
+                tails.insert(known.id.as_bytes()[NONCE_LENGTH..].to_vec());
+            }
+        }
+        assert_eq!((ids.len(), tokens.len()), (4000, 4000));
+        assert!(tails.len() > 3990, "as many as 4000 drawn out of 2^24: {}", tails.len());
+    }
+
+    /// RFC 9000-19.15-3.
+    #[test]
+    fn who_has_an_empty_id_cannot_give_others() {
+        let mut remote = RemoteIds::new(ConnectionId::EMPTY, 8);
+        assert_eq!(remote.on_new(numbered(1), 0, |_| ()).unwrap_err().code, Code::PROTOCOL_VIOLATION);
+    }
+
+    /// RFC 9000-19.15-7.
+    #[test]
+    fn a_request_to_retire_that_is_out_of_date_changes_nothing() {
+        let mut remote = RemoteIds::new(id(0), 4);
+        let mut retired = Vec::new();
+        remote.on_new(numbered(3), 2, |s| retired.push(s)).unwrap();
+        assert_eq!(retired, [0]);
+        for late in [0, 1, 2] {
+            remote.on_new(numbered(4 + late), late, |s| retired.push(s)).unwrap();
+        }
+        // One below the limit that was set is retired at once (19.15-8), whatever its own frame says.
+        remote.on_new(numbered(1), 0, |s| retired.push(s)).unwrap();
+        assert_eq!((retired.as_slice(), remote.current()), (&[0, 1][..], id(3)));
     }
 
     /// RFC 9000-19.15-4.

@@ -254,6 +254,7 @@ fn secrets_are_logged_alike_at_both_ends() {
     assert!(client.session.take_secrets().is_empty());
 }
 
+/// RFC 9000-7-2.
 #[test]
 fn ends_without_a_common_protocol_part_with_alert_120() {
     for protection in [Protection::Tls, Protection::Null] {

@@ -63,8 +63,6 @@ struct Sealed<'a> {
     hole: Option<Hole>,
     damaged: bool,
     ecn: Ecn,
-    /// Of the first packet of a datagram: what the datagram ends in, which may be a stateless reset token.
-    tail: Option<[u8; 16]>,
 }
 
 impl Connection {
@@ -149,11 +147,24 @@ impl Connection {
         keys && (kind != SpaceKind::Data || self.progress >= Progress::Complete)
     }
 
-    /// Splits a datagram into its coalesced packets (RFC 9000 section 12.2).
+    /// Processes the packets of a datagram; if none opens, it may be a stateless reset.
+    #[inline]
     fn process(&mut self, now: Time, datagram: &mut Datagram<'_>) {
+        // Before a packet is opened, which alters it.
+        let tail = wire::header::reset_token(datagram.bytes);
+        let opened = self.stats.packets_received;
+        self.process_packets(now, datagram);
+        // RFC 9000-10.3.1-1, 9000-10.3-5: whatever it looks like, and whyever it does not open.
+        if self.stats.packets_received == opened
+            && tail.is_some_and(|token| self.is_reset_by(datagram.remote, token))
+        {
+            self.on_stateless_reset(now);
+        }
+    }
+
+    /// Splits a datagram into its coalesced packets (RFC 9000 section 12.2).
+    fn process_packets(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let (ecn, mut hole, damage) = (datagram.ecn, datagram.hole, datagram.damage);
-        // Before the packet is opened, which alters it.
-        let mut tail = wire::header::reset_token(datagram.bytes);
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
         // RFC 9000-12.2-1, 9000-12.2-3: one after the other, each on its own.
@@ -186,7 +197,7 @@ impl Connection {
             if header.kind != PacketKind::OneRtt && !self.is_acceptable(header, packet, whole()) {
                 self.drop_packet(now, header.kind, length, DropReason::Invalid);
             } else if let Some(kind) = space_of(header.kind) {
-                let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn, tail };
+                let sealed = Sealed { header, kind, bytes: packet, hole: own_hole, damaged, ecn };
                 self.open_packet(now, sealed);
             } else if header.kind == PacketKind::Retry {
                 self.on_retry(now, header, packet);
@@ -200,7 +211,6 @@ impl Connection {
                 .filter(|_| own_hole.is_none())
                 .map(|hole| Hole { at: hole.at - header.end as u32, ..hole });
             rest = behind;
-            tail = None;
         }
     }
 
@@ -228,7 +238,7 @@ impl Connection {
     /// Opens one packet and processes its frames.
     #[inline]
     fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
-        let Sealed { header, kind, bytes, hole, damaged, ecn, tail } = packet;
+        let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
         if !self.can_open(header.kind) {
             return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
@@ -246,11 +256,6 @@ impl Connection {
                     self.note_open_failure(now);
                 }
                 self.drop_packet(now, header.kind, length, reason);
-                // RFC 9000-10.3.1-1: to an id of ours, it may still be a stateless reset.
-                let remote = self.others.arrival.as_ref().map_or(self.path.remote, |arrival| arrival.remote);
-                if tail.is_some_and(|token| self.is_reset_by(remote, token)) {
-                    self.on_stateless_reset(now);
-                }
                 return;
             }
         };

@@ -371,7 +371,7 @@ impl Connection {
                 None => return,
             },
         };
-        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-17.2.3-3: of this space alone.
+        // RFC 9000-13.2.6-1, 9000-13.2.6-2, 9000-13.2.6-3, 9000-17.2.3-3: of this space alone.
         if space.received.is_waiting() {
             fill_ack(now, space, exponent, payload);
         }

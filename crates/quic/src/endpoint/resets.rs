@@ -131,6 +131,19 @@ mod tests {
         assert!(!ResetRate::new(0).take(at(1_000_000)));
     }
 
+    /// RFC 9000-10.3.1-3: the search goes by a hash that nobody can compute, so how long it takes tells of no token.
+    #[test]
+    fn what_is_compared_is_not_the_token() {
+        let mut hashes = std::collections::BTreeSet::new();
+        for key in 0..100 {
+            let mut index = ResetIndex::new(&EndpointKey::new(&[key; 32]));
+            for token in [[1; 16], [2; 16]] {
+                hashes.insert(index.insert(token, 0));
+            }
+        }
+        assert_eq!(hashes.len(), 200);
+    }
+
     #[test]
     fn a_token_leads_to_the_connection_that_had_it_last() {
         let mut index = ResetIndex::new(&EndpointKey::new(&[1; 32]));

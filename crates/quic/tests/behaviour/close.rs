@@ -249,3 +249,45 @@ fn closing_answers_with_three_times_what_came_at_most() {
         assert!(pair.mark() - mark >= least, "{} answers", pair.mark() - mark);
     }
 }
+
+/// A victim whose peer's present id has a token that is known: the token.
+fn with_known_token(at_server: bool) -> (Pair, [u8; 16]) {
+    let mut pair = Pair::established();
+    pair.cut();
+    let token = pair.frames_from(0, at_server).into_iter().find_map(|frame| match frame {
+        Frame::NewConnectionId { token, .. } => Some(token),
+        _ => None,
+    });
+    let id = wire::ConnectionId::new(&[7; 8]).unwrap();
+    let frame = wire::Frame::NewConnectionId { sequence: 2, retire_prior_to: 1, id, token: [9; 16] };
+    pair.inject_data(at_server, &[frame]);
+    (pair, token.unwrap())
+}
+
+/// RFC 9000-10.3-5, 9000-10.3.1-1, 9000-12.3-5: a reset may look like any packet, to this connection or to none.
+#[test]
+fn a_stateless_reset_in_any_form() {
+    for at_server in [true, false] {
+        for form in 0..5 {
+            let (mut pair, token) = with_known_token(at_server);
+            let mut bytes = pair.forge(at_server, PacketKind::OneRtt, &[1, 0, 0, 0]);
+            match form {
+                // To an id of the victim, with a number that is new; or that was received: whether it opens is asked first.
+                0 => {}
+                1 => pair.arrive(at_server, bytes.clone()),
+                // With a long header: of a known version, of none, of a type without a number.
+                2 => bytes = pair.forge(at_server, PacketKind::Handshake, &[1, 0, 0, 0]),
+                3 => {
+                    bytes = pair.forge(at_server, PacketKind::Handshake, &[1, 0, 0, 0]);
+                    bytes[6..14].fill(3);
+                }
+                _ => bytes[1..9].fill(3),
+            }
+            let tail = bytes.len() - 16;
+            bytes[tail..].copy_from_slice(&token);
+            pair.arrive(at_server, bytes);
+            let victim = if at_server { pair.server() } else { pair.client() };
+            assert_eq!(victim.close_reason(), Some(&CloseReason::StatelessReset), "{form} {at_server}");
+        }
+    }
+}

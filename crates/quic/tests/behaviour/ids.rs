@@ -142,3 +142,13 @@ fn violations_close_with_the_right_code() {
         assert_eq!(code(to_server, &many), Some(Code::CONNECTION_ID_LIMIT_ERROR), "retirements without end");
     }
 }
+
+/// RFC 9000-18.2-6: the option admits nothing else.
+#[test]
+fn two_ids_at_least_are_taken() {
+    let row = quic::PARAMETERS.iter().find(|row| row.name == "active_connection_id_limit").unwrap();
+    assert!(matches!(row.kind, units::parameter::Kind::Integer(2, _)), "{:?}", row.kind);
+    let mut pair = Pair::new(null(), limit(2), limit(2), delay(10));
+    pair.establish();
+    assert_eq!(pair.client().peer_parameters().unwrap().active_connection_id_limit, 2);
+}

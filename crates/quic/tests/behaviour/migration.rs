@@ -183,7 +183,7 @@ fn clients_move_while_data_flows() {
     }
 }
 
-/// RFC 9000-9-2, 9000-9-1: not before the handshake is confirmed, not where the server does not want it, not with an id
+/// RFC 9000-9-2, 9000-9-1, 9000-18.2-2: not before the handshake is confirmed, not where the server does not want it, not with an id
 /// that was used.
 #[test]
 fn a_client_moves_only_where_it_may() {
@@ -367,4 +367,21 @@ fn an_unspecified_local_address_is_no_path() {
     assert_eq!(pair.server().stats().path_changes, 0);
     assert_eq!(pair.server().local(), address(crate::pair::SERVER));
     assert_eq!(pair.server().stats().packets_dropped, 0);
+}
+
+/// RFC 9000-9-3: who moves in spite of disable_active_migration, as behind a NAT, is validated like anybody.
+#[test]
+fn a_move_that_was_not_wanted_is_validated() {
+    let (roads, link) = Roads::new(3);
+    let disabled = config(&[("disable_active_migration", units::parameter::Value::Flag(true))]);
+    let mut pair = Pair::new(null(), config(&[]), disabled, link);
+    pair.establish();
+    roads.borrow_mut().outside = Some(address(OTHER_PORT));
+    let mark = pair.mark();
+    pair.upload(1_000);
+    pair.run_for(ms(300));
+    assert_eq!(pair.server().remote(), address(OTHER_PORT));
+    assert!(pair.server().is_path_validated());
+    let asked = pair.sent_from(mark, false).into_iter().filter(|packet| packet.has("PATH_CHALLENGE"));
+    assert!(asked.into_iter().any(|packet| packet.to == address(OTHER_PORT)));
 }

@@ -26,7 +26,7 @@ fn arrive_from(pair: &mut Pair, from: &str, frames: &[Frame<'_>]) {
 
 const CHALLENGE: Frame<'static> = Frame::PathChallenge { data: [1, 2, 3, 4, 5, 6, 7, 8] };
 
-/// RFC 9000-8.2.2-1, 9000-8.2.2-2, 9000-8.2.2-5, 9000-8.2.2-7: on the path in use, at once, in 1200 bytes, once.
+/// RFC 9000-8.2.1-4 (the challenge comes in a small datagram), 9000-8.2.2-1, 9000-8.2.2-2, 9000-8.2.2-5, 9000-8.2.2-7: on the path in use, at once, in 1200 bytes, once.
 #[test]
 fn a_challenge_on_the_path_in_use_is_answered_there() {
     for to_server in [true, false] {
@@ -221,4 +221,60 @@ fn challenges_are_repeated_ever_more_rarely() {
     let times: Vec<_> = asked.map(|p| p.at.since(now)).collect();
     assert_eq!(times.len(), 3, "{times:?}");
     assert!(times[1] >= ms(999) && times[1] == times[2], "a probe timeout, and then two: {times:?}");
+}
+
+/// RFC 9000-8.2.1-1: the data of a challenge is never the same, in no connection, and most of its bits change.
+#[test]
+fn challenges_cannot_be_predicted() {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut bits = 0;
+    for seed in 0..40 {
+        let (roads, link) = Roads::new(5);
+        let mut pair = Pair::seeded(seed, null(), config(&[]), config(&[]), link);
+        pair.establish();
+        roads.borrow_mut().deaf.push(address(ELSEWHERE));
+        let (now, mark) = (pair.now, pair.mark());
+        pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
+        pair.run_for(Duration::from_secs(20));
+        let mut asked = 0;
+        for frame in pair.frames_from(mark, true) {
+            if let trace::Frame::PathChallenge { data } = frame {
+                assert!(seen.insert(data), "{data:?}");
+                bits += u64::from_be_bytes(data).count_ones();
+                asked += 1;
+            }
+        }
+        assert!(asked >= 3);
+    }
+    let share = f64::from(bits) / (64.0 * seen.len() as f64);
+    assert!((0.47..0.53).contains(&share), "half of {} challenges: {share}", seen.len());
+}
+
+/// RFC 9000-9.3.2-2: where the fallback is gone, because the peer has retired its id, nothing is sent any more.
+#[test]
+fn without_a_way_back_a_connection_ends_silently() {
+    let mut pair = Pair::established();
+    pair.cut();
+    // The peer moves with another id of the server's, so that the server takes another of the peer's.
+    let id = pair.frames_from(0, false).into_iter().find_map(|frame| match frame {
+        trace::Frame::NewConnectionId { id, .. } => Some(id),
+        _ => None,
+    });
+    let arrive = |pair: &mut Pair, frame: Frame<'_>| {
+        let mut bytes = pair.forge(true, PacketKind::OneRtt, &encoded(&[frame, Frame::Ping]));
+        bytes[1..9].copy_from_slice(id.as_ref().unwrap());
+        let (from, to) = (address(ELSEWHERE), address(crate::pair::SERVER));
+        pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+        pair.drain();
+    };
+    arrive(&mut pair, Frame::Ping);
+    assert_eq!(pair.server().remote(), address(ELSEWHERE));
+    // One id is left, and that is for the path in use.
+    let new = wire::ConnectionId::new(&[2; 8]).unwrap();
+    arrive(&mut pair, Frame::NewConnectionId { sequence: 2, retire_prior_to: 2, id: new, token: [2; 16] });
+    assert!(!pair.server().is_over());
+    pair.run_for(Duration::from_secs(10));
+    assert!(pair.server_is_gone() && pair.server_events.contains(&Event::Ended));
+    let closes = pair.frames_from(0, false).iter().filter(|f| f.name() == "CONNECTION_CLOSE").count();
+    assert_eq!(closes, 0);
 }

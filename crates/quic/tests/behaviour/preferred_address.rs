@@ -142,3 +142,16 @@ fn a_rebinding_at_the_preferred_address() {
     assert_eq!(pair.server().local(), address(PREFERRED));
     assert!(pair.server().is_path_validated());
 }
+
+/// RFC 9000-9.6.2-4: the next connection begins at the first address again.
+#[test]
+fn a_preferred_address_is_for_its_connection_only() {
+    let (mut pair, _) = pair_with(config(&[]));
+    pair.run_for(ms(500));
+    assert_eq!(pair.client().remote(), address(PREFERRED));
+    pair.hang_up();
+    let mark = pair.open(crate::pair::opening(config(&[])));
+    pair.run_for(ms(15));
+    let sent = pair.sent_from(mark, true);
+    assert!(!sent.is_empty() && sent.iter().all(|packet| packet.to == address(crate::pair::SERVER)));
+}

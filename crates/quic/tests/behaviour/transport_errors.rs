@@ -26,6 +26,9 @@ fn error(pair: &mut Pair, server: bool, mark: usize) -> Option<(Code, Option<u64
         }
     }
     assert!(told > 0, "{code} is told");
+    // RFC 9000-10.3-1: and by nothing else.
+    let endpoint = if server { &pair.server } else { &pair.client };
+    assert_eq!(endpoint.stats().resets_sent, 0);
     Some((code, frame_type))
 }
 
@@ -97,7 +100,7 @@ fn one_of_each() -> Vec<(Vec<u8>, &'static str)> {
     all
 }
 
-/// RFC 9000-12.4-3, 9000-17.2.4-1: table 3. (What must not be in a 0-RTT packet: `early_data`.)
+/// RFC 9000-12.4-3, 9000-17.2.4-1, 9000-5.2-1 (for an Initial packet may be anybody's): table 3. (What must not be in a 0-RTT packet: `early_data`.)
 #[test]
 fn each_frame_in_each_type_of_packet() {
     for (payload, packets) in one_of_each() {
@@ -208,7 +211,7 @@ fn frames_that_say_what_cannot_be() {
 
 const LEVELS: [PacketKind; 3] = [PacketKind::Initial, PacketKind::Handshake, PacketKind::OneRtt];
 
-/// RFC 9000-12.4-1, 9000-12.4-2, 9000-17.2-7, 9000-17.3.1-3, and section 13.1, in each space.
+/// RFC 9000-10.3-1, 9000-11-1, 9000-12.4-1, 9000-12.4-2, 9000-17.2-7, 9000-17.3.1-3, and section 13.1, in each space.
 #[test]
 fn what_is_wrong_at_each_level() {
     for kind in LEVELS {
@@ -355,7 +358,7 @@ fn replace(message: &mut [u8], without: &[u64], with: &[Vec<u8>]) {
     message[6..6 + length].copy_from_slice(&new);
 }
 
-/// RFC 9000-4.6-1, 9000-7.3-1, 9000-7.3-2, 9000-7.3-3, 9000-7.3-4, 9000-7.4-1, 9000-18.2-5, 9000-18.2-7, 9000-18.2-9.
+/// RFC 9000-18.2-1, 9000-18.2-8 (with nothing wrong, a client's are taken), 9000-4.6-1, 9000-7.3-1, 9000-7.3-2, 9000-7.3-3, 9000-7.3-4, 9000-7.4-1, 9000-18.2-5, 9000-18.2-7, 9000-18.2-9.
 #[test]
 fn transport_parameters_that_must_not_be() {
     const SOURCE: u64 = 0x0f;

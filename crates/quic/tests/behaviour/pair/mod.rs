@@ -1,7 +1,7 @@
 //! Two endpoints on a virtual link, for tests of behaviour.
 
 mod again;
-mod forge;
+pub(crate) mod forge;
 mod options;
 pub(crate) mod roads;
 mod view;
