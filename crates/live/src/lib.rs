@@ -4,8 +4,21 @@
 #![cfg(target_os = "linux")]
 
 mod clock;
+mod driver;
 mod entropy;
+mod error;
+mod fetch;
+mod outbox;
+mod records;
 pub mod relay;
+mod serve;
+mod settings;
+mod socket;
 
 pub use clock::Clock;
 pub use entropy::system_random;
+pub use error::LiveError;
+pub use fetch::{FetchOptions, FetchProgress, FetchReport, FetchedOver, FetchedUrl, Url, fetch};
+pub use records::Recording;
+pub use serve::{ServeOptions, ServeStats, Server};
+pub use settings::Settings;

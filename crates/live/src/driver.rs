@@ -1,0 +1,198 @@
+//! The loop: sockets and the clock on one side, the endpoint on the other.
+//!
+//! One thread. It waits in `poll` until a datagram has come, a timer is due, or a full socket takes more; nothing is
+//! asked twice. Everything else is the endpoint's: what is sent, when, and to whom.
+
+use crate::clock::Clock;
+use crate::outbox::{Outbox, Sent};
+use crate::socket::{Inbox, Socket};
+use quic::{Connection, Datagram, Endpoint, Handle};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io;
+use std::net::SocketAddr;
+use units::{Duration, Time};
+
+/// Datagrams that are sent before the sockets are read again: acknowledgements must not wait for long.
+const SEND_BUDGET: usize = 1024;
+/// Calls that read one socket before others, and what is to be sent, have their turn.
+const RECEIVE_BUDGET: usize = 4;
+
+/// What lives on the connections.
+pub(crate) trait Host {
+    /// Something may have happened on a connection: events wait, or records, or its handshake is underway.
+    fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection);
+    /// When [`Host::wake`] is to be called.
+    fn wake_at(&self) -> Option<Time>;
+    /// Its time has come.
+    fn wake(&mut self, now: Time, endpoint: &mut Endpoint);
+    /// A datagram to this address did not come to anybody: the system or ICMP says so.
+    fn unreachable(&mut self, remote: SocketAddr, error: io::Error);
+}
+
+/// What the driver has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    /// Datagrams that were sent.
+    pub(crate) datagrams_sent: u64,
+    /// Calls into the system that sent them.
+    pub(crate) send_calls: u64,
+    /// Datagrams that arrived.
+    pub(crate) datagrams_received: u64,
+    /// Calls into the system that brought them.
+    pub(crate) receive_calls: u64,
+    /// How often it waited.
+    pub(crate) waits: u64,
+}
+
+/// An endpoint on its sockets.
+pub(crate) struct Driver {
+    clock: Clock,
+    endpoint: Endpoint,
+    sockets: Vec<Socket>,
+    inbox: Inbox,
+    outbox: Outbox,
+    /// The socket that takes nothing more.
+    blocked: Option<usize>,
+    datagram: Vec<u8>,
+    counters: Counters,
+}
+
+impl Driver {
+    pub(crate) fn new(clock: Clock, endpoint: Endpoint, sockets: Vec<Socket>) -> Driver {
+        Driver {
+            clock,
+            endpoint,
+            sockets,
+            inbox: Inbox::new(),
+            outbox: Outbox::new(),
+            blocked: None,
+            datagram: Vec::with_capacity(2048),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+    pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
+        &mut self.endpoint
+    }
+    pub(crate) fn sockets(&self) -> &[Socket] {
+        &self.sockets
+    }
+    pub(crate) fn counters(&self) -> Counters {
+        Counters { send_calls: self.outbox.calls(), ..self.counters }
+    }
+
+    /// Waits until there is something to do, at most until `deadline`, and does it. A signal ends the wait too.
+    ///
+    /// # Errors
+    /// If the system cannot wait on the sockets.
+    pub(crate) fn turn(&mut self, host: &mut dyn Host, deadline: Time) -> io::Result<()> {
+        let ready = self.wait(host, deadline)?;
+        let now = self.clock.now();
+        for (at, flags) in ready.into_iter().enumerate() {
+            if flags.contains(PollFlags::ERR) {
+                while let Some((remote, true)) = self.sockets[at].take_error() {
+                    host.unreachable(remote, io::ErrorKind::ConnectionRefused.into());
+                }
+            }
+            if flags.contains(PollFlags::OUT) && self.blocked == Some(at) {
+                self.blocked = None;
+                self.flush(host);
+            }
+            if flags.contains(PollFlags::IN) {
+                self.receive(now, at, host);
+            }
+        }
+        let now = self.clock.now();
+        if self.endpoint.wake_at().is_some_and(|at| at <= now) {
+            self.endpoint.wake(now);
+        }
+        if host.wake_at().is_some_and(|at| at <= now) {
+            host.wake(now, &mut self.endpoint);
+        }
+        self.drain(now, host);
+        Ok(())
+    }
+
+    fn wait(&mut self, host: &dyn Host, deadline: Time) -> io::Result<Vec<PollFlags>> {
+        let now = self.clock.now();
+        let busy = self.blocked.is_none() && self.endpoint.next_active().is_some();
+        let timers = [self.endpoint.wake_at(), host.wake_at(), Some(deadline), busy.then_some(now)];
+        let at = timers.into_iter().flatten().min().unwrap_or(deadline);
+        let timeout = timespec(at.since(now));
+        let mut polled: Vec<PollFd<'_>> = Vec::with_capacity(self.sockets.len());
+        for (at, socket) in self.sockets.iter().enumerate() {
+            let room = if self.blocked == Some(at) { PollFlags::OUT } else { PollFlags::empty() };
+            polled.push(PollFd::new(socket, PollFlags::IN | room));
+        }
+        self.counters.waits += 1;
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(_) => Ok(polled.iter().map(PollFd::revents).collect()),
+            Err(Errno::INTR) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn receive(&mut self, now: Time, at: usize, host: &mut dyn Host) {
+        for _ in 0..RECEIVE_BUDGET {
+            // An error that is told here is about what was sent, and told by the socket's own queue.
+            let Ok(all) = self.inbox.receive(&self.sockets[at]) else { return };
+            self.counters.receive_calls += 1;
+            for arrived in all {
+                let (local, remote, ecn) = (arrived.local, arrived.remote, arrived.ecn);
+                for bytes in arrived.datagrams {
+                    self.counters.datagrams_received += 1;
+                    let datagram = Datagram { local, remote, ecn, bytes, hole: None, damage: None };
+                    self.endpoint.receive(now, datagram);
+                }
+            }
+            self.drain(now, host);
+        }
+    }
+
+    /// Lets the host and the endpoint do all that they have to do now.
+    fn drain(&mut self, now: Time, host: &mut dyn Host) {
+        for _ in 0..SEND_BUDGET {
+            if let Some(handle) = self.endpoint.next_active()
+                && let Some(connection) = self.endpoint.get_mut(handle)
+                && (connection.has_events() || !connection.is_established() || !connection.log().is_empty())
+            {
+                host.attend(now, handle, connection);
+            }
+            if self.blocked.is_some() {
+                return;
+            }
+            self.datagram.clear();
+            let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else { break };
+            if let Some(hole) = transmit.hole {
+                hole.write_out(&mut self.datagram);
+            }
+            self.counters.datagrams_sent += 1;
+            if !self.outbox.fits(&transmit) {
+                self.flush(host);
+            }
+            if self.blocked.is_some() {
+                // Behind a train that waits there is no room: this one is lost, as on any full queue.
+                return;
+            }
+            self.outbox.push(&transmit, &self.datagram, &self.sockets);
+        }
+        self.flush(host);
+    }
+
+    fn flush(&mut self, host: &mut dyn Host) {
+        match self.outbox.flush(&self.sockets) {
+            Sent::Yes => {}
+            Sent::Blocked(at) => self.blocked = Some(at),
+            Sent::Failed(remote, error) => host.unreachable(remote, error),
+        }
+    }
+}
+
+fn timespec(wait: Duration) -> Timespec {
+    let nanos = wait.as_nanos();
+    Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
+}

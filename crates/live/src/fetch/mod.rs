@@ -1,0 +1,380 @@
+//! A web client on the wire: URLs into files, over HTTP/3 or hq-interop.
+
+mod store;
+mod url;
+
+pub use store::FetchProgress;
+pub use url::Url;
+
+use crate::clock::Clock;
+use crate::driver::{Driver, Host};
+use crate::entropy::system_random;
+use crate::error::LiveError;
+use crate::records::{Log, Recording, Records};
+use crate::settings::Settings;
+use crate::socket::Socket;
+use quic::{CloseReason, Connection, Endpoint, EndpointOptions, Event, Handle, Memory, Opening, Stats};
+use std::cell::RefCell;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use store::Store;
+use tls::{Context, Trust};
+use trace::Side;
+use traffic::web::{Fetched, Request};
+use traffic::{Application, QuicTransport, WebClient};
+use units::{Duration, Time};
+
+/// How often who watches is told.
+const TURN: Duration = Duration::from_millis(50);
+
+/// What is fetched, from whom, and how.
+#[derive(Debug)]
+pub struct FetchOptions {
+    /// What. Those of one host and port go over one connection.
+    pub urls: Vec<Url>,
+    /// The folder of the files; it is made if it is not there.
+    pub out: PathBuf,
+    /// Who is believed to be the server.
+    pub trust: Trust,
+    /// How connections behave.
+    pub settings: Settings,
+    /// The application protocols (RFC 7301), the preferred first: `h3`, `hq-interop`.
+    pub protocols: Vec<String>,
+    /// Addresses of IPv4 alone, or of IPv6; `None`: what the system prefers.
+    pub ipv6: Option<bool>,
+    /// Requests that are underway at a time.
+    pub concurrency: usize,
+    /// Whether the first URL of each host is fetched over a connection of its own, and the others over a second one that
+    /// takes up its TLS session.
+    pub resume: bool,
+    /// Whether that second connection asks in 0-RTT packets, which whoever recorded them can repeat.
+    pub early_data: bool,
+    /// How long a handshake may take at one address of the server before the next one is tried.
+    pub connect_timeout: Duration,
+    /// What is written down.
+    pub recording: Recording,
+}
+
+/// What became of one URL.
+#[derive(Debug, Clone)]
+pub struct FetchedUrl {
+    /// Which.
+    pub url: String,
+    /// The file, if it is there.
+    pub file: Option<PathBuf>,
+    /// Of the response.
+    pub fetched: Fetched,
+}
+
+/// What became of one connection.
+#[derive(Debug, Clone)]
+pub struct FetchedOver {
+    /// The server.
+    pub remote: SocketAddr,
+    /// The protocol that was agreed on.
+    pub protocol: String,
+    /// The version of QUIC.
+    pub version: u32,
+    /// Whether it took up an older session.
+    pub resumed: bool,
+    /// From the first packet to the end of the handshake.
+    pub handshake: Option<Duration>,
+    /// From the first packet to the last byte.
+    pub duration: Duration,
+    /// Why it ended.
+    pub ended: String,
+    /// The counters of the endpoint.
+    pub stats: Stats,
+}
+
+/// What became of all.
+#[derive(Debug, Clone, Default)]
+pub struct FetchReport {
+    /// In the order in which they were given.
+    pub urls: Vec<FetchedUrl>,
+    /// In the order in which they were opened.
+    pub connections: Vec<FetchedOver>,
+    /// Whether it was stopped from outside before it was over.
+    pub interrupted: bool,
+}
+
+impl FetchReport {
+    /// Whether all files are there.
+    pub fn is_complete(&self) -> bool {
+        !self.interrupted && self.urls.iter().all(|url| url.file.is_some())
+    }
+}
+
+/// Fetches. `watch` is told how far it is some times a second, and says whether to go on.
+///
+/// # Errors
+/// See [`LiveError`]; a URL that could not be fetched is no error but told in the report.
+pub fn fetch(
+    options: &FetchOptions,
+    watch: &mut dyn FnMut(&FetchProgress) -> bool,
+) -> Result<FetchReport, LiveError> {
+    std::fs::create_dir_all(&options.out).map_err(|error| LiveError::File(options.out.clone(), error))?;
+    let mut places: Vec<PathBuf> = Vec::new();
+    for url in &options.urls {
+        let place = options.out.join(url.file_name());
+        if places.contains(&place) {
+            return Err(LiveError::SameFile(url.as_str().to_owned(), place));
+        }
+        places.push(place);
+    }
+    let clock = Clock::start();
+    let alpn: Vec<&[u8]> = options.protocols.iter().map(String::as_bytes).collect();
+    let context = Context::real(&options.settings.tls, &alpn, &options.trust, None, clock.date_of_zero())?;
+    let mut client = Client {
+        options,
+        clock,
+        context,
+        memory: Memory::default(),
+        records: Rc::new(RefCell::new(Records::new(Side::Client, &options.recording)?)),
+        progress: Rc::new(RefCell::new(FetchProgress::default())),
+        report: FetchReport::default(),
+    };
+    client.report.urls = options
+        .urls
+        .iter()
+        .map(|url| FetchedUrl { url: url.as_str().to_owned(), file: None, fetched: Fetched::default() })
+        .collect();
+    for group in groups(options) {
+        if client.report.interrupted {
+            break;
+        }
+        client.fetch_group(&group, &places, watch)?;
+    }
+    Ok(client.report)
+}
+
+/// The numbers of the URLs that go over one connection each.
+fn groups(options: &FetchOptions) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (number, url) in options.urls.iter().enumerate() {
+        let authority = url.authority();
+        match groups.iter_mut().find(|(known, _)| *known == authority) {
+            Some((_, group)) => group.push(number),
+            None => groups.push((authority, vec![number])),
+        }
+    }
+    let mut connections = Vec::new();
+    for (_, mut group) in groups {
+        if options.resume && group.len() > 1 {
+            let rest = group.split_off(1);
+            connections.push(group);
+            connections.push(rest);
+        } else {
+            connections.push(group);
+        }
+    }
+    connections
+}
+
+/// What the connections of a fetch share.
+struct Client<'a> {
+    options: &'a FetchOptions,
+    clock: Clock,
+    context: Context,
+    memory: Memory,
+    records: Rc<RefCell<Records>>,
+    progress: Rc<RefCell<FetchProgress>>,
+    report: FetchReport,
+}
+
+impl Client<'_> {
+    fn fetch_group(
+        &mut self,
+        group: &[usize],
+        places: &[PathBuf],
+        watch: &mut dyn FnMut(&FetchProgress) -> bool,
+    ) -> Result<(), LiveError> {
+        let Some(first) = group.first().map(|number| &self.options.urls[*number]) else { return Ok(()) };
+        let addresses = resolve(first, self.options.ipv6)?;
+        let mut last = String::new();
+        for remote in addresses {
+            let visit = self.connect(first, remote, group, places, watch)?;
+            let established = visit.established.is_some();
+            let ended = visit.ended.clone();
+            self.note(remote, group, places, visit);
+            if established || self.report.interrupted {
+                return Ok(());
+            }
+            last = format!("{} at {remote}: {ended}", first.authority());
+        }
+        Err(LiveError::Connect(last))
+    }
+
+    /// One connection, from its beginning to its end.
+    fn connect(
+        &mut self,
+        url: &Url,
+        remote: SocketAddr,
+        group: &[usize],
+        places: &[PathBuf],
+        watch: &mut dyn FnMut(&FetchProgress) -> bool,
+    ) -> Result<Visit, LiveError> {
+        let any = match remote {
+            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+        };
+        let socket = Socket::bind_with_errors(any).map_err(|error| LiveError::Bind(any, error))?;
+        let mut endpoint = EndpointOptions::new(socket.local(), self.context.clone());
+        endpoint.interest = self.options.recording.interest();
+        let mut endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
+        endpoint.set_memory(self.memory.clone());
+        let requests = group.iter().map(|number| Request::get(self.options.urls[*number].path())).collect();
+        let places = group.iter().map(|number| places[*number].clone()).collect();
+        let store = Store::new(places, self.progress.clone());
+        let web = WebClient::new(url.authority(), requests, self.options.concurrency, Box::new(store));
+        let began = self.clock.now();
+        let config = Arc::new(self.options.settings.transport.clone());
+        let opening = Opening { early_data: self.options.early_data, ..Opening::new(remote, config) };
+        let handle = endpoint.connect(began, opening.to_host(url.host()));
+        let handle = handle.map_err(|error| LiveError::Connect(format!("{}: {error}", url.authority())))?;
+        let mut visit = Visit::new(web, began, self.records.clone());
+        let mut driver = Driver::new(self.clock, endpoint, vec![socket]);
+        let give_up = began + self.options.connect_timeout;
+        while !visit.is_over {
+            let now = driver.now();
+            driver.turn(&mut visit, now + TURN).map_err(LiveError::System)?;
+            let goes_on = watch(&self.progress.borrow());
+            let now = driver.now();
+            let too_long = visit.established.is_none() && now >= give_up;
+            let failed = visit.records.borrow().failed.is_some();
+            if (!goes_on || too_long || failed || visit.refused)
+                && let Some(connection) = driver.endpoint().get_mut(handle)
+                && !connection.is_over()
+            {
+                self.report.interrupted |= !goes_on;
+                let code = visit.web.no_error();
+                connection.close(now, code, "given up");
+                if visit.refused {
+                    visit.ended = "nobody listens there".to_owned();
+                } else if too_long {
+                    visit.ended = format!("no handshake within {}", self.options.connect_timeout);
+                }
+            }
+        }
+        // What is said last goes out with this.
+        let now = driver.now();
+        driver.turn(&mut visit, now).map_err(LiveError::System)?;
+        let failed = self.records.borrow_mut().failed.take();
+        failed.map_or(Ok(visit), Err)
+    }
+
+    /// What came of a connection goes into the report.
+    fn note(&mut self, remote: SocketAddr, group: &[usize], places: &[PathBuf], visit: Visit) {
+        for (number, fetched) in group.iter().zip(visit.web.results()) {
+            let told = &mut self.report.urls[*number];
+            told.file = fetched.is_complete().then(|| places[*number].clone());
+            told.fetched = fetched.clone();
+        }
+        let last = visit.web.results().iter().filter_map(|fetched| fetched.finished_at).max();
+        self.report.connections.push(FetchedOver {
+            remote,
+            protocol: visit.protocol,
+            version: visit.version,
+            resumed: visit.resumed,
+            handshake: visit.established.map(|at| at.since(visit.began)),
+            duration: last.unwrap_or(visit.began).since(visit.began),
+            ended: visit.ended,
+            stats: visit.stats,
+        });
+    }
+}
+
+/// The addresses of a URL's host, in the order in which the system prefers them.
+fn resolve(url: &Url, ipv6: Option<bool>) -> Result<Vec<SocketAddr>, LiveError> {
+    let wanted = |address: &SocketAddr| ipv6.is_none_or(|ipv6| address.is_ipv6() == ipv6);
+    let found: Vec<SocketAddr> = match url.host().parse::<IpAddr>() {
+        Ok(ip) => vec![SocketAddr::new(ip, url.port())],
+        Err(_) => (url.host(), url.port())
+            .to_socket_addrs()
+            .map_err(|error| LiveError::Host(url.host().to_owned(), error.to_string()))?
+            .collect(),
+    };
+    let found: Vec<SocketAddr> = found.into_iter().filter(wanted).collect();
+    if found.is_empty() {
+        let why = if ipv6 == Some(true) { "it has none of IPv6" } else { "it has none of IPv4" };
+        return Err(LiveError::Host(url.host().to_owned(), why.to_owned()));
+    }
+    Ok(found)
+}
+
+/// A connection with what is on it.
+struct Visit {
+    web: WebClient,
+    records: Rc<RefCell<Records>>,
+    log: Log,
+    began: Time,
+    established: Option<Time>,
+    protocol: String,
+    version: u32,
+    resumed: bool,
+    ended: String,
+    stats: Stats,
+    is_over: bool,
+    /// Whether the system says that nobody listens at the server's address.
+    refused: bool,
+}
+
+impl Visit {
+    fn new(web: WebClient, began: Time, records: Rc<RefCell<Records>>) -> Visit {
+        Visit {
+            web,
+            records,
+            log: None,
+            began,
+            established: None,
+            protocol: String::new(),
+            version: 0,
+            resumed: false,
+            ended: String::new(),
+            stats: Stats::default(),
+            is_over: false,
+            refused: false,
+        }
+    }
+}
+
+impl Host for Visit {
+    fn attend(&mut self, now: Time, _handle: Handle, connection: &mut Connection) {
+        while let Some(event) = connection.poll_event() {
+            if event == Event::Connected {
+                self.established = Some(now);
+                self.protocol = connection
+                    .alpn()
+                    .map(|alpn| String::from_utf8_lossy(alpn).into_owned())
+                    .unwrap_or_default();
+                self.resumed = connection.is_resumed();
+            }
+            self.web.on_event(now, &event, &mut QuicTransport { connection: &mut *connection, now });
+            if event == Event::Ended {
+                self.is_over = true;
+                if self.ended.is_empty() {
+                    self.ended = connection.close_reason().map(CloseReason::to_string).unwrap_or_default();
+                }
+                self.stats = connection.stats();
+                self.version = connection.version().0;
+            }
+        }
+        let records = &mut *self.records.borrow_mut();
+        records.take(&mut self.log, connection);
+        if self.is_over {
+            records.end(&mut self.log);
+        }
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        None
+    }
+    fn wake(&mut self, _now: Time, _endpoint: &mut Endpoint) {}
+    fn unreachable(&mut self, _remote: SocketAddr, error: io::Error) {
+        // In the middle of a connection anybody could have made such a message (RFC 9000 section 21.5.5).
+        self.refused |= self.established.is_none() && error.kind() == io::ErrorKind::ConnectionRefused;
+    }
+}

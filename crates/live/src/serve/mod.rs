@@ -1,0 +1,223 @@
+//! A web server on the wire: the files of a folder over HTTP/3 or hq-interop.
+
+mod folder;
+
+use crate::clock::Clock;
+use crate::driver::{Driver, Host};
+use crate::entropy::system_random;
+use crate::error::LiveError;
+use crate::records::{Log, Recording, Records};
+use crate::settings::Settings;
+use crate::socket::Socket;
+use folder::Folder;
+use quic::{Connection, Endpoint, EndpointOptions, EndpointStats, Event, Handle};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tls::{Context, Identity, Trust};
+use trace::Side;
+use traffic::{Application, QuicTransport, WebServer};
+use units::{Duration, Time};
+
+/// What is served, where, and how.
+#[derive(Debug)]
+pub struct ServeOptions {
+    /// The folder.
+    pub root: PathBuf,
+    /// Where clients send to; port 0: one that is free.
+    pub listen: Vec<SocketAddr>,
+    /// Certificates and their key.
+    pub identity: Identity,
+    /// How connections behave.
+    pub settings: Settings,
+    /// The application protocols (RFC 7301), the preferred first: `h3`, `hq-interop`.
+    pub protocols: Vec<String>,
+    /// How many clients there may be at a time; others are refused with CONNECTION_REFUSED.
+    pub max_connections: usize,
+    /// How many of them may be in their handshakes; from a tenth of that on they must show their address (Retry), unless
+    /// the option `retry` says otherwise.
+    pub max_half_open: usize,
+    /// What is written down.
+    pub recording: Recording,
+}
+
+/// What a server has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServeStats {
+    /// Of the endpoint.
+    pub endpoint: EndpointStats,
+    /// Connections whose handshake was completed.
+    pub connections: u64,
+    /// Datagrams that were sent, and the calls into the system that took.
+    pub sent: (u64, u64),
+    /// Datagrams that arrived, and the calls into the system that took.
+    pub received: (u64, u64),
+}
+
+/// A running server.
+pub struct Server {
+    driver: Driver,
+    sites: Sites,
+}
+
+impl Server {
+    /// Opens the sockets.
+    ///
+    /// # Errors
+    /// See [`LiveError`].
+    pub fn bind(options: &ServeOptions) -> Result<Server, LiveError> {
+        let folder =
+            Folder::new(&options.root).map_err(|error| LiveError::File(options.root.clone(), error))?;
+        let clock = Clock::start();
+        let alpn: Vec<&[u8]> = options.protocols.iter().map(String::as_bytes).collect();
+        let settings = &options.settings;
+        let context = Context::real(
+            &settings.tls,
+            &alpn,
+            &Trust::Anyone,
+            Some(&options.identity),
+            clock.date_of_zero(),
+        )?;
+        let mut sockets = Vec::new();
+        for address in &options.listen {
+            sockets.push(Socket::bind(*address).map_err(|error| LiveError::Bind(*address, error))?);
+        }
+        let local = sockets.first().map_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)), Socket::local);
+        let endpoint = EndpointOptions {
+            accept: Some(Arc::new(settings.transport.clone())),
+            max_connections: options.max_connections,
+            max_half_open: options.max_half_open,
+            interest: options.recording.interest(),
+            ..EndpointOptions::new(local, context)
+        };
+        let endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
+        let records = Records::new(Side::Server, &options.recording)?;
+        let sites = Sites { folder, connections: BTreeMap::new(), records, established: 0, closing: false };
+        Ok(Server { driver: Driver::new(clock, endpoint, sockets), sites })
+    }
+
+    /// Where it listens, with the ports that the system chose.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.driver.sockets().iter().map(Socket::local).collect()
+    }
+
+    /// Serves for so long.
+    ///
+    /// # Errors
+    /// If the system does not let it wait, or a record cannot be written.
+    pub fn run_for(&mut self, duration: Duration) -> Result<(), LiveError> {
+        let end = self.driver.now() + duration;
+        while self.driver.now() < end {
+            self.driver.turn(&mut self.sites, end).map_err(LiveError::System)?;
+            if let Some(error) = self.sites.records.failed.take() {
+                return Err(error);
+            }
+        }
+        // Connections that ended without a word.
+        let endpoint = self.driver.endpoint();
+        self.sites.connections.retain(|handle, _| endpoint.get(*handle).is_some());
+        Ok(())
+    }
+
+    /// What it has done so far.
+    pub fn stats(&mut self) -> ServeStats {
+        let counters = self.driver.counters();
+        ServeStats {
+            endpoint: self.driver.endpoint().stats(),
+            connections: self.sites.established,
+            sent: (counters.datagrams_sent, counters.send_calls),
+            received: (counters.datagrams_received, counters.receive_calls),
+        }
+    }
+
+    /// Takes no more clients and no more requests, finishes what is underway, for `grace` at most, and closes all
+    /// connections.
+    ///
+    /// # Errors
+    /// As [`Server::run_for`].
+    pub fn shut_down(mut self, grace: Duration) -> Result<ServeStats, LiveError> {
+        self.driver.endpoint().refuse_new(true);
+        self.sites.closing = true;
+        let end = self.driver.now() + grace;
+        self.sites.for_each(&mut self.driver, |now, web, connection| {
+            web.shut_down(&mut QuicTransport { connection, now });
+        });
+        while self.driver.now() < end && !self.sites.is_idle() {
+            self.driver.turn(&mut self.sites, end).map_err(LiveError::System)?;
+        }
+        self.sites.for_each(&mut self.driver, |now, web, connection| {
+            connection.close(now, web.no_error(), "the server ends");
+        });
+        // What is said last goes out with this.
+        let now = self.driver.now();
+        self.driver.turn(&mut self.sites, now).map_err(LiveError::System)?;
+        Ok(self.stats())
+    }
+}
+
+/// A connection with what is on it.
+struct Visit {
+    web: WebServer,
+    log: Log,
+}
+
+/// The applications of all connections.
+struct Sites {
+    folder: Folder,
+    connections: BTreeMap<Handle, Visit>,
+    records: Records,
+    established: u64,
+    closing: bool,
+}
+
+impl Sites {
+    fn is_idle(&self) -> bool {
+        self.connections.values().all(|visit| visit.web.is_idle())
+    }
+
+    fn for_each(&mut self, driver: &mut Driver, mut act: impl FnMut(Time, &mut WebServer, &mut Connection)) {
+        let now = driver.now();
+        for (handle, visit) in &mut self.connections {
+            if let Some(connection) = driver.endpoint().get_mut(*handle) {
+                act(now, &mut visit.web, connection);
+            }
+        }
+    }
+}
+
+impl Host for Sites {
+    fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
+        if connection.is_over() && !self.connections.contains_key(&handle) {
+            // What was on it is gone already.
+            while connection.poll_event().is_some() {}
+            return;
+        }
+        let visit = self
+            .connections
+            .entry(handle)
+            .or_insert_with(|| Visit { web: WebServer::new(Box::new(self.folder.clone())), log: None });
+        let mut ended = false;
+        while let Some(event) = connection.poll_event() {
+            self.established += u64::from(event == Event::Connected);
+            ended |= event == Event::Ended;
+            visit.web.on_event(now, &event, &mut QuicTransport { connection: &mut *connection, now });
+            if event == Event::Connected && self.closing {
+                visit.web.shut_down(&mut QuicTransport { connection: &mut *connection, now });
+            }
+        }
+        self.records.take(&mut visit.log, connection);
+        if ended {
+            self.records.end(&mut visit.log);
+            self.connections.remove(&handle);
+        }
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        None
+    }
+    fn wake(&mut self, _now: Time, _endpoint: &mut Endpoint) {}
+    /// The connection notices by itself.
+    fn unreachable(&mut self, _remote: SocketAddr, _error: io::Error) {}
+}

@@ -1,0 +1,64 @@
+//! Options of connections on the wire, by the names that they have in a scenario.
+
+use crate::error::LiveError;
+use lab::scenario::Scenario;
+use quic::Config;
+use std::path::Path;
+
+/// The scenario that options are read in: everything in it but `[transport]` and `[tls]` is of no account.
+const FRAME: &str = r#"
+duration = "1 s"
+[tls]
+protection = "tls"
+[transport]
+max_udp_payload = 1350
+[[link]]
+name = "wire"
+from = "server"
+to = "client"
+delay = "1 ms"
+[[flow]]
+name = "flow"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "1 kB" }
+"#;
+
+/// How connections behave.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The rows of [`quic::PARAMETERS`], where they are not as by default. On the wire the default of
+    /// `max_udp_payload` is 1350 bytes, which nearly every path carries.
+    pub transport: Config,
+    /// Suites, tickets, 0-RTT.
+    pub tls: tls::Options,
+}
+
+impl Settings {
+    /// The defaults, changed by these, each as `transport.controller=newreno` or `tls.cipher=aes256gcm`.
+    ///
+    /// # Errors
+    /// [`LiveError::Setting`] for the first mistake.
+    pub fn read(sets: &[String]) -> Result<Settings, LiveError> {
+        let scenario = Scenario::parse(FRAME, Path::new("options"), sets).map_err(LiveError::Setting)?;
+        Ok(Settings { transport: Config::from(&scenario.transport), tls: tls::Options::from(&scenario.tls) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_their_names_and_mistakes_are_told() {
+        let sets = ["transport.initial_window=20".to_owned(), "tls.cipher=chacha20poly1305".to_owned()];
+        let settings = Settings::read(&sets).unwrap();
+        assert_eq!((settings.transport.initial_window, settings.transport.max_udp_payload), (20, 1350));
+        assert_eq!(settings.tls.cipher, tls::Cipher::ChaCha20Poly1305);
+        for wrong in ["transport.initial_windw=20", "transport.initial_window=much", "tls.cipher=des"] {
+            let error = Settings::read(&[wrong.to_owned()]).unwrap_err().to_string();
+            let key = wrong.split_once('=').unwrap().0;
+            assert!(error.contains(key.split_once('.').unwrap().1) && !error.contains('\n'), "{error}");
+        }
+    }
+}

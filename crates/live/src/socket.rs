@@ -1,0 +1,222 @@
+//! A UDP socket with what QUIC wants of one: segmentation offload, ECN, the address that a datagram came to.
+
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::ReceiveTimestampns;
+use quinn_udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, TransportErrorPayload, UdpSocketState};
+use rustix::net::sockopt;
+use socket2::{Domain, Protocol, Type};
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use wire::Ecn;
+
+/// What the kernel keeps for us while we are busy, if it lets us: a path of 1 Gbit/s and 50 ms.
+const BUFFER: usize = 8 << 20;
+/// The kernel joins datagrams up to this (`GRO_LEGACY_MAX_SIZE`).
+const SLOT: usize = 1 << 16;
+/// The largest train of segments: less than the payload of an IPv4 packet.
+pub(crate) const MAX_TRAIN: usize = 65_000;
+/// `UDP_MAX_SEGMENTS` of older kernels.
+const MAX_SEGMENTS: usize = 64;
+
+/// A socket that does not block.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    io: UdpSocket,
+    state: UdpSocketState,
+    local: SocketAddr,
+}
+
+/// A train of datagrams of one size, the last one perhaps smaller, that goes out in one call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Train<'a> {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) ecn: Ecn,
+    pub(crate) segment: usize,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl Socket {
+    /// A socket at this address. One for `::` takes IPv6 alone, so that an address of IPv4 has one form everywhere.
+    ///
+    /// # Errors
+    /// What the system says: the address is in use, or not of this machine.
+    pub(crate) fn bind(local: SocketAddr) -> io::Result<Socket> {
+        let socket = socket2::Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+        if local.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        socket.bind(&local.into())?;
+        // Beyond the limits of the system if we may, and else up to them: less only costs speed.
+        let _ = sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER)
+            .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, BUFFER));
+        let _ = sockopt::set_socket_send_buffer_size(&socket, BUFFER);
+        let io = UdpSocket::from(socket);
+        // This also sets that it does not block, DF, GRO, and that ECN and the local address come with each datagram.
+        let state = UdpSocketState::new((&io).into())?;
+        // quinn-udp 0.6 asks for the time at which the kernel got a datagram, and keeps too little room for that beside
+        // all else: of a joined train the ECN mark would be cut off.
+        setsockopt(&io, ReceiveTimestampns, &false)?;
+        let local = io.local_addr()?;
+        Ok(Socket { io, state, local })
+    }
+
+    /// The same, and ICMP's messages about what it sent are told by [`Socket::take_error`].
+    ///
+    /// # Errors
+    /// Those of [`Socket::bind`].
+    pub(crate) fn bind_with_errors(local: SocketAddr) -> io::Result<Socket> {
+        let socket = Socket::bind(local)?;
+        socket.state.enable_transport_errors((&socket.io).into())?;
+        Ok(socket)
+    }
+
+    /// Where it is bound, with its port.
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// How many datagrams one call may send.
+    pub(crate) fn max_segments(&self) -> usize {
+        self.state.max_gso_segments().clamp(1, MAX_SEGMENTS)
+    }
+
+    /// Sends a train.
+    ///
+    /// # Errors
+    /// `WouldBlock` while the socket's buffer is full; others concern the destination or the size.
+    pub(crate) fn send(&self, train: &Train<'_>) -> io::Result<()> {
+        let chosen = self.local.ip().is_unspecified() && !train.local.ip().is_unspecified();
+        let transmit = quinn_udp::Transmit {
+            destination: train.remote,
+            ecn: EcnCodepoint::from_bits(train.ecn.bits()),
+            contents: train.bytes,
+            segment_size: Some(train.segment),
+            src_ip: chosen.then(|| train.local.ip()),
+        };
+        self.state.try_send((&self.io).into(), &transmit)
+    }
+
+    /// The next message of ICMP: about what destination, and whether it says that nobody is there.
+    pub(crate) fn take_error(&self) -> Option<(SocketAddr, bool)> {
+        loop {
+            let error = self.state.recv_transport_error((&self.io).into()).ok().flatten()?;
+            let unreachable = matches!(error.payload, TransportErrorPayload::Unreachable);
+            if let Some(addr) = error.addr {
+                return Some((addr, unreachable));
+            }
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.as_fd()
+    }
+}
+
+/// Room for what arrives.
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+    meta: [RecvMeta; BATCH_SIZE],
+}
+
+/// Datagrams of one size, the last one perhaps smaller, with all that is known of them.
+pub(crate) struct Arrived<'a> {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) ecn: Ecn,
+    pub(crate) datagrams: std::slice::ChunksMut<'a, u8>,
+}
+
+impl Inbox {
+    pub(crate) fn new() -> Inbox {
+        Inbox { bytes: vec![0; SLOT * BATCH_SIZE], meta: [RecvMeta::default(); BATCH_SIZE] }
+    }
+
+    /// Takes what waits in a socket, as much as there is room for.
+    ///
+    /// # Errors
+    /// `WouldBlock` if nothing waits; others are about what was sent before.
+    pub(crate) fn receive<'a>(
+        &'a mut self,
+        socket: &Socket,
+    ) -> io::Result<impl Iterator<Item = Arrived<'a>> + use<'a>> {
+        let mut slots = self.bytes.chunks_mut(SLOT);
+        let mut slices: [IoSliceMut<'_>; BATCH_SIZE] =
+            std::array::from_fn(|_| IoSliceMut::new(slots.next().unwrap_or_default()));
+        let count = socket.state.recv((&socket.io).into(), &mut slices, &mut self.meta)?;
+        let local = socket.local;
+        let arrived = self.bytes.chunks_mut(SLOT).zip(&self.meta).take(count);
+        Ok(arrived.map(move |(slot, meta)| {
+            let length = meta.len.min(slot.len());
+            Arrived {
+                local: SocketAddr::new(meta.dst_ip.map_or(local.ip(), IpAddr::from), local.port()),
+                remote: meta.addr,
+                ecn: meta.ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8)),
+                // An empty datagram has an empty stride.
+                datagrams: slot[..length].chunks_mut(meta.stride.max(1)),
+            }
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    fn receive(socket: &Socket) -> Vec<(SocketAddr, SocketAddr, Ecn, Vec<u8>)> {
+        let timeout = Timespec { tv_sec: 5, tv_nsec: 0 };
+        poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)).unwrap();
+        let mut inbox = Inbox::new();
+        let mut all = Vec::new();
+        for arrived in inbox.receive(socket).unwrap() {
+            let (local, remote, ecn) = (arrived.local, arrived.remote, arrived.ecn);
+            all.extend(arrived.datagrams.map(|bytes| (local, remote, ecn, bytes.to_vec())));
+        }
+        all
+    }
+
+    #[test]
+    fn a_train_arrives_as_its_datagrams_with_addresses_and_ecn() {
+        for (any, one) in [("0.0.0.0:0", "127.0.0.1"), ("[::]:0", "::1")] {
+            let server = Socket::bind(any.parse().unwrap()).unwrap();
+            let client = Socket::bind(any.parse().unwrap()).unwrap();
+            let remote = SocketAddr::new(one.parse().unwrap(), server.local().port());
+            let bytes: Vec<u8> = (0..2500).map(|i| i as u8).collect();
+            let train = Train { local: client.local(), remote, ecn: Ecn::Ect0, segment: 1000, bytes: &bytes };
+            client.send(&train).unwrap();
+            let mut all = Vec::new();
+            while all.len() < 3 {
+                all.extend(receive(&server));
+            }
+            let back = SocketAddr::new(one.parse().unwrap(), client.local().port());
+            for (i, chunk) in bytes.chunks(1000).enumerate() {
+                assert_eq!(all[i], (remote, back, Ecn::Ect0, chunk.to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_datagram_is_nothing_and_does_no_harm() {
+        let server = Socket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let client = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        client.send_to(&[], server.local()).unwrap();
+        assert_eq!(receive(&server), []);
+    }
+
+    #[test]
+    fn a_closed_port_is_told() {
+        let gone = Socket::bind("127.0.0.1:0".parse().unwrap()).unwrap().local();
+        let client = Socket::bind_with_errors("127.0.0.1:0".parse().unwrap()).unwrap();
+        let train = Train { local: client.local(), remote: gone, ecn: Ecn::NotEct, segment: 1, bytes: &[1] };
+        client.send(&train).unwrap();
+        let timeout = Timespec { tv_sec: 5, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&client, PollFlags::ERR)], Some(&timeout)).unwrap();
+        let (address, unreachable) = client.take_error().unwrap();
+        assert!(address.ip() == gone.ip() && unreachable);
+        assert_eq!(client.take_error(), None);
+    }
+}

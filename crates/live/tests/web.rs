@@ -1,0 +1,300 @@
+//! `Server` and `fetch` over loopback.
+#![cfg(target_os = "linux")]
+
+use live::{
+    FetchOptions, FetchReport, LiveError, Recording, ServeOptions, ServeStats, Server, Settings, Url, fetch,
+};
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use tls::{Identity, Trust};
+use units::Duration;
+
+const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// A folder of this test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("quiclab-live-{}-{name}", std::process::id()));
+        fs::create_dir_all(path.join("site")).unwrap();
+        Folder(path)
+    }
+    fn site(&self) -> PathBuf {
+        self.0.join("site")
+    }
+    fn out(&self) -> PathBuf {
+        self.0.join("out")
+    }
+    /// Writes a file to be served.
+    fn put(&self, name: &str, length: usize) -> Vec<u8> {
+        let bytes: Vec<u8> = (0..length).map(|at| (at * 31 + at / 251) as u8).collect();
+        fs::write(self.site().join(name), &bytes).unwrap();
+        bytes
+    }
+    /// How many files the client has left.
+    fn left(&self) -> usize {
+        fs::read_dir(self.out()).unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn identity() -> Identity {
+    Identity::self_signed(&NAMES.map(str::to_owned), live::Clock::start().date_of_zero()).unwrap()
+}
+
+fn settings(sets: &[&str]) -> Settings {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Settings::read(&sets).unwrap()
+}
+
+fn serving(root: &Path, identity: Identity, sets: &[&str]) -> ServeOptions {
+    ServeOptions {
+        root: root.to_owned(),
+        listen: vec!["127.0.0.1:0".parse().unwrap(), "[::1]:0".parse().unwrap()],
+        identity,
+        settings: settings(sets),
+        protocols: vec!["hq-interop".to_owned()],
+        max_connections: 100,
+        max_half_open: 50,
+        recording: Recording::default(),
+    }
+}
+
+/// A server in a thread of its own.
+struct Running {
+    addresses: Vec<SocketAddr>,
+    fingerprint: [u8; 32],
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<ServeStats>,
+}
+
+impl Running {
+    fn new(options: ServeOptions) -> Running {
+        let fingerprint = options.identity.fingerprint();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let (told, addresses) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let mut server = Server::bind(&options).unwrap();
+            told.send(server.addresses()).unwrap();
+            while !stopped.load(Ordering::Relaxed) {
+                server.run_for(Duration::from_millis(20)).unwrap();
+            }
+            server.shut_down(Duration::from_secs(2)).unwrap()
+        });
+        Running { addresses: addresses.recv().unwrap(), fingerprint, stop, thread }
+    }
+    fn url(&self, at: usize, path: &str) -> Url {
+        Url::parse(&format!("https://{}/{path}", self.addresses[at])).unwrap()
+    }
+    fn end(self) -> ServeStats {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+fn fetching(urls: Vec<Url>, out: PathBuf, trust: Trust) -> FetchOptions {
+    FetchOptions {
+        urls,
+        out,
+        trust,
+        settings: settings(&[]),
+        protocols: vec!["hq-interop".to_owned()],
+        ipv6: None,
+        concurrency: 100,
+        resume: false,
+        early_data: false,
+        connect_timeout: Duration::from_secs(10),
+        recording: Recording::default(),
+    }
+}
+
+fn done(options: &FetchOptions) -> FetchReport {
+    let report = fetch(options, &mut |_| true).unwrap();
+    assert!(report.is_complete(), "{report:?}");
+    report
+}
+
+#[test]
+fn files_come_whole_over_ipv4_and_ipv6() {
+    let folder = Folder::new("whole");
+    let mut expected = vec![("large".to_owned(), folder.put("large", 5_000_000))];
+    for number in 0..200 {
+        let name = format!("small-{number}");
+        expected.push((name.clone(), folder.put(&name, number)));
+    }
+    let server = Running::new(serving(&folder.site(), identity(), &[]));
+    for at in 0..2 {
+        let urls = expected.iter().map(|(name, _)| server.url(at, name)).collect();
+        let out = folder.0.join(format!("out-{at}"));
+        let report = done(&fetching(urls, out.clone(), Trust::Pin(server.fingerprint)));
+        assert_eq!((report.connections.len(), report.connections[0].protocol.as_str()), (1, "hq-interop"));
+        for (name, bytes) in &expected {
+            assert!(fs::read(out.join(name)).unwrap() == *bytes, "{name}");
+        }
+        assert_eq!(fs::read_dir(&out).unwrap().count(), expected.len(), "nothing else is left");
+    }
+    let stats = server.end();
+    assert_eq!((stats.connections, stats.endpoint.refused), (2, 0));
+    assert!(stats.sent.0 > 2 * 5_000_000 / 1350);
+}
+
+#[test]
+fn who_is_not_trusted_is_not_asked() {
+    let folder = Folder::new("trust");
+    let bytes = folder.put("file", 1000);
+    let shown = identity();
+    let pem = shown.to_pem();
+    let server = Running::new(serving(&folder.site(), shown, &[]));
+    let urls = vec![server.url(0, "file")];
+    for wrong in [Trust::Pin([7; 32]), Trust::from_pem(identity().to_pem().as_bytes()).unwrap()] {
+        let failed = fetch(&fetching(urls.clone(), folder.out(), wrong), &mut |_| true);
+        let error = failed.unwrap_err().to_string();
+        assert!(
+            error.contains("no connection") && error.contains(&server.addresses[0].to_string()),
+            "{error}"
+        );
+        assert_eq!(folder.left(), 0);
+    }
+    for right in [Trust::Anyone, Trust::Pin(server.fingerprint), Trust::from_pem(pem.as_bytes()).unwrap()] {
+        done(&fetching(urls.clone(), folder.out(), right));
+        assert!(fs::read(folder.out().join("file")).unwrap() == bytes);
+        fs::remove_file(folder.out().join("file")).unwrap();
+    }
+    server.end();
+}
+
+#[test]
+fn what_is_not_there_is_told_and_leaves_nothing() {
+    let folder = Folder::new("missing");
+    folder.put("file", 1000);
+    fs::write(folder.0.join("secret"), "x").unwrap();
+    std::os::unix::fs::symlink(folder.0.join("secret"), folder.site().join("link")).unwrap();
+    let server = Running::new(serving(&folder.site(), identity(), &[]));
+    let urls = vec![server.url(0, "none"), server.url(0, "file"), server.url(0, "link")];
+    let report = fetch(&fetching(urls, folder.out(), Trust::Anyone), &mut |_| true).unwrap();
+    assert!(!report.is_complete());
+    let there: Vec<bool> = report.urls.iter().map(|url| url.file.is_some()).collect();
+    assert_eq!(there, [false, true, false]);
+    assert_eq!(folder.left(), 1);
+    server.end();
+}
+
+#[test]
+fn two_urls_for_one_file_are_told_before_anything_is_done() {
+    let folder = Folder::new("same");
+    let urls = ["https://a.example/x", "https://b.example/y/x"].map(|url| Url::parse(url).unwrap());
+    let error = fetch(&fetching(urls.into(), folder.out(), Trust::Anyone), &mut |_| true).unwrap_err();
+    assert!(matches!(error, LiveError::SameFile(..)), "{error}");
+}
+
+#[test]
+fn nobody_there_is_told_at_once() {
+    let folder = Folder::new("nobody");
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = Url::parse(&format!("https://{free}/")).unwrap();
+    let error = fetch(&fetching(vec![url], folder.out(), Trust::Anyone), &mut |_| true).unwrap_err();
+    assert!(error.to_string().contains("nobody listens there"), "{error}");
+}
+
+#[test]
+fn an_address_in_use_and_a_folder_that_is_none_are_told() {
+    let folder = Folder::new("in-use");
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let options = ServeOptions { listen: vec![address], ..serving(&folder.site(), identity(), &[]) };
+    assert!(matches!(Server::bind(&options), Err(LiveError::Bind(at, _)) if at == address));
+    let options = serving(&folder.0.join("none"), identity(), &[]);
+    assert!(matches!(Server::bind(&options), Err(LiveError::File(..))));
+}
+
+#[test]
+fn a_second_connection_takes_the_session_up_again_with_early_data() {
+    let folder = Folder::new("again");
+    let names = ["one", "two", "three"];
+    names.iter().for_each(|name| drop(folder.put(name, 10_000)));
+    let sets = ["tls.tickets=2", "tls.early_data=true"];
+    let server = Running::new(serving(&folder.site(), identity(), &sets));
+    let urls = names.iter().map(|name| server.url(0, name)).collect();
+    let options = fetching(urls, folder.out(), Trust::Pin(server.fingerprint));
+    let report = done(&FetchOptions { resume: true, early_data: true, ..options });
+    let resumed: Vec<bool> = report.connections.iter().map(|connection| connection.resumed).collect();
+    assert_eq!(resumed, [false, true]);
+    assert!(report.urls[1].fetched.early, "asked before the handshake was complete");
+    server.end();
+}
+
+#[test]
+fn a_server_that_is_full_asks_for_addresses_and_refuses() {
+    let folder = Folder::new("full");
+    folder.put("file", 100);
+    let server = Running::new(serving(&folder.site(), identity(), &["transport.retry=always"]));
+    done(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone));
+    let stats = server.end();
+    assert_eq!((stats.endpoint.retries_sent, stats.connections), (1, 1));
+    let options = ServeOptions { max_connections: 0, ..serving(&folder.site(), identity(), &[]) };
+    let server = Running::new(options);
+    let failed = fetch(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone), &mut |_| true);
+    let error = failed.unwrap_err().to_string();
+    assert!(error.contains("CONNECTION_REFUSED"), "{error}");
+    assert!(server.end().endpoint.refused >= 1);
+}
+
+#[test]
+fn who_watches_can_stop_it_and_nothing_is_left() {
+    let folder = Folder::new("stop");
+    folder.put("file", 50_000_000);
+    let server = Running::new(serving(&folder.site(), identity(), &[]));
+    let options = fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone);
+    let report = fetch(&options, &mut |progress| progress.bytes == 0).unwrap();
+    assert!(report.interrupted && !report.is_complete());
+    assert_eq!(folder.left(), 0);
+    server.end();
+}
+
+#[test]
+fn a_server_that_ends_leaves_whole_files_or_none() {
+    let folder = Folder::new("ends");
+    folder.put("file", 50_000_000);
+    let server = Running::new(serving(&folder.site(), identity(), &[]));
+    let options = fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone);
+    let stop = server.stop.clone();
+    let mut watch = |progress: &live::FetchProgress| {
+        stop.store(progress.bytes > 0, Ordering::Relaxed);
+        true
+    };
+    // Either it was finished within the grace, or broken off.
+    let report = fetch(&options, &mut watch).unwrap();
+    assert_eq!(folder.left(), usize::from(report.is_complete()));
+    server.end();
+}
+
+#[test]
+fn secrets_and_qlog_are_written() {
+    let folder = Folder::new("records");
+    folder.put("file", 100);
+    let mut options = serving(&folder.site(), identity(), &[]);
+    options.recording = Recording { key_log: None, qlog: Some(folder.0.join("qlog")) };
+    let server = Running::new(options);
+    let mut options = fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone);
+    options.recording = Recording { key_log: Some(folder.0.join("keys")), qlog: Some(folder.0.join("qlog")) };
+    done(&options);
+    server.end();
+    let keys = fs::read_to_string(folder.0.join("keys")).unwrap();
+    assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "));
+    assert!(keys.lines().all(|line| line.split(' ').count() == 3));
+    for name in ["client-1.sqlog", "server-1.sqlog"] {
+        let text = fs::read_to_string(folder.0.join("qlog").join(name)).unwrap();
+        assert!(text.contains("packet_sent") && text.ends_with('\n'), "{name}");
+    }
+}
