@@ -78,6 +78,10 @@ impl CryptoStream {
         }
     }
 
+    /// Whether a CRYPTO frame goes beyond all that has come.
+    pub(crate) fn is_new(&self, offset: u64, length: usize) -> bool {
+        offset + length as u64 > self.recv.highest()
+    }
     /// Takes a CRYPTO frame (19.6).
     pub(crate) fn receive(&mut self, offset: u64, bytes: &[u8]) -> Result<(), TransportError> {
         match self.recv.on_data(offset, Data::Bytes(bytes), false) {

@@ -16,6 +16,15 @@ fn frame_error(error: FrameError) -> TransportError {
     }
 }
 
+/// Whether a packet of this type, which is not 1-RTT, may carry the frame: RFC 9000 table 3, and section 12.5, which leaves
+/// it to a server to refuse RETIRE_CONNECTION_ID in 0-RTT packets. No client has an id to retire by then, and that of the
+/// handshake must stay.
+#[cold]
+fn may_carry(kind: PacketKind, frame: &Frame<'_>) -> bool {
+    let too_early = kind == PacketKind::ZeroRtt && matches!(frame, Frame::RetireConnectionId { .. });
+    frame.allowed_in(kind) && !too_early
+}
+
 impl Connection {
     /// Processes the frames of a packet; gives whether it elicits an acknowledgement.
     #[inline]
@@ -37,7 +46,7 @@ impl Connection {
                 Some(Err(error)) => return Err(frame_error(*error)),
                 None => return Ok(ack_eliciting),
             };
-            if header.kind != PacketKind::OneRtt && !frame.allowed_in(header.kind) {
+            if header.kind != PacketKind::OneRtt && !may_carry(header.kind, frame) {
                 // RFC 9000-12.4-3, 9000-17.2.4-1: table 3.
                 let error =
                     TransportError::new(Code::PROTOCOL_VIOLATION, "frame not allowed in this packet type");
@@ -138,12 +147,24 @@ impl Connection {
         offset: u64,
         data: &[u8],
     ) -> Result<(), TransportError> {
+        let left = match kind {
+            SpaceKind::Initial => self.space(SpaceKind::Handshake).is_none_or(|space| space.keys.is_some()),
+            SpaceKind::Handshake => self.progress >= Progress::Complete,
+            SpaceKind::Data => false,
+        };
         let session = &mut self.session;
         let space = match kind {
             SpaceKind::Data => Some(&mut self.data),
             early => self.early_spaces[early as usize].as_deref_mut(),
         };
         let Some(space) = space else { return Ok(()) };
+        // RFC 9001 section 4.1.3: a level that TLS has left brings nothing new.
+        if left && space.crypto.is_new(offset, data.len()) {
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "new handshake data at a level that is over",
+            ));
+        }
         space.crypto.receive(offset, data)?;
         space.crypto.feed(now, kind.level(), session)?;
         // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.

@@ -432,6 +432,7 @@ fn frames_that_must_not_be_early_are_violations() {
         encoded(Frame::HandshakeDone),
         encoded(Frame::NewToken { token: b"token" }),
         encoded(Frame::PathResponse { data: [1; 8] }),
+        encoded(Frame::RetireConnectionId { sequence: 0 }),
     ] {
         let mut pair = acquainted(contexts()[0].clone(), &[]);
         say_at_once(&mut pair, b"data");

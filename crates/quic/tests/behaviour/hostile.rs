@@ -232,7 +232,7 @@ fn handshake_data_without_end_is_refused() {
     // A gap that never closes, and more and more behind it.
     for i in 1..200 {
         let frame = Frame::Crypto { offset: i * 1100, data: &[0; 1100] };
-        pair.inject(true, PacketKind::Initial, &[frame, Frame::Padding { length: 60 }]);
+        pair.inject(true, PacketKind::Handshake, &[frame]);
         if let Some((code, _)) = error(&mut pair, true) {
             assert_eq!(code, Code::CRYPTO_BUFFER_EXCEEDED);
             assert!(

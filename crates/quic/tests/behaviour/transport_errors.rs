@@ -78,7 +78,7 @@ fn one_of_each() -> Vec<(Vec<u8>, &'static str)> {
         (Frame::Ping, "IH1"),
         (Frame::ResetStream { id, code: 1, final_size: 2 }, "1"),
         (Frame::StopSending { id, code: 1 }, "1"),
-        (Frame::Crypto { offset: 1000, data: b"x" }, "IH1"),
+        (Frame::Crypto { offset: 0, data: b"x" }, "IH1"),
         (Frame::NewToken { token: b"token" }, "1"),
         (Frame::Stream { id, offset: 1, data: Data::Bytes(b"x"), fin: false }, "1"),
         (Frame::MaxData { maximum: 1 }, "1"),
@@ -242,14 +242,20 @@ fn what_is_wrong_at_each_level() {
     }
 }
 
-/// RFC 9000-7.5-2, in each space.
+/// RFC 9000-7.5-2, in each space; and RFC 9001 section 4.1.3: none that is new at a level that TLS has left.
 #[test]
-fn more_handshake_data_than_is_kept() {
+fn more_handshake_data_than_there_may_be() {
     for kind in LEVELS {
         for to_server in [true, false] {
-            let payload = encoded(&Frame::Crypto { offset: 1 << 20, data: b"x" });
-            let found = answer(to_server, kind, &payload);
-            assert_eq!(found, Some((Code::CRYPTO_BUFFER_EXCEEDED, CRYPTO)), "{kind:?} {to_server}");
+            // The server has had its ClientHello, the client its Finished.
+            let left = (kind, to_server) == (PacketKind::Initial, true)
+                || (kind, to_server) == (PacketKind::Handshake, false);
+            let found = |offset| answer(to_server, kind, &encoded(&Frame::Crypto { offset, data: b"x" }));
+            let code = if left { Code::PROTOCOL_VIOLATION } else { Code::CRYPTO_BUFFER_EXCEEDED };
+            assert_eq!(found(1 << 20), Some((code, CRYPTO)), "{kind:?} {to_server}");
+            let expected = left.then_some((Code::PROTOCOL_VIOLATION, CRYPTO));
+            assert_eq!(found(60_000), expected, "{kind:?} {to_server}");
+            assert_eq!(found(0), None, "what came already, or the first byte of something");
         }
     }
 }
