@@ -333,7 +333,7 @@ impl Connection {
             // 8.2.4: it can wait until something gets through.
             Side::Client => {}
             Side::Server if self.path.is_validated() => {
-                // 8.2.4, 14: the path is there, but does not carry what QUIC needs.
+                // RFC 9000-14.2-1, and section 8.2.4: the path is there, but does not carry what QUIC needs.
                 self.fail(
                     now,
                     TransportError::new(Code::NO_VIABLE_PATH, "the path does not carry 1200 bytes"),

@@ -250,9 +250,9 @@ fn challenges_cannot_be_predicted() {
     assert!((0.47..0.53).contains(&share), "half of {} challenges: {share}", seen.len());
 }
 
-/// RFC 9000-9.3.2-2: where the fallback is gone, because the peer has retired its id, nothing is sent any more.
-#[test]
-fn without_a_way_back_a_connection_ends_silently() {
+/// A pair cut off, whose server was moved elsewhere by a forged packet and has no way back: the peer has retired the id of
+/// the path that it was on. Gives the id of the server's that the peer's packets go to now.
+fn without_a_way_back() -> (Pair, Vec<u8>) {
     let mut pair = Pair::established();
     pair.cut();
     // The peer moves with another id of the server's, so that the server takes another of the peer's.
@@ -260,21 +260,64 @@ fn without_a_way_back_a_connection_ends_silently() {
         trace::Frame::NewConnectionId { id, .. } => Some(id),
         _ => None,
     });
-    let arrive = |pair: &mut Pair, frame: Frame<'_>| {
-        let mut bytes = pair.forge(true, PacketKind::OneRtt, &encoded(&[frame, Frame::Ping]));
-        bytes[1..9].copy_from_slice(id.as_ref().unwrap());
-        let (from, to) = (address(ELSEWHERE), address(crate::pair::SERVER));
-        pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
-        pair.drain();
-    };
-    arrive(&mut pair, Frame::Ping);
+    let id = id.unwrap();
+    arrive_at(&mut pair, &id, Frame::Ping);
     assert_eq!(pair.server().remote(), address(ELSEWHERE));
     // One id is left, and that is for the path in use.
     let new = wire::ConnectionId::new(&[2; 8]).unwrap();
-    arrive(&mut pair, Frame::NewConnectionId { sequence: 2, retire_prior_to: 2, id: new, token: [2; 16] });
+    let retire = Frame::NewConnectionId { sequence: 2, retire_prior_to: 2, id: new, token: [2; 16] };
+    arrive_at(&mut pair, &id, retire);
     assert!(!pair.server().is_over());
+    (pair, id)
+}
+
+/// Lets a forged packet with this frame arrive at the server from elsewhere, to this id.
+fn arrive_at(pair: &mut Pair, id: &[u8], frame: Frame<'_>) {
+    let mut bytes = pair.forge(true, PacketKind::OneRtt, &encoded(&[frame, Frame::Ping]));
+    bytes[1..9].copy_from_slice(id);
+    let (from, to) = (address(ELSEWHERE), address(crate::pair::SERVER));
+    pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+    pair.drain();
+}
+
+/// RFC 9000-9.3.2-2: nothing is sent any more.
+#[test]
+fn without_a_way_back_a_connection_ends_silently() {
+    let (mut pair, _) = without_a_way_back();
     pair.run_for(Duration::from_secs(10));
     assert!(pair.server_is_gone() && pair.server_events.contains(&Event::Ended));
     let closes = pair.frames_from(0, false).iter().filter(|f| f.name() == "CONNECTION_CLOSE").count();
     assert_eq!(closes, 0);
+}
+
+/// RFC 9000-14.2-1: a path whose peer answers small challenges and never those in 1200 bytes.
+#[test]
+fn a_path_that_does_not_carry_1200_bytes_is_the_end_if_there_is_no_other() {
+    let (mut pair, id) = without_a_way_back();
+    let mut answered = 0;
+    let mut from = 0;
+    for _ in 0..40 {
+        pair.run_for(ms(100));
+        if pair.server().is_over() {
+            break;
+        }
+        for packet in pair.sent_from(from, false).into_iter().filter(|packet| packet.datagram_length < 1200) {
+            for frame in packet.frames {
+                if let trace::Frame::PathChallenge { data } = frame {
+                    arrive_at(&mut pair, &id, Frame::PathResponse { data });
+                    answered += 1;
+                }
+            }
+        }
+        from = pair.mark();
+    }
+    assert!(answered > 0);
+    let reason = pair.server().close_reason().cloned();
+    let Some(quic::CloseReason::Transport(error)) = reason else { panic!("{reason:?}") };
+    assert_eq!(error.code, wire::Code::NO_VIABLE_PATH);
+    // From now on CONNECTION_CLOSE alone.
+    arrive_at(&mut pair, &id, Frame::Ping);
+    pair.run_for(ms(200));
+    let last = pair.packets().into_iter().rfind(|packet| !packet.to_server).unwrap();
+    assert_eq!(last.names(), ["CONNECTION_CLOSE"]);
 }
