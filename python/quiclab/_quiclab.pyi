@@ -4,7 +4,19 @@ from typing import Any, Final, final
 
 from typing_extensions import CapsuleType
 
-__all__ = ["VERSION", "Error", "OutputError", "RunError", "Scenario", "ScenarioError", "Table", "relay", "rooms_json"]
+__all__ = [
+    "VERSION",
+    "Error",
+    "OutputError",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "fetch",
+    "relay",
+    "rooms_json",
+    "serve",
+]
 
 VERSION: Final[str]
 
@@ -23,6 +35,35 @@ def relay(
     blackouts: Sequence[tuple[str, str]],
     rebinds: Sequence[tuple[str, str]],
     capture: str | PathLike[str] | None,
+) -> dict[str, Any]: ...
+def serve(
+    root: str | PathLike[str],
+    listen: Sequence[str],
+    *,
+    identity: tuple[bytes, bytes] | None,
+    names: Sequence[str],
+    sets: Sequence[str],
+    protocols: Sequence[str],
+    max_connections: int,
+    key_log: str | PathLike[str] | None,
+    qlog: str | PathLike[str] | None,
+    ready: Callable[[list[str], str, str, str], object],
+) -> dict[str, int]: ...
+def fetch(
+    urls: Sequence[str],
+    out: str | PathLike[str],
+    *,
+    trust: tuple[str, bytes],
+    sets: Sequence[str],
+    protocols: Sequence[str],
+    ipv6: bool | None,
+    concurrency: int,
+    resume: bool,
+    early_data: bool,
+    connect_timeout: float,
+    key_log: str | PathLike[str] | None,
+    qlog: str | PathLike[str] | None,
+    watch: Callable[[int, int, int], object],
 ) -> dict[str, Any]: ...
 
 @final

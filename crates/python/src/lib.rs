@@ -10,6 +10,8 @@ mod relay;
 mod scenario;
 mod table;
 mod watch;
+#[cfg(target_os = "linux")]
+mod web;
 
 use pyo3::prelude::*;
 
@@ -25,6 +27,9 @@ mod _quiclab {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::table::Table;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::web::{fetch, serve};
     use pyo3::prelude::*;
 
     /// The version of quiclab.

@@ -7,10 +7,12 @@ import typer
 
 from quiclab.commands.bench import bench
 from quiclab.commands.check import check
+from quiclab.commands.fetch import fetch
 from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
 from quiclab.commands.relay import relay
 from quiclab.commands.run import run
+from quiclab.commands.serve import serve
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
@@ -18,6 +20,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot": plot,
     "list": list_,
     "bench": bench,
+    "serve": serve,
+    "fetch": fetch,
     "relay": relay,
 }
 """The word for a command: its function, whose docstring is its manual."""

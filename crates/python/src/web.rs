@@ -1,0 +1,210 @@
+//! The functions `serve` and `fetch`: the web server and the web client of the crate `live`, until they are done or
+//! interrupted.
+
+use crate::error::{Error, OutputError};
+use live::{FetchOptions, FetchReport, LiveError, Recording, ServeOptions, Server, Settings, Url};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use tls::{Identity, Trust};
+use units::Duration;
+
+/// How soon a signal ends it.
+const TURN: Duration = Duration::from_millis(50);
+/// How long a server that ends waits for what is underway.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Serves the files of a folder until a signal handler raises something; then what it did.
+///
+/// `identity` is PEM of the certificates and of their key; without one a certificate for `names` is made. `ready` is
+/// called once, when the sockets are open, with the addresses, the SHA-256 of the certificate in hexadecimal digits, that
+/// of its public key in base64, and the certificate as PEM.
+#[pyfunction]
+#[pyo3(signature = (root, listen, *, identity, names, sets, protocols, max_connections, key_log, qlog, ready))]
+#[allow(clippy::too_many_arguments, reason = "they have names in Python")]
+pub(crate) fn serve<'py>(
+    py: Python<'py>,
+    root: PathBuf,
+    listen: Vec<String>,
+    identity: Option<(Vec<u8>, Vec<u8>)>,
+    names: Vec<String>,
+    sets: Vec<String>,
+    protocols: Vec<String>,
+    max_connections: usize,
+    key_log: Option<PathBuf>,
+    qlog: Option<PathBuf>,
+    ready: Py<PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let identity = match identity {
+        Some((chain, key)) => Identity::from_pem(&chain, &key),
+        None => Identity::self_signed(&names, live::Clock::start().date_of_zero()),
+    };
+    let options = ServeOptions {
+        root,
+        listen: listen.iter().map(|text| address(text)).collect::<PyResult<_>>()?,
+        identity: identity.map_err(|error| failed(error.into()))?,
+        settings: Settings::read(&sets).map_err(failed)?,
+        protocols,
+        max_connections,
+        max_half_open: (max_connections / 10).clamp(1, 10_000),
+        recording: Recording { key_log, qlog },
+    };
+    let stats = py.detach(|| run(&options, &ready))?;
+    let told = PyDict::new(py);
+    for (name, count) in [
+        ("connections", stats.connections),
+        ("refused", stats.endpoint.refused),
+        ("retries_sent", stats.endpoint.retries_sent),
+        ("resets_sent", stats.endpoint.resets_sent),
+        ("datagrams_sent", stats.sent.0),
+        ("send_calls", stats.sent.1),
+        ("datagrams_received", stats.received.0),
+        ("receive_calls", stats.received.1),
+    ] {
+        told.set_item(name, count)?;
+    }
+    Ok(told)
+}
+
+/// Without the GIL but for short.
+fn run(options: &ServeOptions, ready: &Py<PyAny>) -> PyResult<live::ServeStats> {
+    let mut server = Server::bind(options).map_err(failed)?;
+    let addresses: Vec<String> = server.addresses().iter().map(SocketAddr::to_string).collect();
+    let identity = &options.identity;
+    let fingerprint: String = identity.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect();
+    let key = tls::base64(&identity.key_fingerprint());
+    Python::attach(|py| ready.call1(py, (addresses, fingerprint, key, identity.to_pem())).map(drop))?;
+    loop {
+        server.run_for(TURN).map_err(failed)?;
+        if Python::attach(|py| py.check_signals()).is_err() {
+            return server.shut_down(GRACE).map_err(failed);
+        }
+    }
+}
+
+/// Fetches URLs into files; gives what became of each URL and each connection.
+///
+/// `trust` is ("roots", PEM of authorities), ("pin", SHA-256 in hexadecimal digits) or ("anyone", b""). `watch` is
+/// called some times a second with bytes so far, bytes in all as far as known, and whole files; an exception of it or of
+/// a signal handler ends all, and is raised when nothing half-written is left.
+#[pyfunction]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, resume, early_data, connect_timeout, key_log, qlog, watch))]
+#[allow(clippy::too_many_arguments, reason = "they have names in Python")]
+pub(crate) fn fetch<'py>(
+    py: Python<'py>,
+    urls: Vec<String>,
+    out: PathBuf,
+    trust: (String, Vec<u8>),
+    sets: Vec<String>,
+    protocols: Vec<String>,
+    ipv6: Option<bool>,
+    concurrency: usize,
+    resume: bool,
+    early_data: bool,
+    connect_timeout: f64,
+    key_log: Option<PathBuf>,
+    qlog: Option<PathBuf>,
+    watch: Py<PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = FetchOptions {
+        urls: urls.iter().map(|url| Url::parse(url)).collect::<Result<_, _>>().map_err(failed)?,
+        out,
+        trust: trusted(&trust)?,
+        settings: Settings::read(&sets).map_err(failed)?,
+        protocols,
+        ipv6,
+        concurrency,
+        resume,
+        early_data,
+        connect_timeout: Duration::from_nanos((connect_timeout * 1e9) as u64),
+        recording: Recording { key_log, qlog },
+    };
+    let (report, stopped) = py.detach(|| {
+        let mut stopped = None;
+        let report = live::fetch(&options, &mut |progress| {
+            if stopped.is_some() {
+                return false;
+            }
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                watch.call1(py, (progress.bytes, progress.total, progress.files)).map(drop)
+            });
+            stopped = told.err();
+            stopped.is_none()
+        });
+        (report, stopped)
+    });
+    match stopped {
+        Some(stopped) => Err(stopped),
+        None => told(py, &report.map_err(failed)?),
+    }
+}
+
+fn trusted((kind, data): &(String, Vec<u8>)) -> PyResult<Trust> {
+    match kind.as_str() {
+        "roots" => Trust::from_pem(data).map_err(|error| failed(error.into())),
+        "anyone" => Ok(Trust::Anyone),
+        _ => {
+            let digits: Vec<u8> = data.iter().copied().filter(|byte| *byte != b':').collect();
+            let mut pin = [0; 32];
+            let read = digits.len() == 64
+                && pin.iter_mut().zip(digits.chunks(2)).all(|(byte, pair)| {
+                    let value =
+                        std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok());
+                    value.map(|value| *byte = value).is_some()
+                });
+            let expected = "a fingerprint is a SHA-256: 64 hexadecimal digits, with or without colons";
+            if read { Ok(Trust::Pin(pin)) } else { Err(PyValueError::new_err(expected)) }
+        }
+    }
+}
+
+fn told<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDict>> {
+    let seconds = |duration: Duration| duration.as_nanos() as f64 / 1e9;
+    let urls = PyList::empty(py);
+    for url in &report.urls {
+        let row = PyDict::new(py);
+        row.set_item("url", &url.url)?;
+        row.set_item("file", url.file.as_ref().map(|path| path.display().to_string()))?;
+        row.set_item("status", url.fetched.status)?;
+        row.set_item("bytes", url.fetched.bytes)?;
+        row.set_item("early_data", url.fetched.early)?;
+        row.set_item("problem", url.fetched.failure.as_ref().map(ToString::to_string))?;
+        urls.append(row)?;
+    }
+    let connections = PyList::empty(py);
+    for over in &report.connections {
+        let row = PyDict::new(py);
+        row.set_item("remote", over.remote.to_string())?;
+        row.set_item("protocol", &over.protocol)?;
+        row.set_item("version", over.version)?;
+        row.set_item("resumed", over.resumed)?;
+        row.set_item("handshake_s", over.handshake.map(seconds))?;
+        row.set_item("duration_s", seconds(over.duration))?;
+        row.set_item("ended", &over.ended)?;
+        row.set_item("datagrams_sent", over.stats.datagrams_sent)?;
+        row.set_item("datagrams_received", over.stats.datagrams_received)?;
+        row.set_item("packets_lost", over.stats.packets_declared_lost)?;
+        row.set_item("key_updates", over.stats.key_updates)?;
+        connections.append(row)?;
+    }
+    let told = PyDict::new(py);
+    told.set_item("complete", report.is_complete())?;
+    told.set_item("urls", urls)?;
+    told.set_item("connections", connections)?;
+    Ok(told)
+}
+
+fn address(text: &str) -> PyResult<SocketAddr> {
+    let expected = "expected an address with a port, as 127.0.0.1:4433 or [::1]:4433";
+    text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is not an address: {expected}")))
+}
+
+fn failed(error: LiveError) -> PyErr {
+    match error {
+        LiveError::File(..) => OutputError::new_err(error.to_string()),
+        error => Error::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,162 @@
+"""`quiclab fetch URL...`: URLs over QUIC into files."""
+
+import json
+import ssl
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quiclab.commands import wire
+from quiclab.commands.arguments import Json
+from quiclab.commands.serve import read
+
+Watch = Callable[[int, int, int], object]
+
+
+def fetch(
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="https://host[:port]/path", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the files.")] = Path(),
+    ca: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="PEM of the authorities to trust, instead of the system's.", show_default=False
+        ),
+    ] = None,
+    pin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHA256",
+            help="Trust the server whose certificate or public key has this SHA-256 (hexadecimal), and no other.",
+            show_default=False,
+        ),
+    ] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", "-k", help="Trust whoever answers.")] = False,
+    alpn: wire.Protocols = None,
+    controller: wire.Controller = None,
+    scheduler: wire.Scheduler = None,
+    ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Addresses of IPv4 alone.")] = False,
+    ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Addresses of IPv6 alone.")] = False,
+    parallel: Annotated[int, typer.Option(min=1, help="Requests that are underway at a time.")] = 100,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Fetch the first URL alone, the others over a second, resumed connection."),
+    ] = False,
+    early_data: Annotated[
+        bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets, which can be replayed.")
+    ] = False,
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a handshake may take.")] = 10.0,
+    qlog: wire.Qlog = None,
+    set_: wire.Options = None,
+    as_json: Json = False,
+) -> None:
+    """Fetch files over QUIC. Each is whole or not there at the end; exit code 0 only if all are.
+
+    SSLKEYLOGFILE in the environment names a file that gets the secrets of TLS.
+    """
+    from quiclab import _quiclab
+
+    if ipv4 and ipv6:
+        raise typer.BadParameter("--ipv4 and --ipv6 exclude each other")
+    if early_data and not resume:
+        raise typer.BadParameter("--early-data needs --resume: a first connection has no session to take up")
+    wire.end_on_signals()
+    try:
+        with shown(len(urls)) as watch:
+            told = _quiclab.fetch(
+                urls,
+                out,
+                trust=trust(ca, pin, insecure),
+                sets=wire.sets(controller, scheduler, set_),
+                protocols=wire.protocols(alpn),
+                ipv6=True if ipv6 else False if ipv4 else None,
+                concurrency=parallel,
+                resume=resume,
+                early_data=early_data,
+                connect_timeout=timeout,
+                key_log=wire.key_log(),
+                qlog=qlog,
+                watch=watch,
+            )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    except _quiclab.Error as error:
+        if "UnknownIssuer" not in str(error):
+            raise
+        # The server made its certificate itself, as `quiclab serve` does.
+        raise _quiclab.Error(f"{error} (--pin, --ca or --insecure say whom else to trust)") from None
+    if as_json:
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        show(told)
+    if not told["complete"]:
+        raise typer.Exit(1)
+
+
+def trust(ca: Path | None, pin: str | None, insecure: bool) -> tuple[str, bytes]:
+    """Whom to believe: one of the three, or the authorities of the system."""
+    if (ca is not None) + (pin is not None) + insecure > 1:
+        raise typer.BadParameter("--ca, --pin and --insecure exclude each other")
+    if insecure:
+        return "anyone", b""
+    if pin is not None:
+        return "pin", pin.encode()
+    system = ssl.get_default_verify_paths()
+    file = ca or (Path(system.cafile) if system.cafile else None)
+    if file is None:
+        raise typer.BadParameter("this system has no file of trusted authorities: give --ca, --pin or --insecure")
+    return "roots", read(file)
+
+
+def show(told: dict[str, Any]) -> None:
+    """What became of all, for people."""
+    for url in told["urls"]:
+        if url["file"] is not None:
+            typer.echo(f"{url['file']}  {url['bytes']} B")
+        else:
+            typer.echo(f"{url['url']}: {url['problem'] or 'not fetched'}", err=True)
+    for over in told["connections"]:
+        seconds = over["duration_s"]
+        size = sum(url["bytes"] for url in told["urls"])
+        rate = f", {size * 8e-6 / seconds:.1f} Mbit/s" if seconds > 0 and len(told["connections"]) == 1 else ""
+        how = ", resumed" if over["resumed"] else ""
+        typer.echo(
+            f"{over['remote']}: {over['protocol']}, version {over['version']:#x}{how}, {seconds:.3f} s{rate}, "
+            f"{over['packets_lost']} packets lost"
+        )
+
+
+@contextmanager
+def shown(files: int) -> Iterator[Watch]:
+    """Shows on stderr how far it is: a bar on a terminal, otherwise a line every few seconds."""
+    if not sys.stderr.isatty():
+        yield _lines(files)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("fetch", total=None)
+
+        def watch(done: int, total: int, whole: int) -> None:
+            bar.update(task, completed=done, total=total or None, description=f"{whole} of {files} files")
+
+        yield watch
+
+
+def _lines(files: int) -> Watch:
+    next_line = time.monotonic() + 5.0
+
+    def watch(done: int, total: int, whole: int) -> None:
+        nonlocal next_line
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + 5.0
+            known = f" of {total}" if total else ""
+            print(f"fetch: {whole} of {files} files, {done}{known} B", file=sys.stderr, flush=True)
+
+    return watch

@@ -1,0 +1,96 @@
+"""`quiclab serve DIR`: the files of a folder over QUIC."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quiclab.commands import wire
+from quiclab.commands.arguments import Json
+
+
+def serve(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder.", show_default=False)],
+    listen: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Where clients send to. [default: 0.0.0.0:4433 and [::]:4433]"),
+    ] = None,
+    cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="PEM of the certificates, the server's own first.", show_default=False),
+    ] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="PEM of their key.", show_default=False)] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="A name or address that the certificate which is made here is for."),
+    ] = None,
+    alpn: wire.Protocols = None,
+    controller: wire.Controller = None,
+    scheduler: wire.Scheduler = None,
+    early_data: Annotated[bool, typer.Option("--early-data", help="Take 0-RTT data of clients that return.")] = False,
+    max_connections: Annotated[
+        int, typer.Option(min=1, max=1 << 24, help="Clients at a time; others are refused.")
+    ] = 10_000,
+    qlog: wire.Qlog = None,
+    set_: wire.Options = None,
+    as_json: Json = False,
+) -> None:
+    """Serve the files of a folder over QUIC until Ctrl-C.
+
+    Without --cert and --key it makes a key and a certificate, which live as long as it runs, and prints what clients
+    need to know them. SSLKEYLOGFILE in the environment names a file that gets the secrets of TLS.
+    """
+    from quiclab import _quiclab
+
+    if (cert is None) != (key is None):
+        raise typer.BadParameter("--cert and --key belong together")
+    identity = None if cert is None or key is None else (read(cert), read(key))
+    # Two tickets, so that a client that returns twice at a time has one for each connection.
+    options = ["tls.tickets=2", "transport.retry=busy", f"tls.early_data={str(early_data).lower()}"]
+
+    def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
+        if as_json:
+            told = {
+                "addresses": addresses,
+                "fingerprint": fingerprint,
+                "public_key": public_key,
+                "certificate": certificate,
+            }
+            typer.echo(json.dumps(told))
+            return
+        for address in addresses:
+            typer.echo(f"serving {folder} at {address}")
+        typer.echo(f"certificate SHA-256  {fingerprint}")
+        typer.echo(f"public key SHA-256   {public_key}")
+
+    wire.end_on_signals()
+    try:
+        told = _quiclab.serve(
+            folder,
+            listen or ["0.0.0.0:4433", "[::]:4433"],
+            identity=identity,
+            names=name or ["localhost", "127.0.0.1", "::1"],
+            sets=options + wire.sets(controller, scheduler, set_),
+            protocols=wire.protocols(alpn),
+            max_connections=max_connections,
+            key_log=wire.key_log(),
+            qlog=qlog,
+            ready=ready,
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if as_json:
+        typer.echo(json.dumps(told))
+    else:
+        typer.echo(
+            ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in told.items() if count) or "nobody came"
+        )
+
+
+def read(path: Path) -> bytes:
+    """A file of the command line."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise typer.BadParameter(f"{path}: {error.strerror}") from None

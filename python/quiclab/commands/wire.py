@@ -1,0 +1,70 @@
+"""What the commands share that put the endpoint on the wire."""
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+PROTOCOLS = ("hq-interop",)
+"""The application protocols that are spoken, the preferred first."""
+
+Protocols = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--alpn", metavar="NAME", help="An application protocol, the preferred one first.", show_default=False
+    ),
+]
+Controller = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The congestion controller: `quiclab list controllers`.", show_default=False),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The stream scheduler: `quiclab list schedulers`.", show_default=False),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Any option of a scenario's [transport] or [tls]: transport.initial_window=20.",
+        show_default=False,
+    ),
+]
+Qlog = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write a qlog of each connection into this folder.", show_default=False),
+]
+
+
+def sets(controller: str | None, scheduler: str | None, given: Sequence[str] | None) -> list[str]:
+    """The options of connections as changes to a scenario."""
+    named = [("transport.controller", controller), ("transport.scheduler", scheduler)]
+    return [f"{key}={value}" for key, value in named if value is not None] + list(given or ())
+
+
+def protocols(given: Sequence[str] | None) -> list[str]:
+    """The protocols to offer."""
+    for name in given or ():
+        if name not in PROTOCOLS:
+            raise typer.BadParameter(f"{name!r} is not spoken here: {', '.join(PROTOCOLS)}", param_hint="--alpn")
+    return list(given or PROTOCOLS)
+
+
+def key_log() -> str | None:
+    """Where the secrets of TLS are written, if the user wants that."""
+    return os.environ.get("SSLKEYLOGFILE") or None
+
+
+def end_on_signals() -> None:
+    """SIGTERM ends a command as Ctrl-C does: in good order."""
+    signal.signal(signal.SIGTERM, _interrupted)
+    signal.signal(signal.SIGINT, _interrupted)
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

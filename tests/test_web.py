@@ -1,0 +1,163 @@
+"""The commands `quiclab serve` and `quiclab fetch`: files over UDP on loopback."""
+
+import hashlib
+import json
+import random
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from conftest import Command
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="serve and fetch are for Linux")
+
+
+@contextmanager
+def serving(command: Command, *options: str, listen: str = "127.0.0.1:0") -> Iterator[dict[str, Any]]:
+    """A server of the folder `site`, and what it says when it is ready; ended with Ctrl-C."""
+    (command.folder / "site").mkdir(exist_ok=True)
+    server = command.start("serve", "site", "--listen", listen, "--json", *options)
+    assert server.stdout is not None
+    try:
+        told = json.loads(server.stdout.readline())
+        told["base"] = f"https://{told['addresses'][0]}"
+        told["process"] = server
+        yield told
+    finally:
+        if server.poll() is None:
+            server.send_signal(signal.SIGINT)
+        rest, errors = server.communicate(timeout=30)
+    assert server.returncode == 0, errors
+    told["stats"] = json.loads(rest)
+
+
+def put(command: Command, name: str, size: int) -> bytes:
+    (command.folder / "site").mkdir(exist_ok=True)
+    data = random.Random(name).randbytes(size)
+    (command.folder / "site" / name).write_bytes(data)
+    return data
+
+
+def test_a_pinned_server_gives_its_files(command: Command) -> None:
+    files = {name: put(command, name, size) for name, size in [("a.bin", 1_000_000), ("b c.txt", 10), ("empty", 0)]}
+    with serving(command) as server:
+        urls = [f"{server['base']}/{name.replace(' ', '%20')}" for name in files]
+        done = command("fetch", *urls, "--out", "out", "--pin", server["fingerprint"], "--json")
+        told = json.loads(done.stdout)
+        assert done.returncode == 0 and told["complete"], done.stderr
+        for name, data in files.items():
+            assert (command.folder / "out" / name).read_bytes() == data
+        assert len(told["connections"]) == 1
+    assert server["stats"]["connections"] == 1
+
+
+def test_the_names_of_controllers_and_options_are_those_of_scenarios(command: Command) -> None:
+    put(command, "a", 100_000)
+    with serving(command, "--controller", "newreno", "--set", "transport.initial_window=20") as server:
+        options = ("--controller", "newreno", "--scheduler", "rr", "--set", "tls.cipher=chacha20poly1305")
+        assert command("fetch", f"{server['base']}/a", "-k", "--out", "out", *options).returncode == 0
+    for wrong, right in [
+        (("--controller", "newrno"), "newreno"),
+        (("--set", "transport.initial_windw=2"), "initial_window"),
+    ]:
+        done = command("fetch", "https://127.0.0.1:1/a", "-k", *wrong)
+        assert done.returncode == 2 and right in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_certificates_of_files_are_shown_and_verified(command: Command) -> None:
+    put(command, "a", 10)
+    with serving(command) as server:
+        (command.folder / "made.pem").write_text(server["certificate"], encoding="utf-8")
+        # What the server made is an authority of its own.
+        ok = command("fetch", f"{server['base']}/a", "--ca", "made.pem", "--out", "out")
+        assert ok.returncode == 0, ok.stderr
+        unknown = command("fetch", f"{server['base']}/a", "--out", "other")
+        assert unknown.returncode == 2 and "UnknownIssuer" in unknown.stderr and "--pin" in unknown.stderr
+        assert list((command.folder / "other").iterdir()) == []
+    assert command("serve", "site", "--cert", "made.pem").returncode == 2
+    lacking = command("serve", "site", "--cert", "made.pem", "--key", "none.pem")
+    assert lacking.returncode == 2 and "none.pem" in lacking.stderr
+
+
+def test_resumption_and_early_data(command: Command) -> None:
+    for name in ("a", "b"):
+        put(command, name, 1000)
+    with serving(command, "--early-data") as server:
+        urls = [f"{server['base']}/{name}" for name in ("a", "b")]
+        done = command("fetch", *urls, "-k", "--out", "out", "--resume", "--early-data", "--json")
+        told = json.loads(done.stdout)
+        assert [over["resumed"] for over in told["connections"]] == [False, True]
+        assert told["urls"][1]["early_data"]
+
+
+def test_over_ipv6(command: Command) -> None:
+    data = put(command, "a", 5000)
+    with serving(command, listen="[::1]:0") as server:
+        assert command("fetch", f"{server['base']}/a", "-k", "-6", "--out", "out").returncode == 0
+        assert (command.folder / "out" / "a").read_bytes() == data
+        no = command("fetch", f"{server['base']}/a", "-k", "-4", "--out", "out")
+        assert no.returncode == 2 and "IPv4" in no.stderr
+
+
+def test_secrets_and_qlog(command: Command) -> None:
+    put(command, "a", 10)
+    with serving(command) as server:
+        words = ("fetch", f"{server['base']}/a", "-k", "--out", "out", "--qlog", "qlog")
+        done = command(*words, env={"SSLKEYLOGFILE": "keys"})
+        assert done.returncode == 0
+    assert "CLIENT_HANDSHAKE_TRAFFIC_SECRET" in (command.folder / "keys").read_text(encoding="utf-8")
+    assert (command.folder / "qlog" / "client-1.sqlog").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_fetch_leaves_nothing(command: Command, signum: signal.Signals) -> None:
+    with (command.folder / "zeros").open("wb") as file:
+        file.truncate(1 << 34)
+    (command.folder / "site").mkdir()
+    (command.folder / "zeros").rename(command.folder / "site" / "zeros")
+    with serving(command) as server:
+        client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
+        part = command.folder / "out" / "zeros.part"
+        while not (part.exists() and part.stat().st_size > 0):
+            assert client.poll() is None
+        client.send_signal(signum)
+        _, errors = client.communicate(timeout=30)
+        assert client.returncode == 130 and "interrupted" in errors and len(errors.splitlines()) == 1
+        assert list((command.folder / "out").iterdir()) == []
+
+
+def test_mistakes_are_one_line(command: Command) -> None:
+    put(command, "a", 10)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        cases = [
+            (("serve", "nowhere"), "nowhere"),
+            (("serve", "site", "--listen", "localhost"), "127.0.0.1:4433"),
+            (("serve", "site", "--listen", f"127.0.0.1:{port}"), f"127.0.0.1:{port}"),
+            (("serve", "site", "--alpn", "spdy"), "hq-interop"),
+            (("fetch", "http://127.0.0.1/a", "-k"), "https://"),
+            (("fetch", "https://127.0.0.1:1/a", "--pin", "abc"), "64 hexadecimal digits"),
+            (("fetch", "https://127.0.0.1:1/a", "-k", "--early-data"), "--resume"),
+            (("fetch", "https://127.0.0.1:1/a", "https://127.0.0.1:2/a", "-k"), "same"),
+            (("fetch", "https://nothing.invalid/a", "-k"), "nothing.invalid"),
+        ]
+        for words, hint in cases:
+            done = command(*words)
+            text = done.stderr.strip()
+            assert done.returncode == 2, (words, text)
+            assert hint in text or (hint == "same" and "both" in text), (words, text)
+
+
+def test_what_is_not_there_fails_and_the_rest_is_fetched(command: Command) -> None:
+    data = put(command, "a", 10)
+    with serving(command) as server:
+        done = command("fetch", f"{server['base']}/none", f"{server['base']}/a", "-k", "--out", "out")
+        assert done.returncode == 1 and "none" in done.stderr
+        assert [path.name for path in (command.folder / "out").iterdir()] == ["a"]
+        assert hashlib.sha256((command.folder / "out" / "a").read_bytes()).digest() == hashlib.sha256(data).digest()
