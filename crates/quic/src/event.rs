@@ -29,7 +29,8 @@ pub enum Event {
     Writable(StreamId),
     /// All that was written, and the end, were acknowledged.
     Delivered(StreamId),
-    /// The peer asked to stop sending; the stream was reset in answer.
+    /// The peer asked to stop sending; the stream was reset in answer. Not told of a stream that was reset already, or
+    /// delivered.
     Stopped {
         /// The stream.
         stream: StreamId,

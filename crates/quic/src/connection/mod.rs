@@ -299,7 +299,8 @@ impl Connection {
         self.check_open()?;
         self.streams.reset(stream, code.min(wire::varint::MAX))
     }
-    /// Gives up receiving on a stream: STOP_SENDING with this code, of at most 2^62 - 1.
+    /// Gives up receiving on a stream: STOP_SENDING with this code, of at most 2^62 - 1, unless all has come. What has come
+    /// and what still comes is not kept, and gives its credit back; reads give nothing from now on.
     ///
     /// # Errors
     /// Those of a stream's state.

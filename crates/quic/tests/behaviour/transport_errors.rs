@@ -1,5 +1,6 @@
 //! Every transport error of RFC 9000 section 20.1 that a peer can provoke, by every kind of violation, at both roles.
-//! (Those of streams are in `hostile`, those of connection ids in `ids`.)
+//! (Those of streams are in `hostile`, those of connection ids in `ids`, CONNECTION_REFUSED and INVALID_TOKEN in
+//! `address_tokens`, NO_VIABLE_PATH in `path_validation`, KEY_UPDATE_ERROR and AEAD_LIMIT_REACHED in `key_update`.)
 
 use crate::pair::{Flying, Pair, config, delay, ms, null};
 use quic::CloseReason;
@@ -271,6 +272,41 @@ fn handshake_messages_at_the_wrong_time() {
     for to_server in [true, false] {
         let change = |message: &mut [u8]| message[0] = 20;
         assert_eq!(with_altered_hello(to_server, change), Some((Code::crypto(10), CRYPTO)), "{to_server}");
+    }
+}
+
+/// RFC 9000-7-2, and RFC 9001 sections 4.8 and 8.1: the end that finds out closes with the alert, the other one hears it.
+#[test]
+fn handshakes_that_tls_refuses() {
+    use tls::Protection;
+    for protection in [Protection::Null, Protection::Tls] {
+        let options = tls::Options { protection, ..tls::Options::default() };
+        let context = |alpn: &[u8], seed| tls::Context::new(&options, &[alpn], seed).unwrap();
+        // The server speaks another application protocol: no_application_protocol.
+        let mut pair = Pair::new(context(b"one", 7), config(&[]), config(&[]), delay(10));
+        pair.restart(context(b"two", 7), config(&[]));
+        pair.run_for(ms(25));
+        let found = pair.server().close_reason().cloned();
+        let Some(CloseReason::Transport(error)) = found else { panic!("{found:?}") };
+        assert_eq!((error.code, error.frame_type), (Code::crypto(120), CRYPTO), "{protection:?}");
+        let heard = pair.client().close_reason().cloned();
+        assert!(matches!(heard, Some(CloseReason::PeerTransport { code, .. }) if code == Code::crypto(120)));
+        if protection == Protection::Null {
+            assert_eq!(closes(&pair, 0, false), [(PacketKind::Initial, 0x100 + 120, false)]);
+        }
+        // The client asks for a server of another name: bad_certificate.
+        let mut pair = Pair::new(context(b"one", 7), config(&[]), config(&[]), delay(10));
+        let elsewhere = crate::pair::opening(config(&[])).to_host("other.example");
+        pair.run_for(ms(500));
+        pair.hang_up();
+        let mark = pair.open(elsewhere);
+        pair.run_for(ms(25));
+        let found = pair.client().close_reason().cloned();
+        let Some(CloseReason::Transport(error)) = found else { panic!("{found:?}") };
+        assert_eq!((error.code, error.frame_type), (Code::crypto(42), CRYPTO), "{protection:?}");
+        if protection == Protection::Null {
+            assert_eq!(closes(&pair, mark, true)[0].1, 0x100 + 42);
+        }
     }
 }
 
