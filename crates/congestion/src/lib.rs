@@ -83,6 +83,11 @@ pub enum Signal {
         /// Its bytes.
         bytes: u64,
     },
+    /// Datagrams have another size from now on (RFC 9002 section 7.2).
+    DatagramSize {
+        /// The largest, in bytes.
+        bytes: u64,
+    },
     /// The path is another one: what was learned is void (RFC 9000 section 9.4).
     PathChanged,
 }

@@ -155,6 +155,14 @@ impl Controller for NewReno {
                 self.in_recovery = false;
             }
             Signal::Spurious { .. } => {}
+            Signal::DatagramSize { bytes } => {
+                // 7.2: what counts in datagrams counts in those of the new size.
+                let old = self.setup.max_datagram_size.max(1);
+                self.minimum_window = self.minimum_window * bytes / old;
+                self.setup.initial_window = self.setup.initial_window * bytes / old;
+                self.setup.max_datagram_size = bytes;
+                self.window = self.window.max(self.minimum_window);
+            }
             Signal::PathChanged => {
                 // RFC 9000 section 9.4: as at the start.
                 self.window = self.setup.initial_window.max(self.minimum_window);
@@ -278,5 +286,19 @@ mod tests {
             lose(&mut s, 100 * i, 100 * i - 1);
             assert!(s.allowance().window >= 2000);
         }
+    }
+
+    /// RFC 9002 section 7.2.
+    #[test]
+    fn with_the_size_of_datagrams_grow_the_least_window_and_its_steps() {
+        let mut sender = sender();
+        sender.on_signal(&Signal::DatagramSize { bytes: 1500 });
+        assert_eq!(sender.allowance().window, 10_000, "what is underway is what it was");
+        sender.on_signal(&Signal::PersistentCongestion);
+        assert_eq!(sender.allowance().window, 3000);
+        sender.on_signal(&Signal::DatagramSize { bytes: 4500 });
+        assert_eq!(sender.allowance().window, 9000);
+        sender.on_signal(&Signal::PathChanged);
+        assert_eq!(sender.allowance().window, 45_000);
     }
 }

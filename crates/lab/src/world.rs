@@ -123,8 +123,8 @@ impl Plan<'_> {
         SocketAddr::new(node_address(NodeId(node as u32), ipv6), base + self.index as u16)
     }
 
-    /// The flow's options, with payloads no larger than what the MTU of its way carries: as path MTU discovery would
-    /// find.
+    /// The flow's options, with payloads no larger than what the MTU of its way carries, as path MTU discovery would
+    /// find; unless it is to find that itself.
     fn config(&self) -> Result<Config, RunError> {
         let mut config = Config::from(&self.flow.transport);
         let header = Packet::header_size(&self.address(self.flow.client, CLIENT_PORT)) as u64;
@@ -138,7 +138,9 @@ impl Plan<'_> {
             );
             return Err(RunError::Component { place, problem });
         }
-        config.max_udp_payload = config.max_udp_payload.min(fits.min(u16::MAX.into()) as u16);
+        if !config.mtu_discovery {
+            config.max_udp_payload = config.max_udp_payload.min(fits.min(u16::MAX.into()) as u16);
+        }
         Ok(config)
     }
 

@@ -3,6 +3,8 @@
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use units::{Duration, Size};
 
+/// The smallest UDP payload that every path must carry (RFC 9000 section 14).
+pub const MIN_PAYLOAD: u16 = 1200;
 const WINDOWS: Kind = Kind::Size;
 
 /// The options of a connection: what `[transport]` admits in a scenario. Both ends have a set of their own.
@@ -24,6 +26,12 @@ pub static PARAMETERS: &[Parameter] = &[
         kind: Kind::Integer(1200, 65_527),
         default: Default::Is("1472"),
         about: "largest UDP payload sent, in bytes; less where the MTU of the way does not carry it (RFC 9000 section 14)",
+    },
+    Parameter {
+        name: "mtu_discovery",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether datagrams begin with 1200 bytes and grow, up to max_udp_payload, to what the path is found to carry (RFC 9000 section 14.3, RFC 8899)",
     },
     Parameter {
         name: "initial_window",
@@ -241,6 +249,7 @@ pub struct Config {
     pub controller: Component,
     pub scheduler: Component,
     pub max_udp_payload: u16,
+    pub mtu_discovery: bool,
     pub initial_window: u64,
     pub initial_rtt: Duration,
     pub pacing_burst: u64,
@@ -275,12 +284,20 @@ pub struct Config {
     pub skip_packet_numbers: bool,
 }
 
+impl Config {
+    /// The largest UDP payload on a path of which nothing is known.
+    pub(crate) fn first_payload(&self) -> u16 {
+        if self.mtu_discovery { MIN_PAYLOAD } else { self.max_udp_payload }
+    }
+}
+
 impl From<&Arguments> for Config {
     fn from(arguments: &Arguments) -> Config {
         Config {
             controller: arguments.component("controller"),
             scheduler: arguments.component("scheduler"),
             max_udp_payload: arguments.integer("max_udp_payload") as u16,
+            mtu_discovery: arguments.flag("mtu_discovery"),
             initial_window: arguments.integer("initial_window"),
             initial_rtt: arguments.duration("initial_rtt"),
             pacing_burst: arguments.integer("pacing_burst"),

@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 use crate::loss::{self, LossRun};
-use crate::sent::{Contents, SentFrame, SentPacket};
+use crate::sent::{Contents, SentFrame, SentKind, SentPacket};
 use crate::space::Space;
 use congestion::{AckSample, Allowance, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
 use trace::event::LossTrigger;
@@ -65,8 +65,10 @@ impl Newly {
 pub(crate) struct Loss {
     pub number: u64,
     pub trigger: LossTrigger,
-    /// Whether it left with ECT(0).
-    pub ect: bool,
+    pub kind: SentKind,
+    /// Its size in bytes.
+    pub size: u32,
+    pub sent_at: Time,
 }
 
 /// The state of one path.
@@ -90,7 +92,7 @@ pub(crate) struct Recovery {
 
 impl Recovery {
     pub(crate) fn new(config: &Config, controller: Box<dyn Controller>) -> Recovery {
-        let packet = u64::from(config.max_udp_payload);
+        let packet = u64::from(config.first_payload());
         let mut recovery = Recovery {
             epoch: 0,
             rtt: RttEstimate::new(config.initial_rtt),
@@ -120,7 +122,7 @@ impl Recovery {
 
     /// What a controller is made from.
     pub(crate) fn setup(config: &Config) -> Setup {
-        let packet = u64::from(config.max_udp_payload);
+        let packet = u64::from(config.first_payload());
         Setup {
             max_datagram_size: packet,
             initial_window: packet * config.initial_window,
@@ -140,6 +142,12 @@ impl Recovery {
 
     fn set_pacer(&mut self, now: Time) {
         self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
+    }
+
+    /// Datagrams have another size from now on (RFC 9002 section 7.2).
+    pub(crate) fn set_datagram_size(&mut self, now: Time, bytes: u64) {
+        self.controller.on_signal(&Signal::DatagramSize { bytes });
+        self.update_pacer(now);
     }
 
     /// The congestion window in bytes.
@@ -236,7 +244,10 @@ impl Recovery {
         losses.clear();
         for (number, packet) in space.sent.outstanding_to(largest_acked) {
             match loss::judge((number, packet.sent_at), largest_acked, threshold, now) {
-                Ok(trigger) => losses.push(Loss { number, trigger, ect: packet.ect }),
+                Ok(trigger) => {
+                    let SentPacket { kind, size, sent_at, .. } = *packet;
+                    losses.push(Loss { number, trigger, kind, size, sent_at });
+                }
                 Err(at) => {
                     space.loss_time = Some(space.loss_time.map_or(at, |known: Time| known.min(at)));
                 }
@@ -255,12 +266,16 @@ impl Recovery {
             if packet.epoch != self.epoch {
                 continue;
             }
-            if packet.in_flight {
+            // RFC 9000 section 14.4: what is larger than what is known to pass may be lost without congestion.
+            let probe = packet.kind == SentKind::MtuProbe;
+            if probe {
+                self.bytes_in_flight -= u64::from(packet.size);
+            } else if packet.in_flight {
                 bytes += u64::from(packet.size);
                 newest_sent_at = newest_sent_at.max(packet.sent_at);
             }
             if self.first_sample_at.is_some_and(|first| packet.sent_at > first) {
-                run.lost(loss.number, packet.sent_at, packet.ack_eliciting);
+                run.lost(loss.number, packet.sent_at, packet.ack_eliciting && !probe);
             }
         }
         if bytes == 0 {

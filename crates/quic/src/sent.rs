@@ -27,6 +27,18 @@ pub(crate) enum SentFrame {
     NewToken { index: u8 },
 }
 
+/// What is special about a packet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum SentKind {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// Its datagram leaves with ECT(0).
+    Ect,
+    /// It probes what size of datagrams the path carries (RFC 9000 section 14.4).
+    MtuProbe,
+}
+
 /// The frames of one packet while it is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
@@ -38,8 +50,8 @@ pub(crate) struct Contents {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight: ack-eliciting or padded.
     pub(crate) in_flight: bool,
-    /// Whether its datagram leaves with ECT(0).
-    pub(crate) ect: bool,
+    /// What is special about it.
+    pub(crate) kind: SentKind,
 }
 
 impl Contents {
@@ -49,7 +61,7 @@ impl Contents {
         self.acked = None;
         self.ack_eliciting = false;
         self.in_flight = false;
-        self.ect = false;
+        self.kind = SentKind::Plain;
     }
     /// A frame that is remembered and elicits an acknowledgement.
     #[inline]
@@ -99,8 +111,8 @@ pub(crate) struct SentPacket {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight.
     pub(crate) in_flight: bool,
-    /// Whether its datagram left with ECT(0).
-    pub(crate) ect: bool,
+    /// What is special about it.
+    pub(crate) kind: SentKind,
 }
 
 impl SentPacket {
@@ -156,7 +168,7 @@ impl SentPackets {
             self.forget_acks();
         }
         self.ack_eliciting += u64::from(contents.ack_eliciting);
-        self.ect += u64::from(contents.ect);
+        self.ect += u64::from(contents.kind == SentKind::Ect);
         self.packets.push_back(SentPacket {
             sent_at,
             rate,
@@ -168,7 +180,7 @@ impl SentPackets {
             fate: Fate::Outstanding,
             ack_eliciting: contents.ack_eliciting,
             in_flight: contents.in_flight,
-            ect: contents.ect,
+            kind: contents.kind,
         });
     }
 

@@ -37,6 +37,12 @@ pub struct Stats {
     pub ce_packets_reported: u64,
     /// Paths on which ECN failed its validation (RFC 9000 section 13.4.2).
     pub ecn_failures: u64,
+    /// Probes of the size of datagrams sent (RFC 9000 section 14.4).
+    pub mtu_probes_sent: u64,
+    /// Those of them declared lost.
+    pub mtu_probes_lost: u64,
+    /// Falls back to 1200 bytes because larger datagrams do not pass any more (RFC 8899 section 4.3).
+    pub mtu_black_holes: u64,
     /// Moves of the connection to another path, back to a former one included (RFC 9000 section 9).
     pub path_changes: u64,
     /// Validations of paths that failed (RFC 9000 section 8.2.4).

@@ -216,6 +216,9 @@ fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
 fn mtu_words<'a>(scenario: &Scenario, flow: &Flow, path: impl Iterator<Item = &'a usize>) -> Option<String> {
     // IPv4 or IPv6 header, and UDP header.
     let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
+    if flow.transport.flag("mtu_discovery") {
+        return None;
+    }
     let largest = flow.transport.integer("max_udp_payload") + headers;
     let directions = path.map(|at| direction_of(scenario, *at));
     let (link, values, _) = directions.min_by_key(|(_, values, _)| values.integer("mtu"))?;

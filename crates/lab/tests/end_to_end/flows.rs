@@ -280,6 +280,41 @@ fn packets_are_no_larger_than_the_way_carries() {
     }
 }
 
+/// RFC 8899: with the search, packets are as large as the way is found to carry.
+#[test]
+fn endpoints_find_out_what_the_way_carries() {
+    let sets = [
+        "link.cell.both.mtu=1400",
+        "flow.get.transport.mtu_discovery=true",
+        "flow.get.application.size=2 MB",
+    ];
+    let run = run(&scenario(ONE_LINK, &sets));
+    assert_eq!(run.connection("get")["completed"], true);
+    let dropped = run.link("cell", "forward")["drops"]["mtu"].as_u64().unwrap();
+    assert!((3..=30).contains(&dropped), "{dropped} probes");
+    let sent = run.numbers("packet", "length_bytes", &[("side", "server"), ("direction", "sent")]);
+    let fits = sent.iter().copied().filter(|length| *length <= 1372.0).fold(0.0, f64::max);
+    assert!(fits > 1364.0, "{fits}");
+    assert_eq!(sent.iter().filter(|length| **length > 1372.0).count() as u64, dropped);
+}
+
+/// RFC 9002 section 7.1: a queue that marks needs no losses to hold a sender back.
+#[test]
+fn a_queue_that_marks_loses_nothing() {
+    let queue = "link.cell.forward.queue={ type = \"drop-tail\", limit = \"100 packets\", mark_above = \"25 packets\" }";
+    let sets = [queue, "flow.get.application.size=4 MB", "flow.get.transport.ecn=true"];
+    let marking = run(&scenario(ONE_LINK, &sets));
+    let plain = run(&scenario(ONE_LINK, &[queue, "flow.get.application.size=4 MB"]));
+    let drops = |run: &Run| run.link("cell", "forward")["drops"]["queue"].as_u64().unwrap();
+    assert_eq!(drops(&marking), 0);
+    assert!(drops(&plain) > 0);
+    let longest = |run: &Run| run.numbers("queue", "packets", &[]).into_iter().fold(0.0, f64::max);
+    assert!(longest(&marking) < longest(&plain), "{} {}", longest(&marking), longest(&plain));
+    for run in [marking, plain] {
+        assert_eq!(run.connection("get")["delivered_bytes"], 4_000_000);
+    }
+}
+
 #[test]
 fn a_way_that_no_quic_packet_fits_is_a_mistake() {
     for sets in [&["link.cell.forward.mtu=1227"][..], &["link.cell.backward.mtu=1247", "flow.get.ip=6"]] {

@@ -95,6 +95,7 @@ impl Connection {
         let mut newly = Newly::default();
         let (mut spurious, mut foreign) = (0, false);
         let mut marks = Marks::new(self.path.since);
+        let searched = self.path.searched();
         let oldest = space.sent.first_number();
         for range in ack.ranges() {
             if *range.end() < oldest {
@@ -117,6 +118,11 @@ impl Connection {
                     continue;
                 }
                 spurious += u64::from(was_lost);
+                if let Some(search) = &mut self.path.mtu
+                    && number >= self.path.since
+                {
+                    search.on_acked(now, number, packet.size, packet.sent_at);
+                }
                 newly.add(recovery, now, number, packet, was_lost);
             }
         }
@@ -125,6 +131,7 @@ impl Connection {
             space.largest_acked = Some(ack.largest());
         }
         self.stats.packets_spuriously_lost += spurious;
+        self.on_searched(now, searched);
         // RFC 9000-13.4.2.1-1: counts that came out of order are not looked at.
         let congested =
             if raised && self.path.ecn.is_enabled() { self.on_ecn_counts(now, kind, ack, marks) } else { 0 };
@@ -183,6 +190,9 @@ impl Connection {
         space.sent.trim(horizon);
         if !self.losses.is_empty() {
             self.note_marked_losses(now);
+            if self.path.mtu.is_some() {
+                self.note_sizes_lost(now);
+            }
             self.stats.packets_declared_lost += self.losses.len() as u64;
             self.trace_losses(now, kind);
         }

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::path::EcnReport;
-use crate::sent::SentPacket;
+use crate::sent::{SentKind, SentPacket};
 use crate::space::SpaceKind;
 use trace::event::EcnState;
 use units::Time;
@@ -24,7 +24,7 @@ impl Marks {
     /// Takes one packet in.
     #[inline]
     pub(super) fn add(&mut self, number: u64, packet: &SentPacket) {
-        if packet.ect {
+        if packet.kind == SentKind::Ect {
             if number >= self.since {
                 self.own += 1;
             } else {
@@ -70,7 +70,7 @@ impl Connection {
     /// Packets were declared lost.
     pub(super) fn note_marked_losses(&mut self, now: Time) {
         let (since, state) = (self.path.since, self.path.ecn.state());
-        for _ in self.losses.iter().filter(|loss| loss.ect && loss.number >= since) {
+        for _ in self.losses.iter().filter(|loss| loss.kind == SentKind::Ect && loss.number >= since) {
             self.path.ecn.on_lost();
         }
         self.note_ecn_state(now, state);

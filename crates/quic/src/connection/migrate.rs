@@ -256,6 +256,11 @@ impl Connection {
             self.keep_recovery(&mut old, before);
         }
         self.path.since = self.data.sent.next_number();
+        if let Some(search) = &mut self.path.mtu {
+            search.resume();
+            let size = u64::from(search.current());
+            self.recovery.set_datagram_size(now, size);
+        }
         self.paced_until = None;
         self.data.loss_time = None;
         self.probe_base = now;
@@ -326,7 +331,7 @@ impl Connection {
         self.trace_migration(now, MigrationState::MigrationAbandoned, local, remote);
         self.path.validation = None;
         if let Some(index) = self.others.find_role(Role::Fallback) {
-            // RFC 9000-9.3.2-1.
+            // RFC 9000-9.3.2-1. RFC 9000-14.2-1: also where the peer answers but 1200 bytes do not pass.
             return self.move_to(now, index);
         }
         match self.origin.side {

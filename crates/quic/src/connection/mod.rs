@@ -14,6 +14,7 @@ mod establish;
 mod frames;
 mod keys;
 mod migrate;
+mod mtu;
 mod receive;
 mod retry;
 mod timers;

@@ -171,6 +171,9 @@ impl Connection {
         }
         self.recovery.pto_count += 1;
         self.stats.probe_timeouts += 1;
+        if self.path.mtu.is_some() {
+            self.note_silence(now);
+        }
         // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data underway.
         for probed in SpaceKind::ALL {
             let wanted =

@@ -55,6 +55,13 @@ impl Connection {
         }
     }
 
+    /// The size of datagrams, before and from now on.
+    pub(super) fn trace_mtu(&mut self, now: Time, (old, new): (u16, u16), done: bool) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, Event::MtuUpdated { old: u32::from(old), new: u32::from(new), done });
+        }
+    }
+
     pub(super) fn trace_stream_opened(&mut self, stream: StreamId) {
         if self.log.interest().lifecycle {
             let local = stream.initiator() == self.origin.side;

@@ -3,7 +3,7 @@
 use super::{Connection, Phase, Progress};
 use crate::assemble::Payload;
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
-use crate::sent::SentFrame;
+use crate::sent::{SentFrame, SentKind};
 use crate::space::{Space, SpaceKind};
 use std::net::SocketAddr;
 use tls::Sealer;
@@ -83,6 +83,11 @@ impl Connection {
             // RFC 9002 section 7.8: it is not the window that holds.
             self.recovery.note_stop(true);
             return None;
+        }
+        if self.path.mtu.as_ref().is_some_and(|search| search.due().is_some())
+            && let Some(transmit) = self.transmit_mtu_probe(now, buffer)
+        {
+            return Some(transmit);
         }
         let limit = self.path.payload(self.config.max_udp_payload);
         let mut made = Made { ecn: self.mark(now), ..Made::default() };
@@ -202,7 +207,7 @@ impl Connection {
             return Wants::Flight;
         }
         let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
-        if !self.recovery.admits(limit as u64) {
+        if !self.recovery.admits(self.room_wanted(limit)) {
             self.recovery.note_stop(false);
             return ack;
         }
@@ -277,7 +282,7 @@ impl Connection {
         let size = (length + TAG - begun.start) as u32;
         self.seal(kind, number, buffer, begun, virtual_length);
         if made.ecn == Ecn::Ect0 {
-            contents.ect = true;
+            contents.kind = SentKind::Ect;
             self.path.ecn.on_marked();
             self.stats.ect_packets_sent += 1;
         }

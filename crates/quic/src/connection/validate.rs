@@ -227,7 +227,7 @@ impl Connection {
     }
 
     /// Protects the packet and notes that it was sent.
-    fn seal_and_note(
+    pub(super) fn seal_and_note(
         &mut self,
         now: Time,
         buffer: &mut Vec<u8>,

@@ -3,21 +3,23 @@
 
 mod ecn;
 mod migration;
+mod mtu;
 mod others;
 mod validation;
 
 pub(crate) use ecn::{EcnPath, Report as EcnReport};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
+pub(crate) use mtu::MtuSearch;
 pub(crate) use others::{Arrival, MAX_RESPONSES, Other, Others, Role};
 pub(crate) use validation::{Answer, Validation, Verdict};
+
+pub use crate::config::MIN_PAYLOAD;
 
 use crate::config::Config;
 use std::net::SocketAddr;
 use wire::{ConnectionId, Side};
 
-/// The smallest UDP payload that every path must carry (RFC 9000 section 14).
-pub const MIN_PAYLOAD: u16 = 1200;
 /// In so much room fits every packet with an ACK frame of one range: 54 bytes of header at most, 26 of frame, 16 of
 /// tag. In less none is begun, so that what is due never waits for room that it cannot use.
 pub(crate) const LEAST_ROOM: usize = 96;
@@ -49,6 +51,8 @@ pub(crate) struct Path {
     /// The first packet number that is sent on it since it came into use: what is below went another way.
     pub(crate) since: u64,
     pub(crate) ecn: EcnPath,
+    /// Where the options ask for it.
+    pub(crate) mtu: Option<Box<MtuSearch>>,
     /// While it is being validated (RFC 9000 section 8.2).
     pub(crate) validation: Option<Box<Validation>>,
 }
@@ -74,12 +78,14 @@ impl Path {
             peer_max_payload: u64::MAX,
             since: 0,
             ecn: EcnPath::default(),
+            mtu: None,
             validation: None,
         }
     }
     /// The path with what the options of the connection ask for.
     pub(crate) fn with_options(self, config: &Config) -> Path {
-        Path { ecn: EcnPath::new(config.ecn), ..self }
+        let mtu = config.mtu_discovery.then(|| Box::new(MtuSearch::new(config.max_udp_payload)));
+        Path { ecn: EcnPath::new(config.ecn), mtu, ..self }
     }
     /// A path between other addresses, to the same peer. `trusted`: the peer's address need not be proven.
     pub(crate) fn beside(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Path {
@@ -95,6 +101,8 @@ impl Path {
             since: 0,
             // RFC 9000 section 13.4.2: validated for each path anew.
             ecn: EcnPath::new(self.ecn.is_enabled()),
+            // RFC 9000 section 14.3: so is its size.
+            mtu: self.mtu.as_deref().map(|search| Box::new(search.anew())),
             validation: None,
         }
     }
@@ -171,15 +179,30 @@ impl Path {
     /// The peer takes no larger payloads: max_udp_payload_size.
     pub(crate) fn limit_payload(&mut self, maximum: u64) {
         self.peer_max_payload = maximum;
+        if let Some(search) = &mut self.mtu {
+            search.limit(maximum);
+        }
+    }
+    /// The largest payload that the path is known to carry, or, where nobody asks the path, what is configured.
+    #[inline]
+    fn known_to_pass(&self, configured: u16) -> u16 {
+        self.mtu.as_deref().map_or(configured, MtuSearch::current)
+    }
+    /// How far the search for a larger size is: the largest payload that is known to pass, and whether it is over for a
+    /// while.
+    #[inline]
+    pub(crate) fn searched(&self) -> Option<(u16, bool)> {
+        self.mtu.as_deref().map(|search| (search.current(), search.is_done()))
     }
     /// The largest payload that the path carries, given what is configured, whatever may be sent now.
     pub(crate) fn size(&self, configured: u16) -> usize {
-        u64::from(configured).min(self.peer_max_payload) as usize
+        u64::from(self.known_to_pass(configured)).min(self.peer_max_payload) as usize
     }
     /// The largest payload to send, given what is configured.
     #[inline]
     pub(crate) fn payload(&self, configured: u16) -> usize {
-        u64::from(configured).min(self.peer_max_payload).min(self.allowance()) as usize
+        let known = u64::from(self.known_to_pass(configured));
+        known.min(self.peer_max_payload).min(self.allowance()) as usize
     }
 }
 

@@ -20,6 +20,7 @@ mod ids;
 mod key_update;
 mod loss;
 mod migration;
+mod mtu;
 mod packet_laws;
 mod path_attacks;
 mod path_validation;

@@ -151,7 +151,7 @@ fn a_second_validation_in_a_full_datagram_follows_a_small_one() {
     assert!(pair.server().is_path_validated());
 }
 
-/// RFC 9000-8.2.3-1, 9000-9.3.2-1: a path that carries small datagrams only is left again.
+/// RFC 9000-8.2.3-1, 9000-9.3.2-1, 9000-14.2-1: a path that carries small datagrams only is left again.
 #[test]
 fn a_path_that_is_too_narrow_is_left() {
     let (roads, link) = Roads::new(2);

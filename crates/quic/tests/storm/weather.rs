@@ -15,6 +15,8 @@ pub(crate) struct Weather {
     repeat: f64,
     /// How often a client comes from a new address.
     pub moves: f64,
+    /// Longer datagrams are lost.
+    mtu: usize,
     /// How often the ECN field becomes another.
     remark: f64,
     delay: Duration,
@@ -30,11 +32,12 @@ impl Weather {
         let (loss, damage, cut, repeat, moves) = (bad(0.3), bad(0.3), bad(0.1), bad(0.3), bad(0.01));
         // Of its own, so that it moves no other draws.
         let mut marks = Stream::new(seed, "marks");
+        let mtu = [65_535, 65_535, 1_200, 1_200 + marks.below(400) as usize][marks.below(4) as usize];
         let remark = [0.0, 1.0, 0.1, 0.001][marks.below(4) as usize];
         let delay = Duration::from_micros(500 + random.below(60_000));
         let jitter = Duration::from_micros(1 + random.below(2_000) * random.below(60));
         let until = Time::ZERO + Duration::from_millis(random.below(6_000));
-        Weather { random, loss, damage, cut, repeat, moves, remark, delay, jitter, until }
+        Weather { random, loss, damage, cut, repeat, moves, mtu, remark, delay, jitter, until }
     }
 
     fn delay(&mut self) -> Duration {
@@ -75,7 +78,7 @@ impl Attacker for Weather {
             delays.push(self.delay);
             return;
         }
-        if self.random.chance(self.loss) {
+        if self.random.chance(self.loss) || flying.length() > self.mtu {
             return;
         }
         if self.random.chance(self.damage) {
