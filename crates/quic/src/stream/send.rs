@@ -339,4 +339,21 @@ mod tests {
         half.on_reset_acked();
         assert!(half.is_over());
     }
+
+    /// RFC 9000-3.3-1, and section 13.3: a reset that waits, first or again, is needless once all data is acknowledged.
+    #[test]
+    fn a_reset_that_all_data_overtook_is_not_sent() {
+        for lost in [false, true] {
+            let mut half = half(1000);
+            half.take(1000, u64::MAX).unwrap();
+            half.reset(5);
+            assert_eq!(half.pending_reset(), Some((5, 1000)));
+            if lost {
+                half.note_reset_sent();
+                assert!(half.on_reset_lost());
+            }
+            assert!(half.on_acked(0..1000, true).delivered && half.is_over());
+            assert_eq!(half.pending_reset(), None);
+        }
+    }
 }
