@@ -5,6 +5,7 @@
 
 mod bulk;
 mod hq;
+mod http3;
 mod negotiated;
 mod objects;
 mod transport;

@@ -1,8 +1,10 @@
 //! The web client.
 
 use crate::hq::{self, HqClient};
+use crate::http3::{self, Http3Client};
 use crate::web::{Fetched, Fetches, Request, Sink};
 use crate::{Application, Progress, Transport};
+use http::Code;
 use quic::Event;
 use units::Time;
 
@@ -20,6 +22,7 @@ pub struct WebClient {
 #[derive(Debug)]
 enum Protocol {
     Hq(HqClient),
+    Http3(Box<Http3Client>),
 }
 
 impl WebClient {
@@ -70,12 +73,14 @@ impl WebClient {
         match &mut self.protocol {
             None => {}
             Some(Protocol::Hq(hq)) => hq.cancel(now, request, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.cancel(now, request, &mut self.fetches, transport),
         }
     }
 
     fn choose(&mut self, transport: &mut dyn Transport) {
         self.protocol = match transport.alpn() {
             Some(hq::ALPN) => Some(Protocol::Hq(HqClient::default())),
+            Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Client::new(&self.authority)))),
             _ => None,
         };
     }
@@ -94,13 +99,14 @@ impl Application for WebClient {
                     self.choose(transport);
                 }
                 if self.protocol.is_none() {
-                    transport.close(0x110, "no protocol that is spoken here");
+                    transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
                 }
             }
             _ => {}
         }
         match &mut self.protocol {
             Some(Protocol::Hq(hq)) => hq.on_event(now, event, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.on_event(now, event, &mut self.fetches, transport),
             None if *event == Event::Ended => self.fetches.give_up_waiting(now),
             None => {}
         }
@@ -115,6 +121,9 @@ impl Application for WebClient {
     }
 
     fn no_error(&self) -> u64 {
-        hq::NO_ERROR
+        match &self.protocol {
+            Some(Protocol::Http3(_)) => Code::NO_ERROR.0,
+            _ => hq::NO_ERROR,
+        }
     }
 }

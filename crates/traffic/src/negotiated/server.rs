@@ -1,8 +1,10 @@
 //! The web server.
 
 use crate::hq::{self, HqServer};
+use crate::http3::{self, Http3Server};
 use crate::web::Site;
 use crate::{Application, Progress, Transport};
+use http::Code;
 use quic::Event;
 use units::Time;
 
@@ -23,6 +25,7 @@ pub struct WebServer {
 #[derive(Debug)]
 enum Protocol {
     Hq(HqServer),
+    Http3(Box<Http3Server>),
 }
 
 impl std::fmt::Debug for WebServer {
@@ -49,11 +52,11 @@ impl WebServer {
     /// those that are underway are answered. When [`WebServer::is_idle`], the connection can be closed with
     /// [`Application::no_error`].
     pub fn shut_down(&mut self, transport: &mut dyn Transport) {
-        let _ = transport;
         self.closing = true;
         match &mut self.protocol {
             None => {}
             Some(Protocol::Hq(hq)) => hq.shut_down(),
+            Some(Protocol::Http3(http3)) => http3.shut_down(transport),
         }
     }
 
@@ -62,12 +65,14 @@ impl WebServer {
         match &self.protocol {
             None => true,
             Some(Protocol::Hq(hq)) => hq.is_idle(),
+            Some(Protocol::Http3(http3)) => http3.is_idle(),
         }
     }
 
     fn choose(&mut self, transport: &mut dyn Transport) {
         self.protocol = match transport.alpn() {
             Some(hq::ALPN) => Some(Protocol::Hq(HqServer::new(self.max_requests))),
+            Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Server::new(self.max_requests)))),
             _ => None,
         };
         if self.closing {
@@ -82,11 +87,12 @@ impl Application for WebServer {
         if self.protocol.is_none() && *event != Event::Ended {
             self.choose(transport);
             if self.protocol.is_none() && *event == Event::Connected {
-                transport.close(0x110, "no protocol that is spoken here");
+                transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
             }
         }
         match &mut self.protocol {
             Some(Protocol::Hq(hq)) => hq.on_event(event, &mut *self.site, transport),
+            Some(Protocol::Http3(http3)) => http3.on_event(event, &mut *self.site, transport),
             None => {}
         }
     }
@@ -96,6 +102,9 @@ impl Application for WebServer {
     }
 
     fn no_error(&self) -> u64 {
-        hq::NO_ERROR
+        match &self.protocol {
+            Some(Protocol::Http3(_)) => Code::NO_ERROR.0,
+            _ => hq::NO_ERROR,
+        }
     }
 }

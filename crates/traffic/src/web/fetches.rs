@@ -9,11 +9,14 @@ use wire::StreamId;
 
 /// The room into which bodies are read.
 const BUFFER: usize = 65_536;
+/// How often a request that the server did not process is sent again on the same connection.
+const MAX_RETRIES: u8 = 3;
 
 /// The requests of a connection.
 pub(crate) struct Fetches {
     requests: Vec<Request>,
     results: Vec<Fetched>,
+    retries: Vec<u8>,
     /// Those that wait, in order.
     waiting: VecDeque<usize>,
     underway: usize,
@@ -38,6 +41,7 @@ impl Fetches {
     pub(crate) fn new(requests: Vec<Request>, concurrency: usize, sink: Box<dyn Sink>) -> Fetches {
         Fetches {
             results: vec![Fetched::default(); requests.len()],
+            retries: vec![0; requests.len()],
             waiting: (0..requests.len()).collect(),
             requests,
             underway: 0,
@@ -153,6 +157,16 @@ impl Fetches {
     pub(crate) fn finish(&mut self, now: Time, index: usize, failure: Option<Failure>) {
         self.underway -= 1;
         self.conclude(now, index, failure);
+    }
+    /// The server did not look at a request that was underway: it is sent again, a few times.
+    pub(crate) fn refuse(&mut self, now: Time, index: usize) {
+        if self.retries[index] < MAX_RETRIES {
+            self.retries[index] += 1;
+            self.underway -= 1;
+            self.waiting.push_back(index);
+        } else {
+            self.finish(now, index, Some(Failure::NotProcessed));
+        }
     }
     /// No request can be sent any more: those that wait are given up.
     pub(crate) fn give_up_waiting(&mut self, now: Time) {

@@ -1,5 +1,6 @@
 //! Web clients and web servers over two QUIC endpoints in virtual time.
 
 mod bed;
+mod h3;
 mod hq;
 mod shelf;

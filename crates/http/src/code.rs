@@ -1,0 +1,99 @@
+//! The error codes of HTTP/3 and QPACK.
+
+use std::fmt;
+
+/// An error code of HTTP/3 (RFC 9114 section 8.1) or of QPACK (RFC 9204 section 6), as it stands in RESET_STREAM,
+/// STOP_SENDING and CONNECTION_CLOSE frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code(pub u64);
+
+/// A code: its constant, its value, its name in the RFC.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $constant:ident = $value:literal $name:literal;)*) => {
+        impl Code {
+            $($(#[$doc])* pub const $constant: Code = Code($value);)*
+
+            /// The name in the RFC; `None` for a code that neither RFC has.
+            pub fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($value => Some($name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Nothing is wrong.
+    NO_ERROR = 0x100 "H3_NO_ERROR";
+    /// The peer broke a rule for which there is no code of its own.
+    GENERAL_PROTOCOL_ERROR = 0x101 "H3_GENERAL_PROTOCOL_ERROR";
+    /// Something failed on this side.
+    INTERNAL_ERROR = 0x102 "H3_INTERNAL_ERROR";
+    /// The peer opened a stream that is not accepted.
+    STREAM_CREATION_ERROR = 0x103 "H3_STREAM_CREATION_ERROR";
+    /// A stream that the connection needs was closed or reset.
+    CLOSED_CRITICAL_STREAM = 0x104 "H3_CLOSED_CRITICAL_STREAM";
+    /// A frame that is not permitted in this state or on this stream.
+    FRAME_UNEXPECTED = 0x105 "H3_FRAME_UNEXPECTED";
+    /// A frame whose layout or size is wrong.
+    FRAME_ERROR = 0x106 "H3_FRAME_ERROR";
+    /// The peer's behaviour might cause excessive load.
+    EXCESSIVE_LOAD = 0x107 "H3_EXCESSIVE_LOAD";
+    /// A stream ID or push ID was used wrongly.
+    ID_ERROR = 0x108 "H3_ID_ERROR";
+    /// An error in the payload of a SETTINGS frame.
+    SETTINGS_ERROR = 0x109 "H3_SETTINGS_ERROR";
+    /// There was no SETTINGS frame at the beginning of the control stream.
+    MISSING_SETTINGS = 0x10a "H3_MISSING_SETTINGS";
+    /// The server rejected a request without looking at it.
+    REQUEST_REJECTED = 0x10b "H3_REQUEST_REJECTED";
+    /// The request, or its response, is cancelled.
+    REQUEST_CANCELLED = 0x10c "H3_REQUEST_CANCELLED";
+    /// The client's stream ended without a whole request.
+    REQUEST_INCOMPLETE = 0x10d "H3_REQUEST_INCOMPLETE";
+    /// The message was malformed.
+    MESSAGE_ERROR = 0x10e "H3_MESSAGE_ERROR";
+    /// The connection of a CONNECT request was reset.
+    CONNECT_ERROR = 0x10f "H3_CONNECT_ERROR";
+    /// The request cannot be served over HTTP/3.
+    VERSION_FALLBACK = 0x110 "H3_VERSION_FALLBACK";
+    /// A field section could not be decoded.
+    QPACK_DECOMPRESSION_FAILED = 0x200 "QPACK_DECOMPRESSION_FAILED";
+    /// An instruction on the encoder stream was wrong.
+    QPACK_ENCODER_STREAM_ERROR = 0x201 "QPACK_ENCODER_STREAM_ERROR";
+    /// An instruction on the decoder stream was wrong.
+    QPACK_DECODER_STREAM_ERROR = 0x202 "QPACK_DECODER_STREAM_ERROR";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{:#x}", self.0),
+        }
+    }
+}
+
+/// What is wrong with what the peer sent, such that the connection cannot go on (RFC 9114 section 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Violation {
+    /// The code with which the connection is closed.
+    pub code: Code,
+    /// What it was, for people.
+    pub why: &'static str,
+}
+
+impl Violation {
+    pub(crate) const fn new(code: Code, why: &'static str) -> Violation {
+        Violation { code, why }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.why, self.code)
+    }
+}
+impl std::error::Error for Violation {}
