@@ -111,6 +111,8 @@ def test_secrets_and_qlog(command: Command) -> None:
         done = command(*words, env={"SSLKEYLOGFILE": "keys"})
         assert done.returncode == 0
     assert "CLIENT_HANDSHAKE_TRAFFIC_SECRET" in (command.folder / "keys").read_text(encoding="utf-8")
+    # One connection, one file: nothing is opened again when it is over.
+    assert [path.name for path in (command.folder / "qlog").iterdir()] == ["client-1.sqlog"]
     assert (command.folder / "qlog" / "client-1.sqlog").stat().st_size > 1000
 
 
@@ -161,3 +163,43 @@ def test_what_is_not_there_fails_and_the_rest_is_fetched(command: Command) -> No
         assert done.returncode == 1 and "none" in done.stderr
         assert [path.name for path in (command.folder / "out").iterdir()] == ["a"]
         assert hashlib.sha256((command.folder / "out" / "a").read_bytes()).digest() == hashlib.sha256(data).digest()
+
+
+def test_the_hash_of_the_key_is_a_pin_as_it_is_printed(command: Command) -> None:
+    put(command, "a", 10)
+    with serving(command) as server:
+        words = ("fetch", f"{server['base']}/a", "--out", "out", "--pin")
+        assert command(*words, server["public_key"]).returncode == 0
+        wrong = command(*words, "A" * 43 + "=")
+        assert wrong.returncode == 2 and "no connection" in wrong.stderr
+
+
+def test_a_link_that_leads_out_is_not_found(command: Command) -> None:
+    put(command, "a", 10)
+    (command.folder / "secret").write_text("x", encoding="utf-8")
+    (command.folder / "site" / "link").symlink_to(command.folder / "secret")
+    with serving(command) as server:
+        assert command("fetch", f"{server['base']}/link", "-k", "--out", "out").returncode == 1
+        assert list((command.folder / "out").iterdir()) == []
+
+
+def test_a_busy_server_asks_for_addresses(command: Command) -> None:
+    put(command, "a", 10)
+    with serving(command, "--max-connections", "99") as server:
+        assert command("fetch", f"{server['base']}/a", "-k", "--out", "out").returncode == 0
+    assert server["stats"]["retries_sent"] >= 1
+
+
+def test_a_server_that_ends_waits_for_nobody_for_long(command: Command) -> None:
+    put(command, "a", 10)
+    with (command.folder / "site" / "zeros").open("wb") as file:
+        file.truncate(1 << 36)
+    with serving(command) as server:
+        client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
+        part = command.folder / "out" / "zeros.part"
+        while not (part.exists() and part.stat().st_size > 0):
+            assert client.poll() is None
+    # It was ended, with code 0; the client hears of it and leaves nothing.
+    _, errors = client.communicate(timeout=30)
+    assert client.returncode == 1 and "zeros" in errors
+    assert list((command.folder / "out").iterdir()) == []

@@ -1,5 +1,7 @@
 """`quiclab fetch URL...`: URLs over QUIC into files."""
 
+import base64
+import binascii
 import json
 import ssl
 import sys
@@ -104,12 +106,21 @@ def trust(ca: Path | None, pin: str | None, insecure: bool) -> tuple[str, bytes]
     if insecure:
         return "anyone", b""
     if pin is not None:
-        return "pin", pin.encode()
+        return "pin", hexadecimal(pin).encode()
     system = ssl.get_default_verify_paths()
     file = ca or (Path(system.cafile) if system.cafile else None)
     if file is None:
         raise typer.BadParameter("this system has no file of trusted authorities: give --ca, --pin or --insecure")
     return "roots", read(file)
+
+
+def hexadecimal(pin: str) -> str:
+    """A SHA-256 in hexadecimal digits: that of a key is printed, and taken, in base 64."""
+    try:
+        value = base64.b64decode(pin, validate=True)
+    except binascii.Error:
+        return pin
+    return value.hex() if len(value) == 32 else pin
 
 
 def show(told: dict[str, Any]) -> None:

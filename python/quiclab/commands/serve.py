@@ -47,7 +47,9 @@ def serve(
         raise typer.BadParameter("--cert and --key belong together")
     identity = None if cert is None or key is None else (read(cert), read(key))
     # Two tickets, so that a client that returns twice at a time has one for each connection.
-    options = ["tls.tickets=2", "transport.retry=busy", f"tls.early_data={str(early_data).lower()}"]
+    options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
+    # A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
+    options += ["transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
 
     def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
         if as_json:

@@ -28,7 +28,7 @@ use traffic::{Application, QuicTransport, WebClient};
 use units::{Duration, Time};
 
 /// How often who watches is told.
-const TURN: Duration = Duration::from_millis(50);
+const TURN: Duration = Duration::from_millis(20);
 
 /// What is fetched, from whom, and how.
 #[derive(Debug)]
@@ -238,11 +238,15 @@ impl Client<'_> {
         let mut visit = Visit::new(web, began, self.records.clone());
         let mut driver = Driver::new(self.clock, endpoint, vec![socket]);
         let give_up = began + self.options.connect_timeout;
+        let mut tell_at = began;
         while !visit.is_over {
             let now = driver.now();
             driver.turn(&mut visit, now + TURN).map_err(LiveError::System)?;
-            let goes_on = watch(&self.progress.borrow());
             let now = driver.now();
+            let goes_on = now < tell_at || watch(&self.progress.borrow());
+            if now >= tell_at {
+                tell_at = now + TURN;
+            }
             let too_long = visit.established.is_none() && now >= give_up;
             let failed = visit.records.borrow().failed.is_some();
             if (!goes_on || too_long || failed || visit.refused)
@@ -343,6 +347,11 @@ impl Visit {
 
 impl Host for Visit {
     fn attend(&mut self, now: Time, _handle: Handle, connection: &mut Connection) {
+        if self.is_over {
+            // Its records are closed.
+            drop(connection.log().drain());
+            return;
+        }
         while let Some(event) = connection.poll_event() {
             if event == Event::Connected {
                 self.established = Some(now);
