@@ -11,7 +11,8 @@ duration = "1 s"
 [tls]
 protection = "tls"
 [transport]
-max_udp_payload = 1350
+ecn = true
+mtu_discovery = true
 [[link]]
 name = "wire"
 from = "server"
@@ -27,8 +28,8 @@ application = { type = "bulk", size = "1 kB" }
 /// How connections behave.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The rows of [`quic::PARAMETERS`], where they are not as by default. On the wire the default of
-    /// `max_udp_payload` is 1350 bytes, which nearly every path carries.
+    /// The rows of [`quic::PARAMETERS`], where they are not as by default. On the wire the defaults of `ecn`
+    /// and `mtu_discovery` are true: nobody tells what a path carries.
     pub transport: Config,
     /// Suites, tickets, 0-RTT.
     pub tls: tls::Options,
@@ -53,7 +54,8 @@ mod tests {
     fn options_have_their_names_and_mistakes_are_told() {
         let sets = ["transport.initial_window=20".to_owned(), "tls.cipher=chacha20poly1305".to_owned()];
         let settings = Settings::read(&sets).unwrap();
-        assert_eq!((settings.transport.initial_window, settings.transport.max_udp_payload), (20, 1350));
+        assert_eq!((settings.transport.initial_window, settings.transport.max_udp_payload), (20, 1472));
+        assert!(settings.transport.ecn && settings.transport.mtu_discovery);
         assert_eq!(settings.tls.cipher, tls::Cipher::ChaCha20Poly1305);
         for wrong in ["transport.initial_windw=20", "transport.initial_window=much", "tls.cipher=des"] {
             let error = Settings::read(&[wrong.to_owned()]).unwrap_err().to_string();

@@ -146,7 +146,7 @@ fn files_come_whole_over_ipv4_and_ipv6() {
     }
     let stats = server.end();
     assert_eq!((stats.connections, stats.endpoint.refused), (2, 0));
-    assert!(stats.sent.0 > 2 * 5_000_000 / 1350);
+    assert!(stats.sent.0 > 2 * 5_000_000 / 1472);
 }
 
 #[test]
