@@ -3,4 +3,6 @@
 mod bed;
 mod h3;
 mod hq;
+mod rules;
+mod script;
 mod shelf;
