@@ -203,3 +203,14 @@ def test_a_server_that_ends_waits_for_nobody_for_long(command: Command) -> None:
     _, errors = client.communicate(timeout=30)
     assert client.returncode == 1 and "zeros" in errors
     assert list((command.folder / "out").iterdir()) == []
+
+
+def test_both_protocols_are_spoken_and_http_3_is_preferred(command: Command) -> None:
+    data = put(command, "a", 300_000)
+    with serving(command) as server:
+        for offered, protocol, missing in [((), "h3", 404), (("--alpn", "hq-interop"), "hq-interop", None)]:
+            words = ("fetch", f"{server['base']}/a", f"{server['base']}/none", "-k", "--out", protocol, "--json")
+            told = json.loads(command(*words, *offered).stdout)
+            assert [over["protocol"] for over in told["connections"]] == [protocol]
+            assert (command.folder / protocol / "a").read_bytes() == data
+            assert (told["urls"][1]["file"], told["urls"][1]["status"]) == (None, missing)

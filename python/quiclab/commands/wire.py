@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-PROTOCOLS = ("hq-interop",)
+PROTOCOLS = ("h3", "hq-interop")
 """The application protocols that are spoken, the preferred first."""
 
 Protocols = Annotated[
