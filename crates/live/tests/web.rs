@@ -293,6 +293,7 @@ fn secrets_and_qlog_are_written() {
     let keys = fs::read_to_string(folder.0.join("keys")).unwrap();
     assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "));
     assert!(keys.lines().all(|line| line.split(' ').count() == 3));
+    assert_eq!(fs::read_dir(folder.0.join("qlog")).unwrap().count(), 2);
     for name in ["client-1.sqlog", "server-1.sqlog"] {
         let text = fs::read_to_string(folder.0.join("qlog").join(name)).unwrap();
         assert!(text.contains("packet_sent") && text.ends_with('\n'), "{name}");

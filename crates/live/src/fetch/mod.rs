@@ -322,6 +322,8 @@ struct Visit {
     ended: String,
     stats: Stats,
     is_over: bool,
+    /// Whether its end is written down.
+    is_noted: bool,
     /// Whether the system says that nobody listens at the server's address.
     refused: bool,
 }
@@ -340,6 +342,7 @@ impl Visit {
             ended: String::new(),
             stats: Stats::default(),
             is_over: false,
+            is_noted: false,
             refused: false,
         }
     }
@@ -371,10 +374,14 @@ impl Host for Visit {
                 self.version = connection.version().0;
             }
         }
+        if self.is_noted {
+            return;
+        }
         let records = &mut *self.records.borrow_mut();
         records.take(&mut self.log, connection);
         if self.is_over {
             records.end(&mut self.log);
+            self.is_noted = true;
         }
     }
 
