@@ -53,16 +53,19 @@ $(VENV)/.checks: $(VENV)/.tools pyproject.toml
 build: $(VENV)/.package ## the command .venv/bin/quiclab and the Python package
 
 .PHONY: deps
-deps: ## tshark, which some tests ask (Debian and Ubuntu, as root)
-	@command -v tshark >/dev/null && exit 0; \
+deps: ## tshark and Chromium, which some tests ask (Debian and Ubuntu, as root)
+	@missing=; for tool in tshark chromium; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	test -z "$$missing" && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing tshark"; \
+		echo "installing$$missing"; \
 		export DEBIAN_FRONTEND=noninteractive; \
-		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends tshark; } >/dev/null; \
+		{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $$missing; } >/dev/null; \
 	fi; \
-	command -v tshark >/dev/null && exit 0; \
-	echo "WARNING: there is no tshark: the tests that decode captures with it will be SKIPPED"; \
-	test -z "$(CI)"
+	for tool in $$missing; do \
+		command -v $$tool >/dev/null && continue; \
+		echo "WARNING: there is no $$tool: the tests that need it will be SKIPPED"; \
+		test -z "$(CI)" || exit 1; \
+	done
 
 ## What people do
 
@@ -191,6 +194,10 @@ interop-quick: $(PEERS)/bin/quinn $(PEERS)/venv/.installed $(PEERS)/bin/quiclab 
 .PHONY: interop-throughput
 interop-throughput: interop-peers $(PEERS)/bin/quiclab build ## 1 GB with each peer, in both directions
 	$(RUNNER) --throughput
+
+.PHONY: validation
+validation: build ## the same transfers simulated and in real time, to docs/validation.md: six minutes on a machine at rest
+	$(BIN)/python interop/validation.py --write
 
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)

@@ -1,8 +1,8 @@
 """The same transfers simulated and in real time: `make validation` writes docs/validation.md.
 
-One file from a server to a client over a link of 10 Mbit/s. Simulated, the link is between two endpoints in virtual time;
-in real time it is in `quiclab relay`, between `quiclab serve` and `quiclab fetch`. A seed means the same random streams in
-both.
+One file from a server to a client over a link of 10 Mbit/s. Simulated, the link is between two endpoints in virtual
+time; in real time it is in `quiclab relay`, between `quiclab serve` and `quiclab fetch`. A seed means the same random
+streams in both.
 """
 
 import argparse
@@ -25,6 +25,9 @@ RUNS = 10
 LIMIT = 0.05
 """How far the medians may be from one another."""
 
+OPTIONS = ("max_udp_payload=1350", "ecn=false", "mtu_discovery=false")
+"""Of both: what would not be the same on a link with another MTU."""
+
 LOSSES = ("0 %", "1 %", "5 %")
 RTTS_MS = (10, 100)
 
@@ -35,7 +38,7 @@ protection = "tls"
 certificate_chain = "{chain} B"
 tickets = 2
 [transport]
-max_udp_payload = 1350
+{options}
 [[link]]
 name = "path"
 from = "server"
@@ -55,8 +58,8 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "validation.md"
 
 
 def scenario(rtt_ms: int, loss: str) -> str:
-    """The document of one cell. The chain is as long as that of a certificate which `quiclab serve` makes, or nearly."""
-    return SCENARIO.format(delay=rtt_ms / 2, loss=loss, size=SIZE, chain=1000)
+    """The document of one cell."""
+    return SCENARIO.format(delay=rtt_ms / 2, loss=loss, size=SIZE, chain=1000, options="\n".join(OPTIONS))
 
 
 def simulated(text: str, seed: int) -> float:
@@ -84,8 +87,9 @@ def quiclab_process(*words: str) -> Iterator[tuple[IO[str], IO[str]]]:
 def real(folder: Path, text: str, seeds: range) -> list[float]:
     """The completion times of transfers one after the other, through a relay each, in seconds."""
     (folder / "path.toml").write_text(text, encoding="utf-8")
+    same = [word for option in OPTIONS for word in ("--set", f"transport.{option}")]
     times = []
-    with quiclab_process("serve", str(folder / "site"), "--listen", "127.0.0.1:0", "--json") as (out, _):
+    with quiclab_process("serve", str(folder / "site"), "--listen", "127.0.0.1:0", "--json", *same) as (out, _):
         server = json.loads(out.readline())["addresses"][0]
         for seed in seeds:
             words = ("relay", str(folder / "path.toml"), "--listen", "127.0.0.1:0", "--to", server)
@@ -94,7 +98,18 @@ def real(folder: Path, text: str, seeds: range) -> list[float]:
                 relay = errors.readline().split()[1]
                 url = f"https://{relay}/{SIZE}"
                 done = subprocess.run(
-                    [sys.executable, "-m", "quiclab", "fetch", url, "-k", "--out", str(folder / "out"), "--json"],
+                    [
+                        sys.executable,
+                        "-m",
+                        "quiclab",
+                        "fetch",
+                        url,
+                        "-k",
+                        "--out",
+                        str(folder / "out"),
+                        "--json",
+                        *same,
+                    ],
                     capture_output=True,
                     text=True,
                     check=True,
@@ -110,9 +125,10 @@ def table(rows: list[tuple[int, str, float, float]], runs: int) -> str:
     lines = [
         "# Simulated and real",
         "",
-        f"One file of {SIZE // 1000} kB over a link of 10 Mbit/s with a queue of 100 packets: the completion time of our endpoint",
-        "simulated in virtual time, and of the same endpoint in real time (`quiclab serve` and `quiclab fetch` over UDP, the link",
-        f"in `quiclab relay` between them). Medians of {runs} seeds, which mean the same random losses in both.",
+        f"One file of {SIZE // 1000} kB over a link of 10 Mbit/s with a queue of 100 packets: the completion time of",
+        "our endpoint simulated in virtual time, and of the same endpoint in real time (`quiclab serve` and",
+        "`quiclab fetch` over UDP, the link in `quiclab relay` between them).",
+        f"Medians of {runs} seeds, which mean the same random losses in both.",
         "Written by `make validation`.",
         "",
         "| RTT | loss | simulated | real | difference |",
