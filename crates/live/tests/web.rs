@@ -125,6 +125,29 @@ fn done(options: &FetchOptions) -> FetchReport {
     report
 }
 
+/// RFC 9114 over real sockets: the same files, and the protocol that both prefer.
+#[test]
+fn files_come_whole_over_http3() {
+    let folder = Folder::new("http3");
+    let mut expected = vec![("large".to_owned(), folder.put("large", 1_000_000))];
+    for number in 0..100 {
+        let name = format!("small-{number}");
+        expected.push((name.clone(), folder.put(&name, number)));
+    }
+    let protocols = vec!["h3".to_owned(), "hq-interop".to_owned()];
+    let serving = serving(&folder.site(), identity(), &[]);
+    let server = Running::new(ServeOptions { protocols: protocols.clone(), ..serving });
+    let urls = expected.iter().map(|(name, _)| server.url(0, name)).collect();
+    let out = folder.0.join("out");
+    let fetching = fetching(urls, out.clone(), Trust::Pin(server.fingerprint));
+    let report = done(&FetchOptions { protocols, ..fetching });
+    assert_eq!((report.connections.len(), report.connections[0].protocol.as_str()), (1, "h3"));
+    for (name, bytes) in &expected {
+        assert!(fs::read(out.join(name)).unwrap() == *bytes, "{name}");
+    }
+    server.end();
+}
+
 #[test]
 fn files_come_whole_over_ipv4_and_ipv6() {
     let folder = Folder::new("whole");

@@ -67,12 +67,13 @@ pub struct Ends {
 pub type Build = fn(&Arguments) -> Ends;
 
 /// The applications.
-pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ];
+pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ, objects::HTTP3];
 
 /// The protocol that the application of this name agrees on in the handshake (ALPN, RFC 7301).
 pub fn alpn(name: &str) -> &'static [u8] {
     match name {
         "hq" => hq::ALPN,
+        "http3" => http3::ALPN,
         // No protocol that is registered anywhere.
         _ => b"quiclab",
     }

@@ -24,11 +24,42 @@ const CONCURRENCY: Parameter = Parameter {
     about: "requests that are underway at a time; the server's limit on streams bounds them too",
 };
 
+const URGENCIES: Parameter = Parameter {
+    name: "urgencies",
+    kind: Kind::List(&Kind::Integer(0, 7)),
+    default: Default::Is("[3]"),
+    about: "urgencies of the responses (RFC 9218), 0 the most urgent; with more objects they begin anew",
+};
+const INCREMENTAL: Parameter = Parameter {
+    name: "incremental",
+    kind: Kind::Flag,
+    default: Default::Is("false"),
+    about: "whether the client can use parts of a response (RFC 9218 section 4.2)",
+};
+
 pub(crate) const HQ: Row<crate::Build> = Row {
     name: "hq",
     about: "objects fetched over hq-interop (HTTP/0.9 on QUIC streams), as interoperability tests do",
     parameters: &[SIZES, COUNT, CONCURRENCY],
     build: |arguments| ends(arguments, |_| Priority::default()),
+};
+
+pub(crate) const HTTP3: Row<crate::Build> = Row {
+    name: "http3",
+    about: "objects fetched over HTTP/3, with priorities",
+    parameters: &[SIZES, COUNT, CONCURRENCY, URGENCIES, INCREMENTAL],
+    build: |arguments| {
+        let urgencies: Vec<u8> = arguments
+            .list("urgencies")
+            .into_iter()
+            .filter_map(|value| if let Value::Integer(urgency) = value { Some(urgency as u8) } else { None })
+            .collect();
+        let incremental = arguments.flag("incremental");
+        ends(arguments, |index| {
+            let urgency = urgencies.get(index % urgencies.len().max(1)).copied();
+            Priority { urgency: urgency.unwrap_or(Priority::default().urgency), incremental }
+        })
+    },
 };
 
 fn ends(arguments: &Arguments, priority: impl Fn(usize) -> Priority) -> Ends {

@@ -11,3 +11,4 @@ mod protections;
 mod qlog_files;
 mod recorded;
 mod resolved;
+mod web;
