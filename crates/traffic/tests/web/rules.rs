@@ -439,3 +439,37 @@ fn a_server_that_goes_away() {
     assert_eq!(script.resets.get(&StreamId::from_value(8)), Some(&Code::REQUEST_REJECTED.0));
     assert!(server.is_idle());
 }
+
+/// Whatever comes, neither end panics, and each tells what is wrong by a code of RFC 9114 or RFC 9204.
+#[test]
+fn damaged_streams_do_no_more_than_end_the_connection() {
+    let mut random = random::Stream::new(9, "damage");
+    let priority = frame(0xf0700, b"\x00u=1, i");
+    let request =
+        all(&[&get_and(("content-length", "3")), &frame(frame::DATA, b"abc"), &headers(&[("a", "b")])]);
+    let response = all(&[&headers(&[(":status", "200"), ("x-name", "value")]), &frame(frame::DATA, b"abc")]);
+    let told = control(&all(&[&frame(0x21, b"xyz"), &frame(7, &[4]), &priority]));
+    let mut broken = 0;
+    for round in 0..20_000 {
+        let side = if round % 2 == 0 { Side::Server } else { Side::Client };
+        let (uni, message) = if side == Side::Server { (2, &request) } else { (3, &response) };
+        let mut pieces =
+            [(uni, told.clone(), false), (uni + 4, vec![2, 0x20], false), (0, message.clone(), true)];
+        for _ in 0..=random.below(3) {
+            let bytes = &mut pieces[random.below(3) as usize].1;
+            let at = random.below(bytes.len() as u64) as usize;
+            match random.below(3) {
+                0 => bytes[at] = random.below(256) as u8,
+                1 => bytes.truncate(at + 1),
+                _ => bytes.insert(at, random.below(256) as u8),
+            }
+        }
+        let (mut server, mut client) = (server(), client(1));
+        let application: &mut dyn Application = if side == Side::Server { &mut server } else { &mut client };
+        if let (Close(code) | Reset(code), _) = play(application, side, &pieces, round % 4 < 2) {
+            broken += 1;
+            assert!(code.name().is_some(), "{code} is no code of HTTP/3");
+        }
+    }
+    assert!(broken > 5000, "{broken}");
+}
