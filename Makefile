@@ -118,7 +118,7 @@ bench: ## speed and memory, beside quinn-proto, to target/bench.json
 
 .PHONY: fuzz
 fuzz: ## the decoders under FUZZ_CASES (200000) random inputs for each entry point
-	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --release --test fuzz $(LOCKED)
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --release --test fuzz $(LOCKED)
 
 .PHONY: storm
 storm: ## the endpoint against an attacker between its ends, new seeds for STORM_MINUTES (60); findings name their seed

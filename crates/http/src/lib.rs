@@ -5,6 +5,7 @@
 
 mod code;
 pub mod frame;
+pub mod fuzz;
 mod huffman;
 pub mod message;
 mod priority;

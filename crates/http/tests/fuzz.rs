@@ -1,0 +1,106 @@
+//! The decoders on arbitrary bytes, and on valid inputs that were changed in a few places; on a stable toolchain what the
+//! fuzz targets do with libFuzzer.
+
+use http::frame;
+use http::qpack::{self, Field};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A place, taken modulo the length, and the byte that comes to stand there.
+fn changes() -> impl Strategy<Value = Vec<(usize, u8)>> {
+    let byte = prop_oneof![any::<u8>(), select(vec![0, 0x1f, 0x20, 0x3f, 0x7f, 0x80, 0xc0, 0xff])];
+    vec((0usize..4096, byte), 0..4)
+}
+
+fn changed(mut bytes: Vec<u8>, changes: &[(usize, u8)]) -> Vec<u8> {
+    let length = bytes.len().max(1);
+    for (at, byte) in changes {
+        if let Some(place) = bytes.get_mut(at % length) {
+            *place = *byte;
+        }
+    }
+    bytes
+}
+
+/// A section of lines that messages have, with two bytes for the limit in front.
+fn section() -> impl Strategy<Value = Vec<u8>> {
+    let known = select(vec![
+        (":method", "GET"),
+        (":scheme", "https"),
+        (":authority", "example.org"),
+        (":path", "/a/../b?c"),
+        (":status", "404"),
+        ("content-length", "12"),
+        ("priority", "u=2, i"),
+        ("te", "trailers"),
+        ("host", "example.org"),
+        ("x-frame-options", "deny"),
+    ])
+    .prop_map(|(name, value)| Field::new(name, value));
+    let other = ("[a-z-]{1,12}", "[ -~]{0,30}").prop_map(|(name, value)| Field::new(name, value));
+    let limit = prop_oneof![3 => Just(u16::MAX), 1 => any::<u16>()];
+    (limit, vec(prop_oneof![3 => known, 1 => other], 0..12)).prop_map(|(limit, fields)| {
+        let mut out = limit.to_be_bytes().to_vec();
+        qpack::encode(&mut out, &fields);
+        out
+    })
+}
+
+/// A stream of frames, with one byte for the size of the pieces in front.
+fn frames() -> impl Strategy<Value = Vec<u8>> {
+    let kind = select(vec![0, 1, 3, 4, 5, 7, 0x0d, 0x21, 0xf0700, 0xf0701]);
+    let payload = prop_oneof![
+        vec(any::<u8>(), 0..40),
+        vec(0u8..64, 0..12),
+        "[ui=0-9, ?;]{0,12}".prop_map(|text| [b"\x04", text.as_bytes()].concat()),
+    ];
+    (any::<u8>(), vec((kind, payload), 0..6)).prop_map(|(step, all)| {
+        let mut out = vec![step];
+        all.iter().for_each(|(kind, payload)| frame::encode(&mut out, *kind, payload));
+        out
+    })
+}
+
+/// A failing input is printed, smallest first; nothing is written beside the sources.
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(20_000))]
+
+    #[test]
+    fn arbitrary_bytes(data in vec(any::<u8>(), 0..300)) {
+        http::fuzz::section(&data);
+        http::fuzz::section(&[&[0xff, 0xff, 0, 0], &data[..]].concat());
+        http::fuzz::instructions(&data);
+        http::fuzz::frames(&data);
+        http::fuzz::target(&data);
+    }
+
+    #[test]
+    fn altered_sections(bytes in section(), changes in changes()) {
+        http::fuzz::section(&changed(bytes, &changes));
+    }
+
+    #[test]
+    fn altered_frames(bytes in frames(), changes in changes()) {
+        http::fuzz::frames(&changed(bytes, &changes));
+    }
+
+    #[test]
+    fn instructions(data in vec(select(vec![0x20, 0x3f, 0x40, 0x7f, 0x80, 0xff, 0x01, 0x00]), 0..30)) {
+        http::fuzz::instructions(&data);
+    }
+
+    #[test]
+    fn paths(data in "/[a-z./%2eEfF\\\\?]{0,30}") {
+        http::fuzz::target(data.as_bytes());
+    }
+
+    #[test]
+    fn the_inputs_are_valid_before_they_are_altered(section in section()) {
+        prop_assert!(qpack::decode(&section[2..], 1 << 20).is_ok());
+    }
+}
