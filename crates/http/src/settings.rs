@@ -67,9 +67,12 @@ impl Settings {
                 QPACK_MAX_TABLE_CAPACITY => settings.qpack_max_table_capacity = value,
                 QPACK_BLOCKED_STREAMS => settings.qpack_blocked_streams = value,
                 MAX_FIELD_SECTION_SIZE => settings.max_field_section_size = Some(value),
-                // RFC 9114 section 7.2.4.1: settings of HTTP/2 without a counterpart.
-                0x02..=0x05 => {
-                    return Err(Violation::new(Code::SETTINGS_ERROR, "a setting of HTTP/2"));
+                // RFC 9114 section 7.2.4.1: what section 11.2.2 reserves, settings of HTTP/2 without a counterpart and 0.
+                0x00 | 0x02..=0x05 => {
+                    return Err(Violation::new(
+                        Code::SETTINGS_ERROR,
+                        "a setting that is reserved, as those of HTTP/2",
+                    ));
                 }
                 // Section 7.2.4: what is not known is ignored.
                 _ => {}
@@ -96,10 +99,10 @@ mod tests {
         assert_eq!((settings.max_field_section_size, settings.qpack_max_table_capacity), (Some(1024), 16));
     }
 
-    /// RFC 9114 sections 7.2.4, 7.2.4.1 and 7.1.
+    /// RFC 9114 sections 7.2.4, 7.2.4.1, 11.2.2 and 7.1.
     #[test]
     fn what_is_forbidden_is_refused() {
-        for forbidden in 2..=5 {
+        for forbidden in [0, 2, 3, 4, 5] {
             assert_eq!(code(&[forbidden, 0]), Code::SETTINGS_ERROR);
         }
         assert_eq!(code(&[6, 1, 6, 1]), Code::SETTINGS_ERROR);

@@ -244,9 +244,9 @@ fn control_streams_at_a_server() {
         ("GOAWAY with two IDs", Close(Code::FRAME_ERROR), on_control(control(&frame(7, &[0, 0])))),
         ("MAX_PUSH_ID with none", Close(Code::FRAME_ERROR), on_control(control(&frame(0x0d, &[])))),
     ];
-    for forbidden in 2..=5 {
+    for forbidden in [0, 2, 3, 4, 5] {
         let bytes = all(&[&[0], &frame(4, &[forbidden, 0])]);
-        cases.push(("a setting of HTTP/2", Close(Code::SETTINGS_ERROR), on_control(bytes)));
+        cases.push(("a reserved setting", Close(Code::SETTINGS_ERROR), on_control(bytes)));
     }
     for kind in [0, 1, 2, 5, 6, 8, 9] {
         let bytes = control(&frame(kind, &[0]));
