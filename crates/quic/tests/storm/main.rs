@@ -169,7 +169,9 @@ fn under_weather(name: &str, default: u64, protection: Protection) {
     let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
         let moves = weather.moves > 0.0;
-        let allowed = |reason: &CloseReason| is_natural(reason) || moves && (is_lost_token(reason) || is_refusal(reason));
+        let allowed = |reason: &CloseReason| {
+            is_natural(reason) || moves && (is_lost_token(reason) || is_refusal(reason))
+        };
         run(world(seed, protection), &mut weather, protection, |_| (), allowed)
     });
     // Who moves during the handshake is lost (RFC 9000 section 9); whose handshake succeeded can move as he likes.
