@@ -2,6 +2,7 @@
 
 use units::parameter::{Arguments, Component, Default, Kind, Parameter};
 use units::{Duration, Size};
+use wire::{Version, VersionList};
 
 /// The smallest UDP payload that every path must carry (RFC 9000 section 14).
 pub const MIN_PAYLOAD: u16 = 1200;
@@ -20,6 +21,18 @@ pub static PARAMETERS: &[Parameter] = &[
         kind: Kind::Component("schedulers"),
         default: Default::Is("\"rr\""),
         about: "which stream is sent next",
+    },
+    Parameter {
+        name: "versions",
+        kind: Kind::Choice(&["1", "2", "1 2", "2 1"]),
+        default: Default::Is("\"1\""),
+        about: "versions of QUIC that are spoken (RFC 9000, RFC 9369), the preferred one first; of those that both ends speak the server takes its preferred one (RFC 9368)",
+    },
+    Parameter {
+        name: "initial_version",
+        kind: Kind::Choice(&["1", "2"]),
+        default: Default::Absent,
+        about: "version of a client's first packet, if it is among its `versions`; by default the one last agreed on with the server, at first 1, which most servers speak",
     },
     Parameter {
         name: "max_udp_payload",
@@ -248,6 +261,8 @@ pub enum RetryPolicy {
 pub struct Config {
     pub controller: Component,
     pub scheduler: Component,
+    pub versions: VersionList,
+    pub initial_version: Option<Version>,
     pub max_udp_payload: u16,
     pub mtu_discovery: bool,
     pub initial_window: u64,
@@ -289,6 +304,22 @@ impl Config {
     pub(crate) fn first_payload(&self) -> u16 {
         if self.mtu_discovery { MIN_PAYLOAD } else { self.max_udp_payload }
     }
+
+    /// The version of a client's first packet, given the one that was agreed on last with the server.
+    pub(crate) fn first_version(&self, known: Option<Version>) -> Version {
+        let candidates = [self.initial_version, known, Some(Version::V1)].into_iter().flatten();
+        let first = candidates.chain(self.versions.iter()).find(|version| self.versions.contains(*version));
+        first.unwrap_or(Version::V1)
+    }
+}
+
+/// The version of this name.
+fn version(name: &str) -> Option<Version> {
+    match name {
+        "1" => Some(Version::V1),
+        "2" => Some(Version::V2),
+        _ => None,
+    }
 }
 
 impl From<&Arguments> for Config {
@@ -296,6 +327,11 @@ impl From<&Arguments> for Config {
         Config {
             controller: arguments.component("controller"),
             scheduler: arguments.component("scheduler"),
+            versions: arguments.text("versions").split(' ').filter_map(version).collect(),
+            initial_version: arguments
+                .has("initial_version")
+                .then(|| arguments.text("initial_version"))
+                .and_then(|text| version(&text)),
             max_udp_payload: arguments.integer("max_udp_payload") as u16,
             mtu_discovery: arguments.flag("mtu_discovery"),
             initial_window: arguments.integer("initial_window"),

@@ -9,6 +9,8 @@ use wire::{Code, ConnectionId};
 
 /// The length of the ids that this endpoint chooses.
 pub(crate) const LOCAL_ID_LENGTH: usize = 8;
+/// The least length of the destination id of a client's first packet (RFC 9000 section 7.2).
+pub(crate) const MIN_INITIAL_ID: usize = 8;
 /// No more than so many ids of ours are active at the peer, whatever it would take.
 const MAX_ISSUED: u64 = 8;
 /// RFC 9000 section 5.1.2: retirements that the peer has not acknowledged are bounded.

@@ -212,6 +212,7 @@ mod tests {
             random: random::Stream::new(1, name),
             now: Time::ZERO,
             version: 1,
+            change: tls::Change::Never,
             parameters: vec![1; 30],
         };
         let mut client = context.client(start("client"), tls::Request::default()).unwrap();

@@ -2,7 +2,6 @@
 
 use crate::certificate::Chain;
 use crate::error::Error;
-use crate::keys::known_version;
 use crate::library::Library;
 use crate::model::{Asked, Model, Sizes, Terms, server_name_size};
 use crate::options::{Options, Protection};
@@ -10,7 +9,7 @@ use crate::outbox::Outbox;
 use crate::provider::provider;
 use crate::real::Real;
 use crate::session::{Engine, Session};
-use crate::start::{Opening, Request, Start, date};
+use crate::start::{Opening, Request, Start, date, spoken};
 use crate::store::{Admission, TicketStore};
 use crate::trial::Trial;
 use crate::trust::Trust;
@@ -170,12 +169,12 @@ impl Context {
     }
 
     fn opening(&self, start: Start) -> Result<Opening, Error> {
-        let Start { random, now, version, parameters } = start;
-        let version = known_version(version).ok_or(Error::Version(version))?;
+        let Start { random, now, version, parameters, change } = start;
+        let version = spoken(version).ok_or(Error::Version(version))?;
         if parameters.len() > LARGEST_PARAMETERS {
             return Err(Error::ParametersTooLong { length: parameters.len(), largest: LARGEST_PARAMETERS });
         }
-        Ok(Opening { random, now, epoch: self.epoch, version, parameters })
+        Ok(Opening { random, now, epoch: self.epoch, version, parameters, change })
     }
 }
 

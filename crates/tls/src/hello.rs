@@ -1,17 +1,22 @@
-//! What a server has to see of a ClientHello before its TLS library does: the first ticket, and whether 0-RTT is asked
-//! for. The library decides on 0-RTT while it reads the message, and must be told before what speaks against it.
+//! What a server has to see of a ClientHello before its TLS library does: the first ticket, whether 0-RTT is asked for,
+//! and the transport parameters. The library decides on 0-RTT while it reads the message, and must be told before what
+//! speaks against it; and which version of QUIC it makes keys for.
 
 /// ExtensionType (RFC 8446 section 4.2).
 const PRE_SHARED_KEY: u16 = 41;
 const EARLY_DATA: u16 = 42;
+/// RFC 9001 section 8.2.
+const QUIC_TRANSPORT_PARAMETERS: u16 = 57;
 
-/// What a ClientHello says of earlier connections.
+/// What a ClientHello says of earlier connections and of QUIC.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hello<'a> {
     /// The first identity of pre_shared_key, the only one that 0-RTT can be under (RFC 8446 section 4.2.10).
     pub(crate) ticket: Option<&'a [u8]>,
     /// Whether 0-RTT packets may follow.
     pub(crate) early_data: bool,
+    /// The encoded transport parameters.
+    pub(crate) parameters: Option<&'a [u8]>,
 }
 
 impl<'a> Hello<'a> {
@@ -35,6 +40,7 @@ impl<'a> Hello<'a> {
             let mut content = vector(&mut extensions, 2)?;
             match u16::from_be_bytes(*kind) {
                 EARLY_DATA => self.early_data = true,
+                QUIC_TRANSPORT_PARAMETERS => self.parameters = Some(content),
                 PRE_SHARED_KEY => self.ticket = Some(vector(&mut vector(&mut content, 2)?, 2)?),
                 _ => {}
             }
@@ -82,6 +88,8 @@ mod tests {
         assert_eq!(with(&[&[0, 51, 0, 2, 1, 1], &early, PSK]), (Some(vec![7, 8, 9]), true));
         assert_eq!(with(&[PSK]), (Some(vec![7, 8, 9]), false));
         assert_eq!(with(&[&[0, 41, 0, 3, 0, 9, 1]]), (None, false));
+        let body = body(&[0, 57, 0, 2, 6, 7]);
+        assert_eq!(Hello::read(&body).parameters, Some(&[6, 7][..]));
     }
 
     proptest! {

@@ -59,7 +59,7 @@ pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
 pub use retry::retry_integrity_tag;
 pub use session::{Level, Session};
 pub use siphash::SipKey;
-pub use start::{EarlyData, Request, Start};
+pub use start::{Change, Choice, Choose, EarlyData, Offer, Request, Start};
 pub use store::{Admission, MAX_TICKETS, TicketStore};
 pub use ticket::Ticket;
 pub use trust::Trust;

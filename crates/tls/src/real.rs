@@ -7,9 +7,10 @@ use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, KeyChange, Keys, Opener, PacketKeys, Sealer};
 use crate::lent::{Lent, lend};
 use crate::outbox::Outbox;
-use crate::start::{EarlyData, Opening, date};
+use crate::start::{Change, Choose, EarlyData, Offer, Opening, Spoken, date, spoken};
 use crate::store::Admission;
 use crate::ticket::{Kind, Ticket};
+use random::Stream;
 use rustls::pki_types::ServerName;
 use rustls::quic::{self, ClientConnection, Connection, ServerConnection};
 use rustls::{AlertDescription, ClientConfig, HandshakeKind, ServerConfig};
@@ -36,6 +37,45 @@ pub(crate) struct Real {
     /// ticket came with in the place of the server's.
     has_extensions: bool,
     early_data: EarlyData,
+    version: u32,
+    /// Where the version may become another: until something was read.
+    again: Option<Box<Again>>,
+}
+
+/// What it takes to begin again in another version.
+enum Again {
+    Client(ClientStart),
+    Server(Arc<ServerConfig>, Choose),
+}
+
+/// What makes a client's end.
+#[derive(Clone)]
+struct ClientStart {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    random: Stream,
+    date: Duration,
+    parameters: Vec<u8>,
+}
+
+impl ClientStart {
+    /// From equal starts come equal ClientHellos.
+    fn begin(
+        self,
+        version: quic::Version,
+        ticket: Option<Ticket>,
+    ) -> Result<(Connection, Option<Lent>), Error> {
+        let ClientStart { config, name, random, date, parameters } = self;
+        let mut own = Lent::new(random, date);
+        if let Some(Kind::Real(value, group)) = ticket.map(|ticket| ticket.kind) {
+            own.offered = Some(*value);
+            own.group = group;
+        }
+        let mut lent = Some(own);
+        let make = || ClientConnection::new(config, version, name, parameters);
+        let connection = lend(&mut lent, make)?.into();
+        Ok((connection, lent))
+    }
 }
 
 impl Real {
@@ -47,19 +87,25 @@ impl Real {
         outbox: &mut Outbox,
     ) -> Result<Real, Error> {
         let date = opening.date();
-        let Opening { random, epoch, version, parameters, .. } = opening;
-        let mut own = Lent::new(random, date);
-        if let Some(Kind::Real(value, group)) = ticket.map(|ticket| ticket.kind) {
-            own.offered = Some(*value);
-            own.group = group;
-        }
-        let mut lent = Some(own);
-        let make = || ClientConnection::new(config.clone(), version, name, parameters);
-        let connection: Connection = lend(&mut lent, make)?.into();
+        let Opening { random, epoch, version, parameters, change, .. } = opening;
+        let start = ClientStart { config: config.clone(), name, random, date, parameters };
+        // RFC 9369 section 5: a ticket is of one version.
+        let follows = matches!(change, Change::Follow) && ticket.is_none();
+        let again = follows.then(|| Box::new(Again::Client(start.clone())));
+        let (connection, lent) = start.begin(version.keys, ticket)?;
         let offered = connection.zero_rtt_keys().is_some();
         let early_data = if offered { EarlyData::Offered } else { EarlyData::NotOffered };
-        let mut real =
-            Real { connection, lent, epoch, next: None, hello: None, has_extensions: false, early_data };
+        let mut real = Real {
+            connection,
+            lent,
+            epoch,
+            next: None,
+            hello: None,
+            has_extensions: false,
+            early_data,
+            version: version.number,
+            again,
+        };
         real.drain(outbox);
         Ok(real)
     }
@@ -70,11 +116,15 @@ impl Real {
         admission: Option<Admission>,
     ) -> Result<Real, Error> {
         let date = opening.date();
-        let Opening { random, epoch, version, parameters, .. } = opening;
+        let Opening { random, epoch, version, parameters, change, .. } = opening;
+        let again = match change {
+            Change::Choose(choose) => Some(Box::new(Again::Server(config.clone(), choose))),
+            _ => None,
+        };
         let mut own = Lent::new(random, date);
         own.admission = admission.map(Box::new);
         let mut lent = Some(own);
-        let make = || ServerConnection::new(config.clone(), version, parameters);
+        let make = || ServerConnection::new(config.clone(), version.keys, parameters);
         let connection = lend(&mut lent, make)?.into();
         let early_data = EarlyData::NotOffered;
         Ok(Real {
@@ -85,7 +135,44 @@ impl Real {
             hello: Some(Vec::new()),
             has_extensions: false,
             early_data,
+            version: version.number,
+            again,
         })
+    }
+
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The same hello once more, in a library's session that makes keys for the other version.
+    pub(crate) fn follow(&mut self, version: u32) -> bool {
+        let Some(Spoken { number, keys }) = spoken(version) else { return false };
+        let Some(Again::Client(start)) = self.again.take().map(|again| *again) else { return false };
+        let Ok((connection, lent)) = start.begin(keys, None) else { return false };
+        // What it has noted until here it has noted before.
+        let secrets = self.lent.take().map(|lent| lent.secrets).unwrap_or_default();
+        (self.connection, self.version) = (connection, number);
+        self.lent = lent.map(|lent| Lent { secrets, ..lent });
+        let mut said = Outbox::default();
+        self.drain(&mut said);
+        true
+    }
+
+    /// A server's session in the version that it chooses for this client; nothing was drawn yet.
+    fn choose(&mut self, hello: &Hello<'_>) -> Result<(), Error> {
+        let Some(Again::Server(config, choose)) = self.again.take().map(|again| *again) else {
+            return Ok(());
+        };
+        let Some(parameters) = hello.parameters else { return Ok(()) };
+        let choice = choose.ask(&Offer { parameters, early_data: hello.early_data });
+        if let Some(choice) = choice
+            && let Some(Spoken { number, keys }) = spoken(choice.version)
+        {
+            let make = || ServerConnection::new(config, keys, choice.parameters);
+            self.connection = lend(&mut self.lent, make)?.into();
+            self.version = number;
+        }
+        Ok(())
     }
 
     pub(crate) fn read(&mut self, now: Time, part: &Part<'_>, outbox: &mut Outbox) -> Result<(), Alert> {
@@ -93,7 +180,10 @@ impl Real {
             lent.date = date(self.epoch, now);
         }
         match self.hello.as_mut() {
-            None => self.feed(part.raw)?,
+            None => {
+                self.again = None;
+                self.feed(part.raw)?;
+            }
             Some(hello) => {
                 hello.extend_from_slice(part.raw);
                 if !part.complete {
@@ -119,6 +209,7 @@ impl Real {
     /// A server's first message. Whether 0-RTT is out of the question must be known before the library reads it.
     fn read_hello(&mut self, bytes: &[u8]) -> Result<(), Alert> {
         let hello = Hello::read(bytes.get(4..).unwrap_or_default());
+        self.choose(&hello).map_err(|error| Alert::new(code::INTERNAL_ERROR, error.to_string()))?;
         if hello.early_data {
             self.early_data = EarlyData::Offered;
             let holds = self.lent.as_ref().is_some_and(|lent| {

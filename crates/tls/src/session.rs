@@ -100,6 +100,24 @@ impl Session {
         self.outbox.pop(out)
     }
 
+    /// The QUIC version that keys are made for: at a server that [chooses](crate::Change::Choose), the one that it has
+    /// chosen, once it has read the ClientHello.
+    pub fn version(&self) -> u32 {
+        match &self.engine {
+            Engine::Real(real) => real.version(),
+            Engine::Model(model) => model.version(),
+        }
+    }
+
+    /// At a client that may change its version ([`Change::Follow`](crate::Change::Follow)) and has read nothing yet: the
+    /// server answers in this one, and keys are made for it. The ClientHello stays as it was sent. `false`: it cannot be.
+    pub fn follow(&mut self, version: u32) -> bool {
+        match &mut self.engine {
+            Engine::Real(real) => real.follow(version),
+            Engine::Model(model) => model.follow(version),
+        }
+    }
+
     /// The peer's encoded transport parameters, once they have come: at a client before the server has proved who it
     /// is (RFC 9001 section 8.2).
     pub fn peer_parameters(&self) -> Option<&[u8]> {

@@ -6,7 +6,8 @@ use ends::{End, run_at, shape};
 use proptest::prelude::*;
 use random::Stream;
 use tls::{
-    Admission, Cipher, Context, EarlyData, KeyShare, Level, Options, Protection, Request, Session, Start,
+    Admission, Change, Cipher, Context, EarlyData, KeyShare, Level, Options, Protection, Request, Session,
+    Start,
 };
 use tls::{Ticket, TicketStore};
 use units::{Duration, Time};
@@ -23,11 +24,23 @@ fn at(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 fn client(context: &Context, seed: u64, now: Time, request: Request<'_>) -> Session {
-    let start = Start { random: Stream::new(seed, "client"), now, version: 1, parameters: vec![0xc1; 60] };
+    let start = Start {
+        random: Stream::new(seed, "client"),
+        now,
+        version: 1,
+        parameters: vec![0xc1; 60],
+        change: Change::Never,
+    };
     context.client(start, request).unwrap()
 }
 fn server(context: &Context, store: &TicketStore, seed: u64, now: Time, terms: u8) -> Session {
-    let start = Start { random: Stream::new(seed, "server"), now, version: 1, parameters: vec![0x51; 80] };
+    let start = Start {
+        random: Stream::new(seed, "server"),
+        now,
+        version: 1,
+        parameters: vec![0x51; 80],
+        change: Change::Never,
+    };
     let admits: fn(&[u8], &[u8]) -> bool = |then, now| now[0] >= then[0];
     let admission = Admission { store: store.clone(), terms: [terms].into(), admits };
     context.server(start, Some(admission)).unwrap()

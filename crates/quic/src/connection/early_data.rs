@@ -84,24 +84,27 @@ impl Connection {
             return Ok(());
         }
         let status = self.session.early_data();
-        let Some(early) = self.zero_rtt.as_deref_mut().filter(|early| early.status == EarlyData::Offered)
-        else {
-            return Ok(());
-        };
-        if status == EarlyData::Offered {
+        if self.early_data() != EarlyData::Offered || status == EarlyData::Offered {
             return Ok(());
         }
         // RFC 9000-7.4.1-8, 9000-17.2.3-2: newer parameters are not for 0-RTT packets, so there are no more of these. (And RFC 9001
         // section 4.9.3: their keys are discarded.)
-        if early.sealer.take().is_some() {
-            early.first_one_rtt = self.data.sent.next_number();
-            self.trace_early_keys(now, false);
-        }
+        self.give_up_early_data(now);
         // A HelloRetryRequest refuses before the server says anything else.
         let Some(parameters) = parameters else { return Ok(()) };
         match status {
             EarlyData::Accepted => self.on_early_data_accepted(parameters),
             _ => self.on_early_data_rejected(now, parameters),
+        }
+    }
+
+    /// At a client: no more 0-RTT packets are sent.
+    pub(super) fn give_up_early_data(&mut self, now: Time) {
+        if let Some(early) = self.zero_rtt.as_deref_mut()
+            && early.sealer.take().is_some()
+        {
+            early.first_one_rtt = self.data.sent.next_number();
+            self.trace_early_keys(now, false);
         }
     }
 
@@ -174,7 +177,7 @@ impl Connection {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),
-                version: self.origin.version,
+                version: self.version,
             };
             remembering.memory.remember_session(&remembering.server, session);
         }

@@ -19,6 +19,9 @@ const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
 impl Connection {
     /// Takes out of TLS what it has to say, and installs the keys that it gives.
     pub(super) fn drive_handshake(&mut self, now: Time) -> Result<(), TransportError> {
+        if self.session.version() != self.version.0 {
+            self.adopt_choice();
+        }
         loop {
             let mut bytes = Vec::new();
             let change = self.session.write(&mut bytes);
@@ -77,7 +80,7 @@ impl Connection {
         let control = &mut self.control;
         self.local_ids.top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
         if let Some(remembering) = &self.remembering {
-            remembering.memory.remember_version(&remembering.server, self.origin.version);
+            remembering.memory.remember_version(&remembering.server, self.version);
         }
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
@@ -114,6 +117,7 @@ impl Connection {
                 return mismatch("retry_source_connection_id does not match");
             }
         }
+        self.check_versions(&peer)?;
         self.peer_max_ack_delay = Duration::from_millis(peer.max_ack_delay_ms);
         if peer.max_idle_timeout_ms > 0 {
             let theirs = Duration::from_millis(peer.max_idle_timeout_ms);
@@ -139,17 +143,23 @@ impl Connection {
 /// What 0-RTT goes by: the server's transport parameters and the application protocol of an earlier connection.
 pub(super) type ReliedOn = (TransportParameters, Vec<u8>);
 
+/// What a client remembers of an earlier session with the server in this version (RFC 9369 section 5).
+pub(super) fn recall(
+    opening: &Opening,
+    remembering: Option<&Remembering>,
+    version: Version,
+) -> Option<Session> {
+    let known = remembering.filter(|_| opening.resume)?;
+    known.memory.take_session(&known.server, version)
+}
+
 /// A client's TLS session, and what 0-RTT goes by if an earlier one is taken up.
 pub(super) fn start_client(
     context: &tls::Context,
     start: tls::Start,
     opening: &Opening,
-    remembering: Option<&Remembering>,
+    remembered: Option<Session>,
 ) -> Result<(tls::Session, Option<ReliedOn>), TransportError> {
-    let version = Version(start.version);
-    let remembered = remembering
-        .filter(|_| opening.resume)
-        .and_then(|known| known.memory.take_session(&known.server, version));
     let (ticket, relied_on) = match remembered {
         Some(Session { ticket, parameters, alpn, .. }) => (Some(ticket), Some((parameters, alpn))),
         None => (None, None),
@@ -171,7 +181,7 @@ pub(super) fn start_server(
     context.server(start, admission).map_err(no_session)
 }
 
-fn no_session(error: tls::Error) -> TransportError {
+pub(super) fn no_session(error: tls::Error) -> TransportError {
     TransportError::new(Code::INTERNAL_ERROR, error.to_string())
 }
 

@@ -112,7 +112,7 @@ impl Connection {
                     return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
                 }
                 if let Some(remembering) = &self.remembering {
-                    remembering.memory.remember_token(&remembering.server, self.origin.version, token);
+                    remembering.memory.remember_token(&remembering.server, self.version, token);
                 }
             }
             Frame::HandshakeDone => {

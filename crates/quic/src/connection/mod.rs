@@ -21,8 +21,10 @@ mod timers;
 mod tracing;
 mod transmit;
 mod validate;
+mod versions;
 
 pub use receive::Datagram;
+pub(crate) use receive::opens;
 pub use transmit::Transmit;
 
 use crate::ack_policy::{AckPolicy, EveryNth};
@@ -49,9 +51,10 @@ pub(crate) use retry::TokenIssuer;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tls::Session;
+use tls::{Change, Session};
 use trace::{Interest, Log};
 use units::{Duration, Time};
+use versions::Versions;
 use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, Version};
 
 /// How far the handshake is.
@@ -71,7 +74,7 @@ pub(crate) struct Origin {
     pub side: Side,
     pub local: SocketAddr,
     pub remote: SocketAddr,
-    /// The version of the client's first packet.
+    /// The version of the client's first packet: of the last of them, if it has begun anew in another.
     pub version: Version,
     /// The destination id that the keys of Initial packets come from: that of the client's first packet, or, after a
     /// Retry, of its first one behind that.
@@ -111,6 +114,10 @@ pub struct Connection {
     phase: Phase,
     session: Session,
     protection: tls::Protection,
+    /// The version that is spoken.
+    version: Version,
+    /// Where it may become another.
+    versions: Option<Box<Versions>>,
     /// The spaces of the handshake, until they are given up.
     early_spaces: [Option<Box<Space>>; 2],
     data: Space,
@@ -185,17 +192,25 @@ impl Connection {
         if origin.side == Side::Server {
             parameters.preferred_address = preferred.parameter(|| local_ids.issue_preferred());
         }
+        let remembered =
+            opening.and_then(|opening| establish::recall(opening, remembering.as_ref(), origin.version));
+        parameters.version_information = versions::information(&config, origin.version, remembered.is_some());
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
         let version = origin.version.0;
-        let start = tls::Start { random: fork("tls"), now, version, parameters: encoded };
+        let change = match origin.side {
+            Side::Client => Change::Follow,
+            Side::Server => versions::choice(&config, origin.version, &parameters),
+        };
+        let start = tls::Start { random: fork("tls"), now, version, parameters: encoded, change };
         let (session, remembered) = match opening {
-            Some(opening) => establish::start_client(context, start, opening, remembering.as_ref())?,
+            Some(opening) => establish::start_client(context, start, opening, remembered)?,
             None => (establish::start_server(context, start, tickets, &parameters)?, None),
         };
         // After all else that draws, so that these options move no other draws.
         let variety = Variety::new(&config, &mut fork);
         let path_seed = fork("paths").bits();
+        let versions = Versions::of(&config, context, opening, &mut fork);
         let mut initial = Box::new(Space::new());
         let id = origin.initial_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
@@ -210,6 +225,8 @@ impl Connection {
             phase: Phase::Open,
             session,
             protection: context.protection(),
+            version: origin.version,
+            versions,
             early_spaces: [Some(initial), Some(Box::new(Space::new()))],
             data: Space::new(),
             write_level: SpaceKind::Initial,
@@ -448,7 +465,7 @@ impl Connection {
     }
     /// The version of QUIC that is spoken.
     pub fn version(&self) -> Version {
-        self.origin.version
+        self.version
     }
     /// At a server: where the client's first packet came from and went to.
     pub(crate) fn initial_key(&self) -> (SocketAddr, ConnectionId) {

@@ -221,7 +221,7 @@ impl Connection {
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
         // RFC 9000-5.2.1-1.
-        if header.version != self.origin.version && header.version != wire::Version::NEGOTIATION {
+        if !self.admits_version(header) {
             return false;
         }
         let initial = match self.origin.side {
@@ -240,6 +240,13 @@ impl Connection {
     fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
         let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
+        if kind == SpaceKind::Initial
+            && header.version != self.version
+            && self.former_keys().is_none()
+            && !self.follow(header, bytes, damaged)
+        {
+            return self.drop_packet(now, header.kind, length, DropReason::DecryptionFailure);
+        }
         if !self.can_open(header.kind) {
             return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
         }
@@ -305,7 +312,7 @@ impl Connection {
         largest: Option<u64>,
         damaged: bool,
     ) -> Result<(u64, (usize, usize)), DropReason> {
-        let opener = self.opener(kind, header.kind).ok_or(DropReason::KeyUnavailable)?;
+        let opener = self.opener(kind, header).ok_or(DropReason::KeyUnavailable)?;
         // RFC 9000-10.3-3: too short for a sample is too short to be valid.
         opener.unprotect(bytes, header.number_offset).map_err(|_| DropReason::HeaderParse)?;
         let truncated = header.number(bytes).map_err(|_| DropReason::HeaderParse)?;
@@ -331,9 +338,12 @@ impl Connection {
 
     /// What opens a packet.
     #[inline]
-    fn opener(&self, kind: SpaceKind, packet: PacketKind) -> Option<&tls::Opener> {
-        if packet == PacketKind::ZeroRtt {
+    fn opener(&self, kind: SpaceKind, header: &Header) -> Option<&tls::Opener> {
+        if header.kind == PacketKind::ZeroRtt {
             return self.zero_rtt.as_ref()?.opener.as_ref();
+        }
+        if header.kind == PacketKind::Initial && header.version != self.version {
+            return self.former_keys().map(|keys| &keys.remote);
         }
         Some(&self.space(kind)?.keys.as_ref()?.remote)
     }
@@ -346,6 +356,7 @@ impl Connection {
         if kind == SpaceKind::Data {
             return;
         }
+        self.on_version_seen(header.version);
         // RFC 9000-7.2-2, 9000-7.2-4: it stays the same until the first packet, and after that.
         if self.origin.peer_id.is_none() {
             // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
@@ -400,24 +411,22 @@ impl Connection {
         self.stats.packets_dropped += 1;
         self.trace_packet_dropped(now, kind, length, reason);
     }
+}
 
-    /// RFC 9000 section 6.2: only before anything else came from the server, and only if it does not list the
-    /// version that was tried.
-    fn on_version_negotiation(&mut self, now: Time, header: &Header, packet: &[u8]) {
-        let expected = self.origin.side == Side::Client
-            // RFC 9000-6.2-2: a Retry counts too.
-            && self.stats.packets_received == 0
-            && header.source == self.origin.original_destination
-            && header.destination == self.local_ids.first();
-        // RFC 9000-6.2-3: a server that speaks the version in use has no reason to list it.
-        if expected && !header.versions(packet).any(|version| version == self.origin.version) {
-            // RFC 9000-6.2-1: no other version is spoken here.
-            self.end(now, crate::CloseReason::VersionMismatch);
-            self.phase = Phase::Gone;
-        } else {
-            self.drop_packet(now, PacketKind::VersionNegotiation, packet.len(), DropReason::Invalid);
-        }
+/// Whether a packet opens under these keys, given the largest number so far and whether it was damaged on its way; it is
+/// altered by that.
+pub(crate) fn opens(
+    keys: &tls::Keys,
+    header: &Header,
+    packet: &mut [u8],
+    (largest, damaged): (Option<u64>, bool),
+) -> bool {
+    if damaged && keys.remote.is_null() || keys.remote.unprotect(packet, header.number_offset).is_err() {
+        return false;
     }
+    let Ok(number) = header.number(packet) else { return false };
+    let payload = header.number_offset + number.length();
+    keys.remote.open(number.expand(largest), packet, payload).is_ok()
 }
 
 #[inline]

@@ -51,7 +51,7 @@ impl Connection {
         let ip = self.path.remote.ip();
         for index in 0..self.config.new_tokens.min(u64::from(u8::MAX)) as u8 {
             // RFC 9000-19.7-1: it is never empty.
-            let token = new_token(&issuer.key, &mut issuer.random, ip, self.origin.version, date_ms);
+            let token = new_token(&issuer.key, &mut issuer.random, ip, self.version, date_ms);
             issuer.issued.push(token);
             self.control.push_back(SentFrame::NewToken { index });
         }
@@ -77,7 +77,10 @@ impl Connection {
         // RFC 9000-17.2.5.1-3: and the keys of Initial packets follow from it (RFC 9001 section 5.2).
         self.origin.initial_destination = header.source;
         self.remote_ids.set_first(header.source);
-        self.renew_initial_keys();
+        let keys = self.initial_keys(self.version);
+        if let Some(space) = self.space_mut(SpaceKind::Initial) {
+            space.keys = Some(keys);
+        }
         self.begin_again(now);
     }
 
@@ -103,15 +106,6 @@ impl Connection {
                     original.as_bytes(),
                     &packet[..length],
                 ))
-    }
-
-    /// The keys of Initial packets follow from the version and from an id that have changed.
-    pub(super) fn renew_initial_keys(&mut self) {
-        let (version, id) = (self.origin.version.0, self.origin.initial_destination);
-        let protection = self.protection;
-        if let Some(space) = self.space_mut(SpaceKind::Initial) {
-            space.keys = Some(tls::initial_keys(protection, version, id.as_bytes(), Side::Client));
-        }
     }
 
     /// All that was sent goes out again, with a fresh state of recovery and with the numbers going on (RFC 9002 section

@@ -346,7 +346,7 @@ impl Connection {
             early => {
                 let header = LongHeader {
                     kind: self.packet_kind(early),
-                    version: self.origin.version,
+                    version: self.version_of(self.packet_kind(early)),
                     destination,
                     // RFC 9000-17.2.5.2-5: the same from the first packet to the last with a long header.
                     source: self.local_ids.first(),

@@ -4,8 +4,8 @@
 use super::Endpoint;
 use crate::address_token::{self, Credential, TokenLifetimes, Visit};
 use crate::config::{Config, RetryPolicy};
-use crate::connection::{Connection, Datagram, Origin};
-use crate::ids::LOCAL_ID_LENGTH;
+use crate::connection::{Connection, Datagram, Origin, opens};
+use crate::ids::{LOCAL_ID_LENGTH, MIN_INITIAL_ID};
 use crate::path::MIN_PAYLOAD;
 use std::sync::Arc;
 use trace::PacketKind;
@@ -13,8 +13,6 @@ use units::Time;
 use wire::header::{Invariants, LongHeader};
 use wire::{Code, ConnectionId, FirstByte, Frame, Header, Side, Truncated, Version};
 
-/// The least length of the destination id of a client's first packet (RFC 9000 section 7.2).
-pub(super) const MIN_INITIAL_ID: usize = 8;
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 const TAG: usize = 16;
 
@@ -156,7 +154,10 @@ impl Endpoint {
         let Visit { version, destination, .. } = visitor.visit;
         let protection = self.options.tls.protection();
         let keys = tls::initial_keys(protection, version.0, destination.as_bytes(), Side::Server);
-        if !opens(&keys, visitor.header, datagram) {
+        let end = visitor.header.end;
+        let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, end));
+        let packet = datagram.bytes.get_mut(..end).unwrap_or_default();
+        if !opens(&keys, visitor.header, packet, (None, damaged)) {
             self.stats.dropped += 1;
             return;
         }
@@ -209,24 +210,10 @@ impl Endpoint {
         let unused = self.random.bits() as u8 & 0x7f;
         // RFC 9000-17.2.1-3, 9000-17.2.1-4.
         let (destination, source) = (invariants.source, invariants.destination);
-        wire::header::version_negotiation(&mut packet, unused, destination, source, &[Version::V1]);
+        let spoken: Vec<_> = self.options.accept.iter().flat_map(|config| config.versions.iter()).collect();
+        wire::header::version_negotiation(&mut packet, unused, destination, source, &spoken);
         // RFC 9000-17.2.1-6.
         self.answers.push(datagram, packet);
         self.stats.version_negotiations_sent += 1;
     }
-}
-
-/// Whether the first packet of a datagram opens under these keys; it is altered by that.
-fn opens(keys: &tls::Keys, header: &Header, datagram: &mut Datagram<'_>) -> bool {
-    let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, header.end));
-    if damaged && keys.remote.is_null() {
-        return false;
-    }
-    let Some(packet) = datagram.bytes.get_mut(..header.end) else { return false };
-    if keys.remote.unprotect(packet, header.number_offset).is_err() {
-        return false;
-    }
-    let Ok(number) = header.number(packet) else { return false };
-    let payload = header.number_offset + number.length();
-    keys.remote.open(number.expand(None), packet, payload).is_ok()
 }

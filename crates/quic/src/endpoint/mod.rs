@@ -17,12 +17,11 @@ use crate::address_token::SpentTokens;
 use crate::config::Config;
 use crate::connection::{Connection, Datagram, Origin, Parts, TokenIssuer, Transmit};
 use crate::error::TransportError;
-use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS};
+use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::opening::Opening;
 use crate::path::{Migration, Preferred};
 use crate::resume::{Memory, Remembering};
 use crate::waiting::WaitingRoom;
-use admission::MIN_INITIAL_ID;
 use answers::Answers;
 use random::Stream;
 use resets::{ResetIndex, ResetRate};
@@ -174,7 +173,7 @@ impl Endpoint {
             side: Side::Client,
             local: self.options.local,
             remote: opening.remote,
-            version: Version::V1,
+            version: opening.config.first_version(self.remembered_version(&opening)),
             initial_destination: original_destination,
             original_destination,
             retry_source: None,
@@ -232,6 +231,15 @@ impl Endpoint {
         let name = opening.server_name.as_deref().unwrap_or(self.options.tls.server_name());
         let server = format!("{name}:{}", opening.remote.port()).into();
         Remembering { memory: self.memory.clone(), server }
+    }
+
+    /// The version that was agreed on last with the server that is asked for.
+    fn remembered_version(&self, opening: &Opening) -> Option<Version> {
+        if opening.config.versions.iter().count() < 2 {
+            return None;
+        }
+        let Remembering { memory, server } = self.remembering(opening);
+        memory.version(&server)
     }
 
     /// The number of connections.
@@ -351,8 +359,7 @@ impl Endpoint {
 
     fn receive_long(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let header = match Header::parse_with_any_quic_bit(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
-            Ok(header) if header.version == Version::V1 || header.version == Version::NEGOTIATION => header,
-            Ok(header) => return self.negotiate(header.version, datagram),
+            Ok(header) => header,
             Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
             Err(_) => {
                 // RFC 9000-10.3-5: a stateless reset may have a long header, too.
@@ -369,9 +376,12 @@ impl Endpoint {
         if self.take_reset(now, datagram) {
             return;
         }
+        let accept = self.options.accept.as_ref();
+        if !accept.is_some_and(|config| config.versions.contains(header.version)) {
+            return self.negotiate(header.version, datagram);
+        }
         // RFC 9000 section 5.2.2.
-        let early =
-            header.kind == PacketKind::ZeroRtt && self.tickets.is_some() && self.options.accept.is_some();
+        let early = header.kind == PacketKind::ZeroRtt && self.tickets.is_some();
         if !(early && self.waiting.keep(now, header.destination, datagram)) {
             self.admit(now, &header, datagram);
         }

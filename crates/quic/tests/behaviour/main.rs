@@ -33,6 +33,7 @@ mod transfer;
 mod transport_errors;
 mod variety;
 mod version_negotiation;
+mod versions;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;

@@ -5,7 +5,7 @@ use random::Stream;
 use trace::PacketKind;
 use units::Duration;
 use wire::header::{LongHeader, ShortHeader};
-use wire::{Code, ConnectionId, Direction, Ecn, Frame, StreamId, Truncated};
+use wire::{Code, ConnectionId, Direction, Ecn, Frame, StreamId, Truncated, Version};
 
 const TAG: usize = 16;
 
@@ -118,7 +118,8 @@ fn packet(random: &mut Stream, known: &Overheard, kind: PacketKind, payload: &[u
         bytes.extend_from_slice(payload);
         bytes.resize(bytes.len() + TAG, 0);
     } else {
-        let header = LongHeader { kind, version: known.version, destination, source, token: &[], number };
+        let version = if random.chance(0.9) { known.version } else { Version::V2 };
+        let header = LongHeader { kind, version, destination, source, token: &[], number };
         let written = header.write(&mut bytes);
         let begin = bytes.len();
         bytes.extend_from_slice(payload);

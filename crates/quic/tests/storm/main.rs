@@ -152,9 +152,18 @@ fn is_natural(reason: &CloseReason) -> bool {
 
 /// The token of a Retry is good for one address: RFC 9000 section 8.1.3.
 fn is_lost_token(reason: &CloseReason) -> bool {
+    is_error(reason, wire::Code::INVALID_TOKEN)
+}
+
+/// Who leads a client to a version that both like less is found out: RFC 9368 section 4.
+fn is_downgrade(reason: &CloseReason) -> bool {
+    is_error(reason, wire::Code::VERSION_NEGOTIATION_ERROR)
+}
+
+fn is_error(reason: &CloseReason, expected: wire::Code) -> bool {
     match reason {
-        CloseReason::PeerTransport { code, .. } => *code == wire::Code::INVALID_TOKEN,
-        CloseReason::Transport(error) => error.code == wire::Code::INVALID_TOKEN,
+        CloseReason::PeerTransport { code, .. } => *code == expected,
+        CloseReason::Transport(error) => error.code == expected,
         _ => false,
     }
 }
@@ -206,7 +215,7 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
             is_natural(reason)
                 || is_refusal(reason)
                 || moves && is_lost_token(reason)
-                || forged.get() && matches!(reason, CloseReason::VersionMismatch)
+                || forged.get() && (matches!(reason, CloseReason::VersionMismatch) || is_downgrade(reason))
         };
         run(world(seed, protection), &mut weather, protection, meddle, allowed)
     });

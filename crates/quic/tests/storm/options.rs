@@ -49,6 +49,11 @@ fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
         Kind::Size => Value::Size(Size::from_bytes(between(random, bounds.unwrap_or((0, 1_000_000))))),
         Kind::Integer(low, high) => Value::Integer(between(random, bounds.unwrap_or((low, high)))),
         Kind::Flag => Value::Flag(random.chance(0.5)),
+        Kind::Choice(words) if parameter.name == "versions" => {
+            // All speak 1: without a version in common there would be no connection.
+            let words: Vec<_> = words.iter().filter(|versions| versions.contains('1')).collect();
+            Value::Text((*words[random.below(words.len() as u64) as usize]).to_owned())
+        }
         Kind::Choice(words) => Value::Text(words[random.below(words.len() as u64) as usize].to_owned()),
         _ => return None,
     })

@@ -12,6 +12,15 @@ fn victim(random: &mut Stream) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, random.below(4) as u8], 7000 + random.below(3) as u16))
 }
 
+/// One that is spoken, or any.
+fn version(random: &mut Stream) -> Version {
+    match random.below(4) {
+        0 | 1 => Version::V1,
+        2 => Version::V2,
+        _ => Version(random.bits() as u32),
+    }
+}
+
 /// Does one thing. Gives whether it may make a client give up: a Version Negotiation packet needs no proof.
 pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
     let client = random.below(world.clients.len() as u64) as usize;
@@ -60,8 +69,7 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
                     }
                     1 => {
                         bytes[0] |= 0xc0;
-                        let version = if random.chance(0.5) { Version::V1.0 } else { random.bits() as u32 };
-                        bytes[1..5].copy_from_slice(&version.to_be_bytes());
+                        bytes[1..5].copy_from_slice(&version(random).0.to_be_bytes());
                         bytes[5] = known.len() as u8;
                         bytes[6..6 + known.len()].copy_from_slice(known.as_bytes());
                     }
@@ -76,8 +84,7 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
             let mut bytes = vec![0; 1200 + random.below(200) as usize];
             random.fill(&mut bytes[6..]);
             bytes[0] = 0xc0 | random.below(4) as u8;
-            let version = if random.chance(0.7) { Version::V1.0 } else { random.bits() as u32 };
-            bytes[1..5].copy_from_slice(&version.to_be_bytes());
+            bytes[1..5].copy_from_slice(&version(random).0.to_be_bytes());
             bytes[5] = 8;
             bytes[14] = 8;
             bytes[23] = 0;
@@ -90,7 +97,7 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
             let known = world.overheard.iter().find(|known| known.to_server && known.client == client);
             let Some(known) = known.copied() else { return false };
             let mut bytes = Vec::new();
-            let listed = [Version(0x1a2a_3a4a), Version(random.bits() as u32)];
+            let listed = [Version(0x1a2a_3a4a), version(random)];
             let (destination, source) = (known.source.as_bytes(), known.destination.as_bytes());
             wire::header::version_negotiation(&mut bytes, 0, destination, source, &listed);
             inject(world, delay, false, client, server_address(), bytes);
@@ -101,7 +108,7 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
             let known = world.overheard.iter().find(|known| known.to_server && known.client == client);
             let Some(known) = known.copied() else { return false };
             let mut bytes = vec![0xf0];
-            bytes.extend_from_slice(&Version::V1.0.to_be_bytes());
+            bytes.extend_from_slice(&version(random).0.to_be_bytes());
             for id in [known.source, known.destination] {
                 bytes.push(id.len() as u8);
                 bytes.extend_from_slice(id.as_bytes());

@@ -15,7 +15,7 @@ use crate::error::{Alert, code};
 use crate::framing::Part;
 use crate::keys::{KeyChange, Keys, NullKey, Opener, PacketKeys, Sealer};
 use crate::outbox::Outbox;
-use crate::start::{EarlyData, Opening, date};
+use crate::start::{Change, EarlyData, Offer, Opening, date, spoken};
 use crate::store::Admission;
 use crate::ticket::{Kind, Pass, Ticket};
 use messages::{Hello, Names, field, kind, malformed, message, no_protocol, offers, put_field};
@@ -84,6 +84,9 @@ pub(crate) struct Model {
     received: Vec<Ticket>,
     /// At a server.
     admission: Option<Box<Admission>>,
+    version: u32,
+    /// Until something was read.
+    change: Change,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +101,10 @@ impl Model {
         let date = opening.date().as_secs();
         let parameters = opening.parameters.clone();
         let mut model = Model::new(Side::Client, terms, opening, kind::SERVER_HELLO);
+        if asked.ticket.is_some() {
+            // RFC 9369 section 5: it is of one version.
+            model.change = Change::Never;
+        }
         let pass = match asked.ticket.map(|ticket| ticket.kind) {
             // RFC 8446 section 4.6.1: not beyond its lifetime.
             Some(Kind::Null(pass)) if date <= pass.received + LIFETIME => Some(pass),
@@ -153,6 +160,33 @@ impl Model {
             early_data: EarlyData::NotOffered,
             received: Vec::new(),
             admission: None,
+            version: opening.version.number,
+            change: opening.change,
+        }
+    }
+
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
+    pub(crate) fn follow(&mut self, version: u32) -> bool {
+        let follows = matches!(std::mem::take(&mut self.change), Change::Follow) && spoken(version).is_some();
+        if follows {
+            self.version = version;
+        }
+        follows
+    }
+
+    /// A server goes on in the version that it chooses for this client.
+    fn choose(&mut self, hello: &Hello<'_>) {
+        if let Change::Choose(choose) = std::mem::take(&mut self.change)
+            && let offer = (Offer { parameters: hello.parameters, early_data: hello.early_data })
+            && let Some(choice) = choose.ask(&offer)
+            && spoken(choice.version).is_some()
+        {
+            self.version = choice.version;
+            self.parameters = choice.parameters;
+            self.digests[1] = NullKey::derive(&[&self.parameters]).to_bytes();
         }
     }
 
@@ -196,6 +230,7 @@ impl Model {
                 Expected::Message(kind::FINISHED)
             }
             (kind::SERVER_HELLO, _) => {
+                self.change = Change::Never;
                 let (digest, rest) = field(body)?;
                 self.digests[1] = digest.try_into().map_err(|_| malformed())?;
                 self.resumed = field(rest).is_ok_and(|(chosen, _)| chosen == [1]);
@@ -237,6 +272,7 @@ impl Model {
         }
         self.protocol = chosen.map(<[u8]>::to_vec);
         self.peer_parameters = Some(hello.parameters.to_vec());
+        self.choose(&hello);
         self.server_name = String::from_utf8_lossy(hello.server_name).into_owned();
         self.digests[0] = NullKey::derive(&[hello.parameters]).to_bytes();
         self.resume(&hello, date);

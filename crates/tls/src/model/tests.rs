@@ -27,8 +27,8 @@ fn feed(model: &mut Model, mut bytes: &[u8], outbox: &mut Outbox) -> Result<(), 
     Ok(())
 }
 fn opening(parameters: Vec<u8>) -> Opening {
-    let (now, epoch, version) = (Time::ZERO, Duration::ZERO, rustls::quic::Version::V1);
-    Opening { random: Stream::new(1, "test"), now, epoch, version, parameters }
+    let (now, epoch, version) = (Time::ZERO, Duration::ZERO, spoken(1).unwrap());
+    Opening { random: Stream::new(1, "test"), now, epoch, version, parameters, change: Change::Never }
 }
 fn client(terms: &Arc<Terms>, parameters: Vec<u8>, outbox: &mut Outbox) -> Model {
     let server_name = "a.example".to_owned();
