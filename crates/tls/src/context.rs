@@ -13,6 +13,7 @@ use crate::start::{Opening, Request, Start, date, spoken};
 use crate::store::{Admission, TicketStore};
 use crate::trial::Trial;
 use crate::trust::Trust;
+use random::{Source, Stream};
 use rustls::pki_types::ServerName;
 use std::fmt;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct Context {
     epoch: Duration,
     /// The options by which tickets are given and taken; `None`: none are.
     ticketing: Option<Arc<Options>>,
+    /// What sessions draw from in the place of their own stream.
+    source: Option<&'static dyn Source>,
 }
 
 #[derive(Clone)]
@@ -92,7 +95,13 @@ impl Context {
             server_name: options.server_name.as_str().into(),
             epoch: EPOCH,
             ticketing: (options.tickets > 0).then(|| Arc::new(options.clone())),
+            source: None,
         })
+    }
+
+    /// The same, whose sessions draw from there.
+    pub(crate) fn drawing_from(self, source: &'static dyn Source) -> Context {
+        Context { source: Some(source), ..self }
     }
 
     /// A new store for the tickets of one server; `None` if servers of this context give none.
@@ -171,6 +180,7 @@ impl Context {
     fn opening(&self, start: Start) -> Result<Opening, Error> {
         let Start { random, now, version, parameters, change } = start;
         let version = spoken(version).ok_or(Error::Version(version))?;
+        let random = self.source.map_or(random, Stream::foreign);
         if parameters.len() > LARGEST_PARAMETERS {
             return Err(Error::ParametersTooLong { length: parameters.len(), largest: LARGEST_PARAMETERS });
         }

@@ -12,6 +12,7 @@ use random::Stream;
 use rustls::NamedGroup;
 use rustls::client::Tls13ClientSessionValue;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// What is lent.
@@ -30,6 +31,18 @@ pub(crate) struct Lent {
     pub(crate) group: Option<NamedGroup>,
     /// At a server that gives tickets.
     pub(crate) admission: Option<Box<Admission>>,
+    pub(crate) tape: Tape,
+}
+
+/// What is drawn is noted, or drawn once more: so that the same is said twice, even where the randomness is that of the
+/// system.
+#[derive(Debug, Default)]
+pub(crate) enum Tape {
+    #[default]
+    None,
+    Recording(Vec<u8>),
+    /// What is left to be drawn.
+    Playing(VecDeque<u8>),
 }
 
 impl Lent {
@@ -43,6 +56,7 @@ impl Lent {
             received: Vec::new(),
             group: None,
             admission: None,
+            tape: Tape::None,
         }
     }
 }
@@ -74,7 +88,19 @@ pub(crate) fn with<T>(work: impl FnOnce(&mut Lent) -> T) -> Option<T> {
 
 /// Fills `bytes` from the stream of the session at work; `false` if there is none.
 pub(crate) fn draw(bytes: &mut [u8]) -> bool {
-    with(|lent| lent.random.fill(bytes)).is_some()
+    with(|lent| match &mut lent.tape {
+        Tape::None => lent.random.fill(bytes),
+        Tape::Recording(drawn) => {
+            lent.random.fill(bytes);
+            drawn.extend_from_slice(bytes);
+        }
+        Tape::Playing(left) => {
+            let known = left.len().min(bytes.len());
+            bytes.iter_mut().zip(left.drain(..known)).for_each(|(byte, drawn)| *byte = drawn);
+            lent.random.fill(&mut bytes[known..]);
+        }
+    })
+    .is_some()
 }
 
 /// The date of the session at work; `None` if there is none.
@@ -110,6 +136,23 @@ mod tests {
         }
         let mut alone = own(1);
         assert_eq!(interleaved, [(); 3].map(|()| lend(&mut alone, drawn)));
+    }
+
+    #[test]
+    fn what_was_recorded_is_drawn_again_and_then_other_numbers() {
+        let mut first = own(1);
+        if let Some(lent) = &mut first {
+            lent.tape = Tape::Recording(Vec::new());
+        }
+        let [one, two, three] = [(); 3].map(|()| lend(&mut first, drawn));
+        let mut lent = first.unwrap();
+        let Tape::Recording(mut tape) = std::mem::take(&mut lent.tape) else { panic!() };
+        tape.truncate(12);
+        lent.tape = Tape::Playing(tape.into());
+        let mut again = Some(lent);
+        let [same, half, other] = [(); 3].map(|()| lend(&mut again, drawn));
+        assert_eq!((same, &half[..4]), (one, &two[..4]));
+        assert!(half[4..] != two[4..] && other != three);
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn suite(cipher: Cipher) -> SupportedCipherSuite {
 
 /// Random bytes from the stream of the session at work.
 #[derive(Debug)]
-struct SessionRandom;
+pub(crate) struct SessionRandom;
 
 impl SecureRandom for SessionRandom {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {

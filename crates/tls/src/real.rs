@@ -5,15 +5,15 @@ use crate::framing::Part;
 use crate::hello::Hello;
 use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, KeyChange, Keys, Opener, PacketKeys, Sealer};
-use crate::lent::{Lent, lend};
+use crate::lent::{Lent, Tape, lend};
 use crate::outbox::Outbox;
 use crate::start::{Change, Choose, EarlyData, Offer, Opening, Spoken, date, spoken};
 use crate::store::Admission;
 use crate::ticket::{Kind, Ticket};
-use random::Stream;
 use rustls::pki_types::ServerName;
 use rustls::quic::{self, ClientConnection, Connection, ServerConnection};
 use rustls::{AlertDescription, ClientConfig, HandshakeKind, ServerConfig};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,8 @@ pub(crate) struct Real {
 
 /// What it takes to begin again in another version.
 enum Again {
-    Client(ClientStart),
+    /// And the random bytes of its ClientHello.
+    Client(ClientStart, VecDeque<u8>),
     Server(Arc<ServerConfig>, Choose),
 }
 
@@ -53,28 +54,14 @@ enum Again {
 struct ClientStart {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
-    random: Stream,
-    date: Duration,
     parameters: Vec<u8>,
 }
 
 impl ClientStart {
-    /// From equal starts come equal ClientHellos.
-    fn begin(
-        self,
-        version: quic::Version,
-        ticket: Option<Ticket>,
-    ) -> Result<(Connection, Option<Lent>), Error> {
-        let ClientStart { config, name, random, date, parameters } = self;
-        let mut own = Lent::new(random, date);
-        if let Some(Kind::Real(value, group)) = ticket.map(|ticket| ticket.kind) {
-            own.offered = Some(*value);
-            own.group = group;
-        }
-        let mut lent = Some(own);
-        let make = || ClientConnection::new(config, version, name, parameters);
-        let connection = lend(&mut lent, make)?.into();
-        Ok((connection, lent))
+    /// From equal starts and equal draws come equal ClientHellos.
+    fn begin(self, version: quic::Version, lent: &mut Option<Lent>) -> Result<Connection, Error> {
+        let ClientStart { config, name, parameters } = self;
+        Ok(lend(lent, || ClientConnection::new(config, version, name, parameters))?.into())
     }
 }
 
@@ -88,11 +75,19 @@ impl Real {
     ) -> Result<Real, Error> {
         let date = opening.date();
         let Opening { random, epoch, version, parameters, change, .. } = opening;
-        let start = ClientStart { config: config.clone(), name, random, date, parameters };
+        let start = ClientStart { config: config.clone(), name, parameters };
+        let mut own = Lent::new(random, date);
         // RFC 9369 section 5: a ticket is of one version.
-        let follows = matches!(change, Change::Follow) && ticket.is_none();
-        let again = follows.then(|| Box::new(Again::Client(start.clone())));
-        let (connection, lent) = start.begin(version.keys, ticket)?;
+        let again = (matches!(change, Change::Follow) && ticket.is_none()).then(|| start.clone());
+        if again.is_some() {
+            own.tape = Tape::Recording(Vec::new());
+        }
+        if let Some(Kind::Real(value, group)) = ticket.map(|ticket| ticket.kind) {
+            own.offered = Some(*value);
+            own.group = group;
+        }
+        let mut lent = Some(own);
+        let connection = start.begin(version.keys, &mut lent)?;
         let offered = connection.zero_rtt_keys().is_some();
         let early_data = if offered { EarlyData::Offered } else { EarlyData::NotOffered };
         let mut real = Real {
@@ -104,9 +99,15 @@ impl Real {
             has_extensions: false,
             early_data,
             version: version.number,
-            again,
+            again: None,
         };
         real.drain(outbox);
+        if let Some(lent) = &mut real.lent
+            && let Some(start) = again
+            && let Tape::Recording(drawn) = std::mem::take(&mut lent.tape)
+        {
+            real.again = Some(Box::new(Again::Client(start, drawn.into())));
+        }
         Ok(real)
     }
 
@@ -147,15 +148,22 @@ impl Real {
     /// The same hello once more, in a library's session that makes keys for the other version.
     pub(crate) fn follow(&mut self, version: u32) -> bool {
         let Some(Spoken { number, keys }) = spoken(version) else { return false };
-        let Some(Again::Client(start)) = self.again.take().map(|again| *again) else { return false };
-        let Ok((connection, lent)) = start.begin(keys, None) else { return false };
-        // What it has noted until here it has noted before.
-        let secrets = self.lent.take().map(|lent| lent.secrets).unwrap_or_default();
-        (self.connection, self.version) = (connection, number);
-        self.lent = lent.map(|lent| Lent { secrets, ..lent });
-        let mut said = Outbox::default();
-        self.drain(&mut said);
-        true
+        let Some(Again::Client(start, drawn)) = self.again.take().map(|again| *again) else {
+            return false;
+        };
+        if let Some(lent) = &mut self.lent {
+            lent.tape = Tape::Playing(drawn);
+        }
+        let begun = start.begin(keys, &mut self.lent);
+        let follows = begun.is_ok();
+        if let Ok(connection) = begun {
+            (self.connection, self.version) = (connection, number);
+            self.drain(&mut Outbox::default());
+        }
+        if let Some(lent) = &mut self.lent {
+            lent.tape = Tape::None;
+        }
+        follows
     }
 
     /// A server's session in the version that it chooses for this client; nothing was drawn yet.

@@ -3,12 +3,13 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::identity::Identity;
-use crate::key_share::X25519_MLKEM768;
+use crate::key_share::{X25519, X25519_MLKEM768};
 use crate::library::Library;
 use crate::options::{KeyShare, Options};
-use crate::provider::ordered_suites;
+use crate::provider::{SessionRandom, ordered_suites};
 use crate::trust::Trust;
-use rustls::crypto::{CryptoProvider, ring};
+use random::Source;
+use rustls::crypto::{CryptoProvider, SupportedKxGroup, ring};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ impl Context {
     /// A context for the wire: clients believe whom `trust` says; servers show the identity, and without one there are
     /// none.
     ///
-    /// Of the options those of cipher, key exchange, tickets and 0-RTT count. The cryptography is ring's and draws from
-    /// the operating system. `date`: what the date is at time zero, as time since 1970 in UTC.
+    /// Of the options those of cipher, key exchange, tickets and 0-RTT count. Sessions draw from the operating system,
+    /// whatever their streams are. `date`: what the date is at time zero, as time since 1970 in UTC.
     ///
     /// # Errors
     /// [`Error::Certificate`] if nothing can be trusted, [`Error::Library`] if certificate and key do not belong
@@ -33,13 +34,33 @@ impl Context {
         let verifier = trust.verifier(&provider)?;
         let shown = identity.map(Identity::shown);
         let library = Library::new(options, alpn, &provider, verifier, shown)?;
-        Ok(Context::with_library(options, alpn, library)?.with_epoch(date))
+        Ok(Context::with_library(options, alpn, library)?.with_epoch(date).drawing_from(&System))
     }
 }
 
-/// ring as it is, which draws from the operating system; the chosen suite and group first.
+/// The operating system's random numbers.
+#[derive(Debug)]
+struct System;
+
+impl Source for System {
+    /// # Panics
+    /// If the system's generator, which has worked before, fails.
+    fn fill(&self, bytes: &mut [u8]) {
+        let filled = ring::default_provider().secure_random.fill(bytes);
+        filled.expect("the operating system's random numbers");
+    }
+}
+
+/// ring, with the random numbers and the usual key exchange of the session's stream, so that a client can repeat its
+/// hello ([`Session::follow`](crate::Session::follow)); the chosen suite and group first.
 fn provider(options: &Options) -> CryptoProvider {
     let mut provider = ring::default_provider();
+    provider.secure_random = &SessionRandom;
+    for group in &mut provider.kx_groups {
+        if group.name() == X25519.name() {
+            *group = &X25519;
+        }
+    }
     provider.cipher_suites = ordered_suites(options.cipher);
     if options.only_cipher {
         provider.cipher_suites.truncate(1);

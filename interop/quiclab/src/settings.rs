@@ -35,7 +35,7 @@ fn suites(shared: &Shared) -> Options {
 pub(crate) fn changes(shared: &Shared) -> Vec<(&'static str, &'static str)> {
     let mut changes = vec![("max_idle_timeout", "30 s")];
     if shared.version2 {
-        changes.push(("versions", "1 2"));
+        changes.push(("versions", "2 1"));
     }
     if shared.key_update {
         changes.push(("key_update_after", "100"));
