@@ -5,7 +5,9 @@ mod ends;
 use ends::End;
 use random::Stream;
 use std::time::Duration;
-use tls::{Alert, Cipher, Context, Error, Identity, KeyShare, Options, Request, Start, Trust};
+use tls::{
+    Alert, Change, Choice, Choose, Cipher, Context, Error, Identity, KeyShare, Options, Request, Start, Trust,
+};
 
 /// 2026-01-01.
 const DATE: Duration = Duration::from_secs(1_767_225_600);
@@ -109,6 +111,51 @@ fn ciphers_and_groups_are_those_that_were_chosen() {
             // A server that prefers another one takes it, and a client that cannot do the hybrid is served all the same.
             meet_with(&Options::default(), &options, ends, ("localhost", DATE)).unwrap();
         }
+    }
+}
+
+/// Compatible version negotiation (RFC 9368 section 2.3), though the system's random numbers cannot be drawn again.
+#[test]
+fn a_client_follows_the_server_into_version_2() {
+    const TWO: u32 = 0x6b33_43cf;
+    for key_share in [KeyShare::X25519, KeyShare::X25519MlKem768] {
+        let options = Options { key_share, ..Options::default() };
+        let made = |identity: Option<&Identity>| {
+            Context::real(&options, &[b"h3"], &Trust::Anyone, identity, DATE).unwrap()
+        };
+        let choose = Choose::new(|offer| {
+            assert_eq!((offer.parameters, offer.early_data), (&[7; 50][..], false));
+            Some(Choice { version: TWO, parameters: vec![8; 40] })
+        });
+        let change = Change::Choose(choose);
+        let server = made(Some(&identity())).server(Start { change, ..start("server") }, None).unwrap();
+        let request = Request { server_name: Some("localhost"), ..Request::default() };
+        let change = Change::Follow;
+        let client = made(None).client(Start { change, ..start("client") }, request).unwrap();
+        let (mut client, mut server) = (End::new(client), End::new(server));
+        for (level, bytes) in client.said.clone() {
+            server.hear(level, &bytes, 1000);
+        }
+        assert_eq!((client.session.version(), server.session.version()), (1, TWO));
+        assert!(client.session.follow(TWO) && !client.session.follow(1), "once");
+        assert_eq!(client.session.version(), TWO);
+        let said = client.said.len();
+        for (level, bytes) in server.said.clone() {
+            client.hear(level, &bytes, 1000);
+        }
+        for (level, bytes) in client.said[said..].to_vec() {
+            server.hear(level, &bytes, 1000);
+        }
+        assert!(client.session.is_complete() && server.session.is_complete());
+        assert_eq!(client.session.peer_parameters(), Some(&[8; 40][..]));
+        for (ours, theirs) in client.keys.iter().zip(&server.keys) {
+            let mut packet = vec![0x40; 60];
+            ours.local.seal(1, &mut packet, 10, 20);
+            theirs.remote.unprotect(&mut packet, 10).unwrap();
+            assert!(theirs.remote.open(1, &mut packet, 20).is_ok());
+        }
+        // Nobody follows who has read something.
+        assert!(!server.session.follow(1) && !client.session.follow(1));
     }
 }
 
