@@ -143,7 +143,7 @@ fn a_client_follows_the_server_into_version_2() {
         for (level, bytes) in server.said.clone() {
             client.hear(level, &bytes, 1000);
         }
-        for (level, bytes) in client.said[said..].to_vec() {
+        for (level, bytes) in client.said[said..].iter().cloned() {
             server.hear(level, &bytes, 1000);
         }
         assert!(client.session.is_complete() && server.session.is_complete());

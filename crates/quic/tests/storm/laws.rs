@@ -55,6 +55,12 @@ impl Laws {
         }
     }
 
+    /// What was sent to this address reached a client, who may answer from elsewhere: any path's PATH_RESPONSE will do (RFC
+    /// 9000 section 8.2.3).
+    pub(crate) fn forwarded(&mut self, from: SocketAddr) {
+        self.proven.insert(from);
+    }
+
     pub(crate) fn server_sent(&mut self, to: SocketAddr, length: usize) {
         let (received, sent) = self.traffic.entry(to).or_default();
         *sent += length as u64;

@@ -48,6 +48,7 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
             let picked = world.underway().next().cloned();
             let Some(mut copy) = picked else { return false };
             if copy.to != server_address() {
+                world.laws.forwarded(copy.to);
                 copy.to = client_address(client);
                 // Under null protection nothing has a tag: what the endpoint must refuse is marked as altered.
                 copy.damage = Some(Damage { first: 0, last: u32::MAX });
