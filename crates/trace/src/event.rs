@@ -309,6 +309,16 @@ pub enum Event {
         /// A reason for people. `"idle timeout"`, `"no common version"` and `"stateless reset"` are told apart by qlog.
         reason: String,
     },
+    /// Which versions there are to choose from, as far as they are known, and which is spoken (RFC 9368). Connections that
+    /// speak version 1 alone do not tell.
+    VersionInformation {
+        /// The server's versions; empty: unknown.
+        server: Vec<u32>,
+        /// The client's.
+        client: Vec<u32>,
+        /// The one that is spoken, once it is agreed on.
+        chosen: Option<u32>,
+    },
     /// Transport parameters came into force, in the names of RFC 9000 section 18.2.
     ParametersSet {
         /// Whether they are this side's own.

@@ -55,6 +55,7 @@ impl Interest {
             Event::ConnectionStarted { .. }
             | Event::ConnectionState { .. }
             | Event::ConnectionClosed { .. }
+            | Event::VersionInformation { .. }
             | Event::ParametersSet { .. }
             | Event::ParametersRestored { .. }
             | Event::KeyUpdated { .. }

@@ -134,6 +134,8 @@ impl Connection {
         if let Some(variety) = &mut self.variety {
             variety.on_peer_parameters(peer.grease_quic_bit);
         }
+        let theirs = peer.version_information.map(|theirs| theirs.available).unwrap_or_default();
+        self.trace_versions(now, theirs, Some(self.version));
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
         Ok(())

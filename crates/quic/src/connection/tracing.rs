@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
 use trace::{Event, Metrics, Packet, PacketKind};
 use units::Time;
-use wire::{ConnectionId, Frames, Header, Hole, StreamId, TransportParameters};
+use wire::{ConnectionId, Frames, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
 
 impl Connection {
     pub(super) fn trace_start(&mut self, now: Time) {
@@ -22,6 +22,18 @@ impl Connection {
             let values = self.local_parameters.integers();
             self.log.push(now, Event::ParametersSet { local: true, values });
             self.trace_keys(now, SpaceKind::Initial);
+        }
+    }
+
+    /// What the peer says of versions, and which is agreed on, if it is.
+    pub(super) fn trace_versions(&mut self, now: Time, peer: VersionList, chosen: Option<Version>) {
+        let silent = self.local_parameters.version_information.is_none();
+        if self.log.interest().lifecycle && !silent {
+            let list = |versions: VersionList| versions.iter().map(|version| version.0).collect::<Vec<_>>();
+            let (own, peer) = (list(self.config.versions), list(peer));
+            let (client, server) = if self.origin.side == Side::Client { (own, peer) } else { (peer, own) };
+            let chosen = chosen.map(|version| version.0);
+            self.log.push(now, Event::VersionInformation { server, client, chosen });
         }
     }
 

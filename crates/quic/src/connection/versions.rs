@@ -175,6 +175,7 @@ impl Connection {
             return self.drop_packet(now, PacketKind::VersionNegotiation, packet.len(), DropReason::Invalid);
         }
         let listed: VersionList = header.versions(packet).collect();
+        self.trace_versions(now, listed, None);
         let common = self.config.versions.iter().find(|version| listed.contains(*version));
         match common {
             Some(version) => {

@@ -3,13 +3,17 @@
 use crate::weather::flip;
 use crate::world::{Flying, ID_LENGTH, World, client_address, server_address};
 use random::Stream;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use units::Duration;
 use wire::{ConnectionId, Damage, Ecn, Version};
 
 /// Nobody lives at these addresses.
 fn victim(random: &mut Stream) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, random.below(4) as u8], 7000 + random.below(3) as u16))
+}
+
+fn is_victim(address: SocketAddr) -> bool {
+    matches!(address.ip(), IpAddr::V4(ip) if ip.octets()[..3] == [192, 0, 2])
 }
 
 /// One that is spoken, or any.
@@ -48,7 +52,9 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
             let picked = world.underway().next().cloned();
             let Some(mut copy) = picked else { return false };
             if copy.to != server_address() {
-                world.laws.forwarded(copy.to);
+                if is_victim(copy.to) {
+                    world.laws.forwarded(copy.to);
+                }
                 copy.to = client_address(client);
                 // Under null protection nothing has a tag: what the endpoint must refuse is marked as altered.
                 copy.damage = Some(Damage { first: 0, last: u32::MAX });

@@ -272,6 +272,16 @@ fn describe(event: &Event, detail: &mut String) -> Option<&'static str> {
             let space = if *application { "application" } else { "transport" };
             ("connection_closed", write!(detail, "{side} {space} {code:#x} {reason}"))
         }
+        Event::VersionInformation { server, client, chosen } => {
+            let list = |out: &mut String, name: &str, versions: &[u32]| {
+                write!(out, "{name}")?;
+                versions.iter().try_for_each(|version| write!(out, " {version:#x}"))
+            };
+            let written = list(detail, "server", server)
+                .and_then(|()| list(detail, " client", client))
+                .and_then(|()| chosen.map_or(Ok(()), |chosen| write!(detail, " chosen {chosen:#x}")));
+            ("version_information", written)
+        }
         Event::ParametersSet { local, values } => {
             detail.push_str(if *local { "local" } else { "remote" });
             ("parameters_set", values.iter().try_for_each(|(name, value)| write!(detail, " {name}={value}")))

@@ -191,6 +191,20 @@ impl Json {
             self.text.extend_from_slice(&pair);
         }
     }
+    /// 32-bit numbers as a list of hexadecimal words; nothing at all if there are none.
+    pub(super) fn hex_list(&mut self, key: &str, values: &[u32]) {
+        if values.is_empty() {
+            return;
+        }
+        self.open_list(key);
+        for value in values {
+            self.comma();
+            self.text.push(b'"');
+            self.hex_digits(&value.to_be_bytes());
+            self.text.push(b'"');
+        }
+        self.close_list();
+    }
     #[inline]
     pub(super) fn hex(&mut self, key: &str, bytes: &[u8]) {
         self.key(key);

@@ -95,6 +95,15 @@ fn connection(json: &mut Json, state: &mut State, record: &Record) {
             }
             end(json);
         }
+        Event::VersionInformation { server, client, chosen } => {
+            begin(json, time, "transport:version_information");
+            json.hex_list("server_versions", server);
+            json.hex_list("client_versions", client);
+            if let Some(chosen) = chosen {
+                json.hex("chosen_version", &chosen.to_be_bytes());
+            }
+            end(json);
+        }
         Event::ParametersSet { local, values } => {
             begin(json, time, "transport:parameters_set");
             owner(json, *local);

@@ -71,6 +71,9 @@ pub(crate) fn connection() -> Vec<Record> {
         ["attempted", "handshake_complete", "handshake_confirmed"]
             .map(|state| Event::ConnectionState { state }),
     );
+    events.push(Event::VersionInformation { server: Vec::new(), client: vec![1], chosen: None });
+    let versions = || vec![0x6b33_43cf, 1];
+    events.push(Event::VersionInformation { server: versions(), client: versions(), chosen: Some(1) });
     events.push(Event::ParametersRestored {
         values: vec![("max_idle_timeout", 30_000), ("initial_max_data", 7), ("disable_active_migration", 0)],
     });
