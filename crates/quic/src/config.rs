@@ -32,7 +32,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "initial_version",
         kind: Kind::Choice(&["1", "2"]),
         default: Default::Absent,
-        about: "version of a client's first packet, if it is among its `versions`; by default the one last agreed on with the server, at first 1, which most servers speak",
+        about: "version of a client's first packet, one of its `versions`; by default the one last agreed on with the server, at first 1, which most servers speak",
     },
     Parameter {
         name: "max_udp_payload",

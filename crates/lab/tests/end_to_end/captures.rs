@@ -112,6 +112,8 @@ const TOO_EARLY: &str = "Unable to retrieve cipher information";
 fn links() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut links: Vec<(&str, Vec<&str>)> = LINKS.iter().map(|(kind, sets)| (*kind, sets.to_vec())).collect();
     links.push(("ipv6", vec!["flow.get.ip=6"]));
+    links.push(("version 0x6b3343cf", vec!["flow.get.transport.versions=2"]));
+    links.push(("version 0x00000001", vec!["flow.get.transport.versions=2 1"]));
     links.push((
         "broken",
         vec![
@@ -135,6 +137,13 @@ fn streams_are_decrypted_and_nothing_is_malformed() {
             assert_eq!(run.connection("get")["completed"], true, "{what}");
             let Some(malformed) = tshark(&path, &["-Y", "_ws.malformed"]) else { return };
             assert_eq!(malformed, "", "{what}");
+            if let Some(first) = kind.strip_prefix("version ") {
+                let versions =
+                    tshark(&path, &["-Y", "quic.version", "-T", "fields", "-e", "quic.version"]).unwrap();
+                let mut versions = versions.lines();
+                assert!(versions.next().is_some_and(|version| version.starts_with(first)), "{what}");
+                assert!(versions.all(|version| version.starts_with("0x6b3343cf")), "{what}");
+            }
             let packets = shown(&path).unwrap();
             assert_download(&packets, &what);
             // Captured is what reaches the client, and what it sends.

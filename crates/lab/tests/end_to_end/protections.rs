@@ -33,7 +33,7 @@ fn with_everything_wrong_at_once() {
 }
 
 #[test]
-fn with_every_key_share_chain_cipher_and_version_of_ip() {
+fn with_every_key_share_chain_cipher_and_version() {
     for key_share in ["x25519", "x25519mlkem768"] {
         for chain in ["1 kB", "3 kB", "20 kB"] {
             for (ip, payload) in [("4", "1472"), ("6", "1452")] {
@@ -48,6 +48,9 @@ fn with_every_key_share_chain_cipher_and_version_of_ip() {
                 compare(&format!("{key_share}, {chain}, IPv{ip}"), &sets);
             }
         }
+    }
+    for versions in ["2", "1 2", "2 1"] {
+        compare(versions, &[&format!("flow.get.transport.versions={versions}")]);
     }
     for cipher in ["aes128gcm", "aes256gcm", "chacha20poly1305"] {
         compare(cipher, &[&format!("tls.cipher={cipher}")]);
