@@ -55,11 +55,6 @@ const MISTAKES: &[Mistake] = &[
     ),
     mistake(
         "[[flow]]",
-        "[transport]\nversions = \"1\"\ninitial_version = \"2\"\n\n[[flow]]",
-        r#"a.toml:13:19: transport.initial_version: not spoken, found "2"; expected one of those in versions (1)"#,
-    ),
-    mistake(
-        "[[flow]]",
         "[transport]\ncwnd = 3\n\n[[flow]]",
         r#"a.toml:12:1: transport.cwnd: unknown key, found "cwnd"; expected one of {transport}"#,
     ),

@@ -29,10 +29,10 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "versions of QUIC that are spoken (RFC 9000, RFC 9369), the preferred one first; of those that both ends speak the server takes its preferred one (RFC 9368)",
     },
     Parameter {
-        name: "initial_version",
-        kind: Kind::Choice(&["1", "2"]),
-        default: Default::Absent,
-        about: "version of a client's first packet, one of its `versions`; by default the one last agreed on with the server, at first 1, which most servers speak",
+        name: "first_version",
+        kind: Kind::Choice(&["known", "preferred"]),
+        default: Default::Is("\"known\""),
+        about: "version of a client's first packet: the one last agreed on with the server, at first the lowest, which most servers know; or the preferred one",
     },
     Parameter {
         name: "max_udp_payload",
@@ -244,6 +244,15 @@ pub struct AckOptions {
     pub max_delay: Duration,
 }
 
+/// The version of a client's first packet: the option `first_version`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstVersion {
+    /// The one last agreed on with the server, at first the lowest that is spoken (RFC 9369 section 4).
+    Known,
+    /// The one that is spoken with preference.
+    Preferred,
+}
+
 /// When a server answers a client's first packet with Retry: the option `retry`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryPolicy {
@@ -262,7 +271,7 @@ pub struct Config {
     pub controller: Component,
     pub scheduler: Component,
     pub versions: VersionList,
-    pub initial_version: Option<Version>,
+    pub first_version: FirstVersion,
     pub max_udp_payload: u16,
     pub mtu_discovery: bool,
     pub initial_window: u64,
@@ -307,8 +316,11 @@ impl Config {
 
     /// The version of a client's first packet, given the one that was agreed on last with the server.
     pub(crate) fn first_version(&self, known: Option<Version>) -> Version {
-        let candidates = [self.initial_version, known, Some(Version::V1)].into_iter().flatten();
-        let first = candidates.chain(self.versions.iter()).find(|version| self.versions.contains(*version));
+        let known = known.filter(|known| self.versions.contains(*known));
+        let first = match self.first_version {
+            FirstVersion::Known => known.or_else(|| self.versions.iter().min()),
+            FirstVersion::Preferred => self.versions.iter().next(),
+        };
         first.unwrap_or(Version::V1)
     }
 }
@@ -328,10 +340,10 @@ impl From<&Arguments> for Config {
             controller: arguments.component("controller"),
             scheduler: arguments.component("scheduler"),
             versions: arguments.text("versions").split(' ').filter_map(version).collect(),
-            initial_version: arguments
-                .has("initial_version")
-                .then(|| arguments.text("initial_version"))
-                .and_then(|text| version(&text)),
+            first_version: match arguments.text("first_version").as_str() {
+                "preferred" => FirstVersion::Preferred,
+                _ => FirstVersion::Known,
+            },
             max_udp_payload: arguments.integer("max_udp_payload") as u16,
             mtu_discovery: arguments.flag("mtu_discovery"),
             initial_window: arguments.integer("initial_window"),

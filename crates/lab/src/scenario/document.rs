@@ -301,7 +301,6 @@ fn read_flows(
         }
         let own = table(reader, &section, TRANSPORT)?;
         reader.check_keys(&own, quic::PARAMETERS, &[])?;
-        let transport = read_transport(reader, &own.over(transport))?;
         flows.push(Flow {
             name: values.text("name"),
             client,
@@ -309,7 +308,7 @@ fn read_flows(
             start,
             ip: if values.text("ip") == IpVersion::V6.name() { IpVersion::V6 } else { IpVersion::V4 },
             application: values.component("application"),
-            transport,
+            transport: reader.arguments(quic::PARAMETERS, &own.over(transport))?,
         });
     }
     if flows.is_empty() {
@@ -317,19 +316,6 @@ fn read_flows(
         return Err(reader.source.error(top.place, "flow", problem));
     }
     Ok(flows)
-}
-
-/// The options of a flow's endpoints.
-fn read_transport(reader: &mut Reader<'_>, section: &Section<'_>) -> Result<Arguments, ScenarioError> {
-    let values = reader.arguments(quic::PARAMETERS, section)?;
-    let config = quic::Config::from(&values);
-    if let (Some(first), Some(entry)) = (config.initial_version, section.get("initial_version"))
-        && !config.versions.contains(first)
-    {
-        let expected = format!("one of those in versions ({})", values.text("versions"));
-        return Err(reader.wrong(&entry.item, &section.at("initial_version"), "not spoken", &expected));
-    }
-    Ok(values)
 }
 
 /// That the ends of every flow are in one part of the network: links go both ways, and every node forwards.

@@ -211,10 +211,6 @@ fn whatever_the_options_of_an_endpoint_runs_are_equal_and_of_equal_sizes() {
         for parameter in transport {
             if author.below(3) == 0 {
                 sets.push(format!("flow.get.transport.{}={}", parameter.name, author.value(&parameter.kind)));
-                if parameter.name == "initial_version" {
-                    // It must be spoken.
-                    sets.push("flow.get.transport.versions=2 1".to_owned());
-                }
             }
         }
         let direction = ["download", "upload"][variant as usize % 2];

@@ -17,9 +17,9 @@ fn speaking(versions: &str, changes: &[(&str, Value)]) -> Config {
     changes.push(("versions", Value::Text(versions.to_owned())));
     config(&changes)
 }
-/// The same of a client whose first packet is in this one.
-fn beginning(versions: &str, first: &str) -> Config {
-    speaking(versions, &[("initial_version", Value::Text(first.to_owned()))])
+/// The same of a client whose first packet is in the one that it prefers.
+fn beginning(versions: &str) -> Config {
+    speaking(versions, &[("first_version", Value::Text("preferred".to_owned()))])
 }
 
 /// The types and versions of the packets with long headers that went this way, each once, in the order of their first.
@@ -166,7 +166,7 @@ fn a_client_begins_anew_in_a_version_that_the_server_lists() {
             pair
         };
         for tls in contexts() {
-            let mut pair = first(&beginning("2 1", "2"), tls.clone());
+            let mut pair = first(&beginning("2 1"), tls.clone());
             assert!(pair.client().is_established() && pair.server().is_established());
             assert_eq!([pair.client().version(), pair.server().version()], [agreed; 2]);
             let reacted = spoken(&pair, 0, false)[0].0 == PacketKind::VersionNegotiation;
@@ -194,7 +194,7 @@ fn forged(pair: &Pair, versions: &[Version]) -> Vec<u8> {
 fn a_forged_version_negotiation_does_not_lead_to_a_worse_version() {
     for tls in contexts() {
         // The server would have taken 2, as the client likes best, and now keeps 1.
-        let mut pair = Pair::new(tls.clone(), beginning("2 1", "2"), speaking("1 2", &[]), delay(10));
+        let mut pair = Pair::new(tls.clone(), beginning("2 1"), speaking("1 2", &[]), delay(10));
         pair.run_to(crate::pair::at(5));
         let bytes = forged(&pair, &[V1]);
         pair.arrive(false, bytes.clone());
@@ -203,14 +203,14 @@ fn a_forged_version_negotiation_does_not_lead_to_a_worse_version() {
         pair.run_for(ms(100));
         assert_eq!(error(pair.client()), Some(Code::VERSION_NEGOTIATION_ERROR));
         // A server that likes 2 best comes back to it, and nothing is lost.
-        let mut pair = Pair::new(tls.clone(), beginning("2 1", "2"), speaking("2 1", &[]), delay(10));
+        let mut pair = Pair::new(tls.clone(), beginning("2 1"), speaking("2 1", &[]), delay(10));
         pair.run_to(crate::pair::at(5));
         let bytes = forged(&pair, &[V1]);
         pair.arrive(false, bytes);
         pair.run_for(ms(500));
         assert_eq!(pair.client().version(), V2);
         // One that lists what was tried says nothing.
-        let mut pair = Pair::new(tls, beginning("2 1", "2"), speaking("2 1", &[]), delay(10));
+        let mut pair = Pair::new(tls, beginning("2 1"), speaking("2 1", &[]), delay(10));
         pair.run_to(crate::pair::at(5));
         let bytes = forged(&pair, &[V1, V2]);
         pair.arrive(false, bytes);
@@ -301,9 +301,7 @@ fn tickets_and_tokens_are_of_the_version_that_was_agreed_on() {
         // Nor has one whose server does not speak 2 any more: what it has said early is said again.
         pair.hang_up();
         pair.restart(tls, speaking("1", &[]));
-        pair.open(
-            opening(speaking("1 2", &[("initial_version", Value::Text("2".to_owned()))])).with_early_data(),
-        );
+        pair.open(opening(beginning("2 1")).with_early_data());
         assert_eq!(pair.client().early_data(), EarlyData::Offered);
         let now = pair.now;
         let stream = pair.client().open(Direction::Unidirectional).unwrap();
