@@ -272,7 +272,7 @@ fn a_description_is_computed_by_hand() {
     assert_eq!(told("flow get, client to server"), "no bottleneck, base RTT 40 ms");
     // 1472 + 48 bytes of headers.
     let warning = told("flow get, warning");
-    assert!(warning.contains("1520") && warning.ends_with("max_udp_payload = 1452"), "{warning}");
+    assert!(warning.contains("1520") && warning.ends_with("max_udp_payload is 1452 instead"), "{warning}");
     let subjects: BTreeSet<&String> = lines.iter().map(|(subject, _)| subject).collect();
     assert_eq!(subjects.len(), lines.len());
 }

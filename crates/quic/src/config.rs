@@ -7,6 +7,8 @@ use wire::{Version, VersionList};
 /// The smallest UDP payload that every path must carry (RFC 9000 section 14).
 pub const MIN_PAYLOAD: u16 = 1200;
 const WINDOWS: Kind = Kind::Size;
+/// A peer can open as many streams as it may by one frame: RFC 9000 section 2.1.
+const MOST_STREAMS: u64 = 1 << 20;
 
 /// The options of a connection: what `[transport]` admits in a scenario. Both ends have a set of their own.
 pub static PARAMETERS: &[Parameter] = &[
@@ -126,13 +128,13 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "initial_max_streams_bidi",
-        kind: Kind::Integer(0, 1 << 60),
+        kind: Kind::Integer(0, MOST_STREAMS),
         default: Default::Is("100"),
         about: "bidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
     },
     Parameter {
         name: "initial_max_streams_uni",
-        kind: Kind::Integer(0, 1 << 60),
+        kind: Kind::Integer(0, MOST_STREAMS),
         default: Default::Is("100"),
         about: "unidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
     },

@@ -212,7 +212,7 @@ fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
     }
 }
 
-/// A warning if the endpoints send packets that a link of the way drops for their size.
+/// What becomes of the size of packets that a link of the way would drop for it.
 fn mtu_words<'a>(scenario: &Scenario, flow: &Flow, path: impl Iterator<Item = &'a usize>) -> Option<String> {
     // IPv4 or IPv6 header, and UDP header.
     let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
@@ -226,8 +226,8 @@ fn mtu_words<'a>(scenario: &Scenario, flow: &Flow, path: impl Iterator<Item = &'
     (largest > mtu).then(|| {
         let fits = mtu.saturating_sub(headers);
         format!(
-            "packets of {largest} bytes are larger than the MTU of link {} ({mtu}) and are dropped: say \
-             max_udp_payload = {fits}",
+            "packets of {largest} bytes are larger than the MTU of link {} ({mtu}): max_udp_payload is {fits} \
+             instead",
             link.name
         )
     })

@@ -1,4 +1,4 @@
-//! Many connections on one address: routing by connection id; who is let in stands in `admission`.
+//! Many connections on one address: how datagrams find theirs stands in `arrival`, who is let in in `admission`.
 //!
 //! Three verbs: change ([`Endpoint::connect`], [`Endpoint::receive`], [`Endpoint::wake`], calls on a connection),
 //! drain ([`Endpoint::transmit`], [`Endpoint::next_active`] and the events of that connection), wait until
@@ -6,6 +6,7 @@
 
 mod admission;
 mod answers;
+mod arrival;
 mod options;
 mod resets;
 mod stats;
@@ -15,7 +16,7 @@ pub use stats::EndpointStats;
 
 use crate::address_token::SpentTokens;
 use crate::config::Config;
-use crate::connection::{Connection, Datagram, Origin, Parts, TokenIssuer, Transmit};
+use crate::connection::{Connection, Origin, Parts, TokenIssuer, Transmit};
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::opening::Opening;
@@ -29,9 +30,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
-use trace::PacketKind;
 use units::Time;
-use wire::{ConnectionId, FirstByte, Header, HeaderError, Side, Version};
+use wire::{ConnectionId, Side, Version};
 
 /// A connection of an endpoint. Slots are used again; the handle of a connection that is gone leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -282,123 +282,6 @@ impl Endpoint {
         if !entry.queued {
             entry.queued = true;
             self.active.push_back(slot);
-        }
-    }
-
-    /// Takes in a datagram.
-    #[inline]
-    pub fn receive(&mut self, now: Time, mut datagram: Datagram<'_>) {
-        let Some(&first) = datagram.bytes.first() else { return };
-        let short = !FirstByte(first).is_long();
-        let id = if short { datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) } else { None };
-        if let Some(slot) = id.and_then(|id| self.slot_of(id)) {
-            return self.deliver(now, slot, &mut datagram);
-        }
-        if short {
-            return self.receive_unknown(now, &datagram);
-        }
-        self.receive_long(now, &mut datagram);
-    }
-
-    /// A datagram with a short header to an id that nobody has: it may be a stateless reset, or is answered with one.
-    #[cold]
-    fn receive_unknown(&mut self, now: Time, datagram: &Datagram<'_>) {
-        if self.take_reset(now, datagram) {
-            return;
-        }
-        let reset = match datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) {
-            Some(id) => resets::reset(&self.key, &mut self.random, id, datagram.length()),
-            None => None,
-        };
-        match reset {
-            None => self.stats.dropped += 1,
-            Some(reset) if self.answers.has_room() && self.reset_rate.take(now) => {
-                self.answers.push(datagram, reset);
-                self.stats.resets_sent += 1;
-            }
-            Some(_) => self.stats.answers_withheld += 1,
-        }
-    }
-
-    /// Whether a datagram that no connection knows by its id is a stateless reset of a connection (RFC 9000 section
-    /// 10.3.1), which is then over.
-    #[cold]
-    fn take_reset(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        // RFC 9000-10.3.1-1.
-        let Some(token) = wire::header::reset_token(datagram.bytes) else { return false };
-        let Some(slot) = self.resets.find(token) else { return false };
-        let connection = self.slots[slot as usize].connection.as_deref_mut();
-        let Some(connection) = connection.filter(|known| known.is_reset_by(datagram.remote, token)) else {
-            return false;
-        };
-        connection.on_stateless_reset(now);
-        self.stats.resets_received += 1;
-        self.touch(slot);
-        true
-    }
-
-    /// The connection that gave this id out.
-    #[inline]
-    fn slot_of(&mut self, id: &[u8]) -> Option<u32> {
-        let id = <[u8; LOCAL_ID_LENGTH]>::try_from(id).ok()?;
-        if id != self.last_id.0 {
-            self.last_id = (id, IdMaker::slot_of(self.id_key, id));
-        }
-        let slot = self.last_id.1;
-        let connection = self.slots.get(slot as usize)?.connection.as_deref()?;
-        connection.owns(&id).then_some(slot)
-    }
-
-    #[inline]
-    fn deliver(&mut self, now: Time, slot: u32, datagram: &mut Datagram<'_>) {
-        if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut() {
-            connection.receive(now, datagram);
-        }
-        self.touch(slot);
-    }
-
-    fn receive_long(&mut self, now: Time, datagram: &mut Datagram<'_>) {
-        let header = match Header::parse_with_any_quic_bit(datagram.bytes, LOCAL_ID_LENGTH, datagram.hole) {
-            Ok(header) => header,
-            Err(HeaderError::UnsupportedVersion(version)) => return self.negotiate(version, datagram),
-            Err(_) => {
-                // RFC 9000-10.3-5: a stateless reset may have a long header, too.
-                let reset = self.take_reset(now, datagram);
-                self.stats.dropped += u64::from(!reset);
-                return;
-            }
-        };
-        let known = self.slot_of(header.destination.as_bytes());
-        let known = known.or_else(|| self.initial_ids.get(&(datagram.remote, header.destination)).copied());
-        if let Some(slot) = known {
-            return self.deliver(now, slot, datagram);
-        }
-        if self.take_reset(now, datagram) {
-            return;
-        }
-        let accept = self.options.accept.as_ref();
-        if !accept.is_some_and(|config| config.versions.contains(header.version)) {
-            return self.negotiate(header.version, datagram);
-        }
-        // RFC 9000 section 5.2.2.
-        let early = header.kind == PacketKind::ZeroRtt && self.tickets.is_some();
-        if !(early && self.waiting.keep(now, header.destination, datagram)) {
-            self.admit(now, &header, datagram);
-        }
-    }
-
-    /// 0-RTT packets that overtook the Initial packet of this connection.
-    fn deliver_waiting(&mut self, now: Time, slot: u32, id: (SocketAddr, ConnectionId)) {
-        for mut waiting in self.waiting.take(now, id.0, id.1) {
-            let mut datagram = Datagram {
-                local: waiting.local,
-                remote: waiting.remote,
-                ecn: waiting.ecn,
-                bytes: &mut waiting.bytes,
-                hole: waiting.hole,
-                damage: waiting.damage,
-            };
-            self.deliver(now, slot, &mut datagram);
         }
     }
 
