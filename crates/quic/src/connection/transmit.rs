@@ -207,7 +207,7 @@ impl Connection {
             return Wants::Flight;
         }
         let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
-        if !self.recovery.admits(self.room_wanted(limit)) {
+        if !self.recovery.admits(self.room_wanted(limit)) && self.awaits_acknowledgement() {
             self.recovery.note_stop(false);
             return ack;
         }
@@ -227,6 +227,14 @@ impl Connection {
             return ack;
         }
         Wants::Flight
+    }
+
+    /// Whether an acknowledgement will come that makes room in the window. Packets of ACK and PADDING frames take room (RFC
+    /// 9002 section 2), but nobody acknowledges them, nor notices that they are lost, until something else is sent.
+    #[inline]
+    fn awaits_acknowledgement(&self) -> bool {
+        let mut early = self.early_spaces.iter().flatten();
+        self.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
     }
 
     /// Makes one packet at the end of the datagram.
