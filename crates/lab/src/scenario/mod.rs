@@ -60,6 +60,7 @@ pub use describe::describe;
 pub use document::MAX_FLOWS;
 pub use error::ScenarioError;
 pub use model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
+pub use nearest::nearest;
 pub use rooms::{rooms, rooms_json};
 pub use sections::RECORD;
 

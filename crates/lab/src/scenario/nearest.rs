@@ -5,7 +5,7 @@ const LONGEST: usize = 64;
 
 /// The nearest of `words` to `word`, if one is near: at most a third of its letters are other ones. Letters of another
 /// case, and `-` for `_`, cost nothing. Of several equally near ones it is the first.
-pub(super) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word)?;
     let near = words.into_iter().filter_map(|known| {
         let letters = folded(known)?;

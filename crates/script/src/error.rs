@@ -1,0 +1,52 @@
+//! The one line that says what is wrong with a script.
+
+use std::fmt;
+
+/// What is wrong with a script, where, and what would be right.
+///
+/// Printed it is one line: `pto.quic:7:9: unknown frame "PNIG"; did you mean "PING"?`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptError {
+    /// The file, as it was named by whoever asked.
+    pub origin: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// What is wrong, what was found, what was expected, and the nearest word if there is one that is near.
+    pub problem: String,
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.origin, self.line, self.column, self.problem)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+/// What is wrong and in which column of the line that is being read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) column: usize,
+    pub(crate) text: String,
+}
+
+impl Problem {
+    pub(crate) fn new(column: usize, text: impl Into<String>) -> Problem {
+        Problem { column, text: text.into() }
+    }
+
+    /// A word that nobody knows, among those that are known there.
+    pub(crate) fn unknown<'a>(
+        column: usize,
+        what: &str,
+        found: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Problem {
+        let known: Vec<&str> = known.into_iter().collect();
+        let near = lab::scenario::nearest(found, known.iter().copied());
+        let near = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+        Problem::new(column, format!("unknown {what} {found:?}, allowed: {}{near}", known.join(", ")))
+    }
+}

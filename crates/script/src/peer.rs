@@ -1,0 +1,210 @@
+//! The other end, which the script plays by hand: its ids, packet numbers and TLS messages.
+//!
+//! Under null protection it needs no keys: a tag of zeros fits each (`tls::NullKey`).
+
+mod decode;
+mod encode;
+
+pub(crate) use decode::{Decoded, Sent};
+pub(crate) use encode::{Injected, Values};
+
+use crate::options::Options;
+use quic::Config;
+use random::Stream;
+use std::collections::BTreeMap;
+use tls::{KeyChange, Level, Session};
+use units::{Duration, Size, Time};
+use wire::{ConnectionId, PacketKind, Side, TransportParameters, Version};
+
+/// The ids that the peer chooses.
+const ID: [u8; 8] = [0xf0; 8];
+/// The destination of a client's first Initial packet, where the peer is the client.
+const FIRST_DESTINATION: [u8; 8] = [0xd0; 8];
+/// The stateless reset token of [`ID`], where the peer is the server.
+const RESET_TOKEN: [u8; 16] = [0xe0; 16];
+/// The length of all ids, the endpoint's and the peer's.
+const ID_LENGTH: usize = 8;
+/// Handshake messages that are kept out of order, in bytes: far more than there are.
+const MAX_CRYPTO: u64 = 1 << 20;
+
+/// One packet number space of the peer.
+#[derive(Debug, Default)]
+struct Space {
+    /// The number of the next packet that is injected.
+    next_number: u64,
+    /// The largest number that was received.
+    largest_received: Option<u64>,
+    /// What TLS has written for this level, and how much of it was injected.
+    written: Vec<u8>,
+    injected: u64,
+    /// What was received: the bytes that TLS has read, and what waits for those before.
+    read: u64,
+    waiting: BTreeMap<u64, Vec<u8>>,
+}
+
+/// The other end.
+pub(crate) struct Peer {
+    side: Side,
+    context: tls::Context,
+    config: Config,
+    /// Of the endpoint, for the delays of its ACK frames.
+    their_exponent: u8,
+    random: Option<Stream>,
+    session: Option<Session>,
+    /// The level that TLS writes at.
+    level: Level,
+    spaces: [Space; 3],
+    /// The id that the endpoint is called by.
+    destination: ConnectionId,
+    /// Whether the endpoint has named an id of its own.
+    has_destination: bool,
+    /// The ids that it was told of, beside the first.
+    issued: Vec<ConnectionId>,
+    key_phase: bool,
+}
+
+/// The space of a kind of packet.
+fn space_of(kind: PacketKind) -> usize {
+    match kind {
+        PacketKind::Initial => 0,
+        PacketKind::Handshake => 1,
+        _ => 2,
+    }
+}
+
+fn id(bytes: &[u8]) -> ConnectionId {
+    ConnectionId::new(bytes).unwrap_or(ConnectionId::EMPTY)
+}
+
+impl Peer {
+    pub(crate) fn new(options: &Options, context: tls::Context) -> Peer {
+        let mut peer = Peer {
+            side: options.role.peer(),
+            context,
+            config: options.peer.clone(),
+            their_exponent: options.transport.ack_delay_exponent,
+            random: Some(Stream::new(options.seed, "peer")),
+            session: None,
+            level: Level::Initial,
+            spaces: Default::default(),
+            destination: id(&FIRST_DESTINATION),
+            has_destination: false,
+            issued: Vec::new(),
+            key_phase: false,
+        };
+        if peer.side == Side::Client {
+            peer.begin(None);
+        }
+        peer
+    }
+
+    /// Makes the TLS session, once it is known what it says of itself.
+    fn begin(&mut self, original_destination: Option<ConnectionId>) {
+        let Some(random) = self.random.take() else { return };
+        let mut parameters = Vec::new();
+        self.parameters(original_destination).encode(&mut parameters, None);
+        let start = tls::Start::new(random, Version::V1.0, parameters);
+        let session = match self.side {
+            Side::Client => self.context.client(start, tls::Request::default()),
+            Side::Server => self.context.server(start, None),
+        };
+        self.session = session.ok();
+        self.write();
+    }
+
+    /// What the peer says of itself.
+    fn parameters(&self, original_destination: Option<ConnectionId>) -> TransportParameters {
+        let config = &self.config;
+        let ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
+        let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
+        TransportParameters {
+            max_idle_timeout_ms: ms(config.max_idle_timeout),
+            initial_max_data: window(config.initial_max_data),
+            initial_max_stream_data_bidi_local: window(config.initial_max_stream_data_bidi_local),
+            initial_max_stream_data_bidi_remote: window(config.initial_max_stream_data_bidi_remote),
+            initial_max_stream_data_uni: window(config.initial_max_stream_data_uni),
+            initial_max_streams_bidi: config.initial_max_streams_bidi,
+            initial_max_streams_uni: config.initial_max_streams_uni,
+            ack_delay_exponent: u64::from(config.ack_delay_exponent),
+            max_ack_delay_ms: ms(config.ack.max_delay),
+            disable_active_migration: config.disable_active_migration,
+            active_connection_id_limit: config.active_connection_id_limit,
+            max_datagram_frame_size: config.max_datagram_frame_size,
+            grease_quic_bit: config.grease_quic_bit,
+            initial_source_connection_id: Some(id(&ID)),
+            original_destination_connection_id: original_destination,
+            stateless_reset_token: (self.side == Side::Server).then_some(RESET_TOKEN),
+            ..TransportParameters::default()
+        }
+    }
+
+    /// Takes from TLS what it has to say.
+    fn write(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        loop {
+            let space = &mut self.spaces[self.level as usize];
+            let before = space.written.len();
+            let change = session.write(&mut space.written);
+            let wrote = space.written.len() > before;
+            match change {
+                Some(KeyChange::Handshake(_)) => self.level = Level::Handshake,
+                Some(KeyChange::OneRtt(_)) => self.level = Level::OneRtt,
+                None if !wrote => return,
+                None => {}
+            }
+        }
+    }
+
+    /// The peer gets a packet: its ids and handshake messages count from now on.
+    pub(crate) fn hear(&mut self, now: Time, packet: &Decoded) {
+        if packet.is_long {
+            self.has_destination = true;
+            self.destination = packet.source;
+            if self.side == Side::Server && self.session.is_none() && packet.kind == PacketKind::Initial {
+                self.begin(Some(packet.destination));
+            }
+        }
+        let level = [Level::Initial, Level::Handshake, Level::OneRtt][space_of(packet.kind)];
+        for (offset, data) in &packet.crypto {
+            self.hear_crypto(now, level, *offset, data);
+        }
+    }
+
+    fn hear_crypto(&mut self, now: Time, level: Level, offset: u64, data: &[u8]) {
+        let space = &mut self.spaces[level as usize];
+        if offset + data.len() as u64 <= space.read || offset > space.read + MAX_CRYPTO {
+            return;
+        }
+        let longer = space.waiting.get(&offset).is_none_or(|known| known.len() < data.len());
+        if longer {
+            space.waiting.insert(offset, data.to_vec());
+        }
+        while let Some(entry) = space.waiting.first_entry().filter(|entry| *entry.key() <= space.read) {
+            let (offset, data) = entry.remove_entry();
+            let known = ((space.read - offset) as usize).min(data.len());
+            space.read += (data.len() - known) as u64;
+            if let Some(session) = &mut self.session {
+                // A mistake of the endpoint's in its messages would show in the transport parameters or the state that
+                // scripts check; TLS itself has its own tests.
+                let _ = session.read(now, level, &data[known..]);
+            }
+        }
+        self.write();
+    }
+
+    /// How many bytes of handshake messages wait to be injected in packets of this kind.
+    pub(crate) fn crypto_left(&self, kind: PacketKind) -> u64 {
+        let space = &self.spaces[space_of(kind)];
+        space.written.len() as u64 - space.injected
+    }
+
+    /// How many bytes of handshake messages were injected in packets of this kind.
+    pub(crate) fn crypto_begun(&self, kind: PacketKind) -> u64 {
+        self.spaces[space_of(kind)].injected
+    }
+
+    /// Whether TLS is done.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.session.as_ref().is_some_and(Session::is_complete)
+    }
+}

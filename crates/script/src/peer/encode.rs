@@ -1,0 +1,365 @@
+//! What the script injects, written.
+
+use super::{Peer, RESET_TOKEN, id, space_of};
+use crate::shape::Shape;
+use crate::syntax::{Given, Item, Packet};
+use crate::value::{Pattern, Value, Variables};
+use tls::TAG_LENGTH;
+use wire::header::{LongHeader, ShortHeader};
+use wire::{
+    Code, ConnectionId, Data, Direction, Ecn, EcnCounts, Frame, PacketKind, Side, StreamId, Truncated,
+    Version,
+};
+
+/// The smallest datagram with an Initial packet of a client (RFC 9000 section 14.1).
+const LEAST_INITIAL: usize = 1200;
+/// The largest UDP payload.
+const LARGEST: usize = 65_527;
+/// The largest packet with a long header that is written.
+const LARGEST_LONG: usize = 16_000;
+
+/// A datagram that is to arrive.
+#[derive(Debug)]
+pub(crate) struct Injected {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) ecn: Ecn,
+    /// Where it comes from and arrives, if not as usual.
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
+    /// Its packets as a report shows them.
+    pub(crate) shown: Vec<String>,
+}
+
+/// The values that were given, by name.
+pub(crate) struct Values(Vec<(&'static str, Value)>);
+
+impl Values {
+    pub(crate) fn of(given: &[Given], variables: &Variables) -> Result<Values, String> {
+        let mut values = Vec::new();
+        for given in given {
+            let value = value_of(&given.pattern, variables);
+            let value = value.ok_or_else(|| format!("{:?} has no value that fits", given.field.name))?;
+            values.push((given.field.name, value));
+        }
+        Ok(Values(values))
+    }
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
+    }
+    fn try_int(&self, name: &str) -> Option<u64> {
+        match self.get(name) {
+            Some(Value::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+    /// 0 where none is given.
+    pub(crate) fn int(&self, name: &str) -> u64 {
+        self.try_int(name).unwrap_or_default()
+    }
+    pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
+        match self.get(name) {
+            Some(Value::Bytes(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+    pub(crate) fn word(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            Some(Value::Word(word)) => word,
+            _ => "",
+        }
+    }
+    fn stream(&self) -> StreamId {
+        StreamId::from_value(self.int("stream"))
+    }
+    pub(crate) fn direction(&self) -> Direction {
+        if self.word("direction") == "uni" { Direction::Unidirectional } else { Direction::Bidirectional }
+    }
+    fn array<const N: usize>(&self, name: &str) -> Result<[u8; N], String> {
+        match self.bytes(name) {
+            Some(bytes) => {
+                bytes.try_into().map_err(|_| format!("{name:?} has {} bytes, not {N}", bytes.len()))
+            }
+            None => Ok([0; N]),
+        }
+    }
+}
+
+/// The value of what is given.
+fn value_of(pattern: &Pattern, variables: &Variables) -> Option<Value> {
+    let int = |pattern: &Pattern| match value_of(pattern, variables) {
+        Some(Value::Int(value)) => Some(value),
+        _ => None,
+    };
+    match pattern {
+        Pattern::Is(expression) => expression.value(variables),
+        Pattern::Flag => Some(Value::Flag),
+        Pattern::Ranges(ranges) => {
+            let mut all = Vec::new();
+            for (low, high) in ranges {
+                all.push((int(low)?, int(high)?));
+            }
+            all.sort_unstable_by(|a, b| b.cmp(a));
+            Some(Value::Ranges(all))
+        }
+        _ => None,
+    }
+}
+
+fn kind_of(word: &str) -> PacketKind {
+    match word {
+        "initial" => PacketKind::Initial,
+        "0rtt" => PacketKind::ZeroRtt,
+        "handshake" => PacketKind::Handshake,
+        "retry" => PacketKind::Retry,
+        "version_negotiation" => PacketKind::VersionNegotiation,
+        "stateless_reset" => PacketKind::StatelessReset,
+        _ => PacketKind::OneRtt,
+    }
+}
+
+impl Peer {
+    /// The datagram of these packets; its packet numbers are used up.
+    ///
+    /// # Errors
+    /// What cannot be written, with the packet that it is in.
+    pub(crate) fn inject<'a>(
+        &mut self,
+        packets: &'a [Packet],
+        variables: &Variables,
+    ) -> Result<Injected, (&'a Packet, String)> {
+        let mut datagram =
+            Injected { bytes: Vec::new(), ecn: Ecn::NotEct, from: None, to: None, shown: Vec::new() };
+        for (index, packet) in packets.iter().enumerate() {
+            let is_last = index + 1 == packets.len();
+            self.add(&mut datagram, packet, variables, is_last).map_err(|problem| (packet, problem))?;
+        }
+        Ok(datagram)
+    }
+
+    fn add(
+        &mut self,
+        datagram: &mut Injected,
+        packet: &Packet,
+        variables: &Variables,
+        is_last: bool,
+    ) -> Result<(), String> {
+        let header = Values::of(&packet.header, variables)?;
+        let kind = kind_of(packet.kind);
+        datagram.ecn = match header.word("ecn") {
+            "ect0" => Ecn::Ect0,
+            "ect1" => Ecn::Ect1,
+            "ce" => Ecn::Ce,
+            _ => datagram.ecn,
+        };
+        datagram.from = header.text("from").map(str::to_owned).or(datagram.from.take());
+        datagram.to = header.text("to").map(str::to_owned).or(datagram.to.take());
+        match kind {
+            PacketKind::StatelessReset => {
+                let token =
+                    header.bytes("token").and_then(|token| token.try_into().ok()).unwrap_or(RESET_TOKEN);
+                wire::header::stateless_reset(&mut datagram.bytes, &[0x5a; 24], token);
+                datagram.shown.push("stateless_reset".to_owned());
+                return Ok(());
+            }
+            PacketKind::Retry | PacketKind::VersionNegotiation => {
+                return Err(format!("a packet of kind {} cannot be injected", packet.kind));
+            }
+            _ => {}
+        }
+        let number = match &packet.number {
+            Pattern::Any => self.spaces[space_of(kind)].next_number,
+            pattern => match value_of(pattern, variables) {
+                Some(Value::Int(number)) => number,
+                _ => return Err("the packet number has no value".to_owned()),
+            },
+        };
+        let mut payload = Vec::new();
+        for item in &packet.frames {
+            self.frame(kind, item, variables, &mut payload)?;
+        }
+        if payload.len() > if kind == PacketKind::OneRtt { LARGEST - 100 } else { LARGEST_LONG } {
+            return Err("the packet is too large".to_owned());
+        }
+        let is_client_initial = kind == PacketKind::Initial && self.side == Side::Client;
+        let least = match header.get("size") {
+            Some(Value::Int(size)) => (*size as usize).min(LARGEST),
+            _ if is_client_initial && is_last => LEAST_INITIAL,
+            _ => 0,
+        };
+        let space = &mut self.spaces[space_of(kind)];
+        space.next_number = space.next_number.max(number + 1);
+        let start = datagram.bytes.len();
+        self.seal(&mut datagram.bytes, (kind, number), &header, &payload);
+        let lacks = least.saturating_sub(datagram.bytes.len());
+        if lacks > 0 {
+            // PADDING frames fill the packet (RFC 9000 section 19.1).
+            datagram.bytes.truncate(start);
+            payload.resize(payload.len() + lacks, 0);
+            self.seal(&mut datagram.bytes, (kind, number), &header, &payload);
+        }
+        datagram.shown.push(shown(packet.kind, number, &payload, self.config.ack_delay_exponent));
+        Ok(())
+    }
+
+    /// Writes a packet. Its tag of zeros fits every key.
+    fn seal(&self, bytes: &mut Vec<u8>, (kind, number): (PacketKind, u64), header: &Values, payload: &[u8]) {
+        let destination = header.bytes("destination").map_or(self.destination, id);
+        let source = header.bytes("source").map_or(id(&super::ID), id);
+        let number = Truncated::with_length(number, 4);
+        if kind == PacketKind::OneRtt {
+            let key_phase = header.try_int("key_phase").map_or(self.key_phase, |phase| phase == 1);
+            ShortHeader { destination, spin: header.int("spin") == 1, key_phase, number }.write(bytes);
+            bytes.extend_from_slice(payload);
+            bytes.resize(bytes.len() + TAG_LENGTH, 0);
+        } else {
+            let token = header.bytes("token").unwrap_or_default();
+            let written =
+                LongHeader { kind, version: Version::V1, destination, source, token, number }.write(bytes);
+            bytes.extend_from_slice(payload);
+            bytes.resize(bytes.len() + TAG_LENGTH, 0);
+            written.set_length(bytes, payload.len() + TAG_LENGTH);
+        }
+    }
+
+    /// Writes a frame.
+    fn frame(
+        &mut self,
+        kind: PacketKind,
+        item: &Item,
+        variables: &Variables,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let values = Values::of(&item.fields, variables)?;
+        match item.entry.name {
+            "ACK" => return self.ack(&values, out),
+            "CRYPTO" => return self.crypto(kind, &values, out),
+            "STREAM" | "DATAGRAM" => return stream(item.entry.name, &values, out),
+            "NEW_CONNECTION_ID" => {
+                let new = values.bytes("id").map_or_else(|| made_id(values.int("sequence")), id);
+                self.issued.push(new);
+            }
+            _ => {}
+        }
+        let frame = simple(item.entry.name, &values)?;
+        frame.encode(out);
+        Ok(())
+    }
+
+    fn ack(&self, values: &Values, out: &mut Vec<u8>) -> Result<(), String> {
+        let Some(Value::Ranges(ranges)) = values.get("ranges") else {
+            return Err("ACK of nothing".to_owned());
+        };
+        if ranges.iter().any(|(start, end)| start > end) {
+            return Err("a range of ACK ends below its start".to_owned());
+        }
+        if ranges.windows(2).any(|pair| pair[1].1.saturating_add(1) >= pair[0].0) {
+            return Err("two ranges of ACK touch".to_owned());
+        }
+        let delay = match values.get("delay") {
+            Some(Value::Span(delay)) => delay.as_micros() >> self.config.ack_delay_exponent.min(20),
+            _ => 0,
+        };
+        let has_counts = ["ect0", "ect1", "ce"].iter().any(|name| values.get(name).is_some());
+        let counts = has_counts.then(|| EcnCounts {
+            ect0: values.int("ect0"),
+            ect1: values.int("ect1"),
+            ce: values.int("ce"),
+        });
+        let ranges = ranges.iter().map(|(start, end)| *start..=*end);
+        wire::frame::ack(out, ranges, delay, counts, LARGEST_LONG);
+        Ok(())
+    }
+
+    /// A part of what TLS has to say at this level: by default all that was not yet injected.
+    fn crypto(&mut self, kind: PacketKind, values: &Values, out: &mut Vec<u8>) -> Result<(), String> {
+        let space = &mut self.spaces[space_of(kind)];
+        let written = space.written.len() as u64;
+        let offset = values.try_int("offset").unwrap_or(space.injected);
+        let length = values.try_int("length").unwrap_or(written.saturating_sub(offset));
+        let end = offset.saturating_add(length);
+        if end > written {
+            return Err(format!("TLS has written {written} bytes at this level, not {end}"));
+        }
+        space.injected = space.injected.max(end);
+        Frame::Crypto { offset, data: &space.written[offset as usize..end as usize] }.encode(out);
+        Ok(())
+    }
+}
+
+/// An id that a script does not write out: told apart by its sequence number.
+fn made_id(sequence: u64) -> ConnectionId {
+    id(&(0xf0f0_f0f0_f0f0_f0f0_u64 ^ sequence.rotate_left(8)).to_be_bytes())
+}
+
+/// STREAM and DATAGRAM, with the bytes of [`wire::pattern`].
+fn stream(name: &str, values: &Values, out: &mut Vec<u8>) -> Result<(), String> {
+    let length = values.int("length");
+    if length > LARGEST as u64 {
+        return Err(format!("{length} bytes fit into no datagram"));
+    }
+    let offset = values.int("offset");
+    let mut data = vec![0; length as usize];
+    wire::pattern::fill(offset, &mut data);
+    let data = Data::Bytes(&data);
+    let frame = match name {
+        "STREAM" => Frame::Stream { id: values.stream(), offset, data, fin: values.get("fin").is_some() },
+        _ => Frame::Datagram { data, to_end: false },
+    };
+    frame.encode(out);
+    Ok(())
+}
+
+/// The frames whose fields stand for themselves.
+fn simple<'a>(name: &str, values: &'a Values) -> Result<Frame<'a>, String> {
+    let reason = values.text("reason").unwrap_or_default().as_bytes();
+    Ok(match name {
+        "PADDING" => Frame::Padding { length: (values.int("length").clamp(1, LARGEST as u64)) as usize },
+        "PING" => Frame::Ping,
+        "RESET_STREAM" => Frame::ResetStream {
+            id: values.stream(),
+            code: values.int("code"),
+            final_size: values.int("final_size"),
+        },
+        "STOP_SENDING" => Frame::StopSending { id: values.stream(), code: values.int("code") },
+        "NEW_TOKEN" => Frame::NewToken { token: values.bytes("token").unwrap_or_default() },
+        "MAX_DATA" => Frame::MaxData { maximum: values.int("maximum") },
+        "MAX_STREAM_DATA" => Frame::MaxStreamData { id: values.stream(), maximum: values.int("maximum") },
+        "MAX_STREAMS" => Frame::MaxStreams { direction: values.direction(), maximum: values.int("maximum") },
+        "DATA_BLOCKED" => Frame::DataBlocked { limit: values.int("limit") },
+        "STREAM_DATA_BLOCKED" => Frame::StreamDataBlocked { id: values.stream(), limit: values.int("limit") },
+        "STREAMS_BLOCKED" => {
+            Frame::StreamsBlocked { direction: values.direction(), limit: values.int("limit") }
+        }
+        "NEW_CONNECTION_ID" => Frame::NewConnectionId {
+            sequence: values.int("sequence"),
+            retire_prior_to: values.int("retire_prior_to"),
+            id: values.bytes("id").map_or_else(|| made_id(values.int("sequence")), id),
+            token: values.array("token")?,
+        },
+        "RETIRE_CONNECTION_ID" => Frame::RetireConnectionId { sequence: values.int("sequence") },
+        "PATH_CHALLENGE" => Frame::PathChallenge { data: values.array("data")? },
+        "PATH_RESPONSE" => Frame::PathResponse { data: values.array("data")? },
+        "CONNECTION_CLOSE" => Frame::ConnectionClose {
+            code: Code(values.int("code")),
+            frame_type: values.int("frame_type"),
+            reason,
+        },
+        "APPLICATION_CLOSE" => Frame::ApplicationClose { code: values.int("code"), reason },
+        "HANDSHAKE_DONE" => Frame::HandshakeDone,
+        other => return Err(format!("{other} cannot be injected")),
+    })
+}
+
+/// A packet as a report shows it.
+fn shown(kind: &str, number: u64, payload: &[u8], ack_delay_exponent: u8) -> String {
+    let frames = wire::Frames::new(payload, 0).map_while(Result::ok);
+    let frames = frames.filter_map(|frame| Shape::of_frame(&frame, ack_delay_exponent));
+    let frames: Vec<String> = frames.map(|shape| shape.to_string()).collect();
+    format!("{kind} #{number} {}", frames.join(", "))
+}

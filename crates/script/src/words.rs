@@ -1,0 +1,248 @@
+//! The words of the language: frames, events, calls, gauges and header fields, with what stands in their parentheses.
+//! The reader, the matcher, the printer and the page `docs/scripts.md` go by these tables.
+
+use Absent::{Free, Missing, Required};
+use FieldKind::{Bytes, Choice, Code, Flag, Int, Outcome, Ranges, Span, Text};
+
+/// What may stand in a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    /// A whole number.
+    Int,
+    /// A whole number, or the name of an error code of RFC 9000 section 20.1.
+    Code,
+    /// A span of time with its unit.
+    Span,
+    /// `0x` and hexadecimal digits.
+    Bytes,
+    /// A text in quotation marks.
+    Text,
+    /// Its name, or nothing.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Packet numbers and ranges of them.
+    Ranges,
+    /// What a call gives: a whole number, or the word of an error.
+    Outcome,
+}
+
+/// What it means that a field is not named, and no `..` stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// That is a mistake.
+    Required,
+    /// Whatever it is, it is right; in what is injected it has its default.
+    Free,
+    /// It is not there.
+    Missing,
+}
+
+/// A field: its name, what stands in it, and what it means if it is not named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) kind: FieldKind,
+    pub(crate) absent: Absent,
+}
+
+/// A word and its fields.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) fields: &'static [Field],
+}
+
+const fn field(name: &'static str, kind: FieldKind, absent: Absent) -> Field {
+    Field { name, kind, absent }
+}
+const fn entry(name: &'static str, fields: &'static [Field]) -> Entry {
+    Entry { name, fields }
+}
+
+const DIRECTION: FieldKind = Choice(&["bidi", "uni"]);
+
+/// The frames of RFC 9000 section 19 and RFC 9221, under their names.
+pub(crate) static FRAMES: &[Entry] = &[
+    entry("PADDING", &[field("length", Int, Free)]),
+    entry("PING", &[]),
+    entry(
+        "ACK",
+        &[
+            field("ranges", Ranges, Required),
+            field("delay", Span, Free),
+            field("ect0", Int, Missing),
+            field("ect1", Int, Missing),
+            field("ce", Int, Missing),
+        ],
+    ),
+    entry(
+        "RESET_STREAM",
+        &[field("stream", Int, Required), field("code", Int, Required), field("final_size", Int, Required)],
+    ),
+    entry("STOP_SENDING", &[field("stream", Int, Required), field("code", Int, Required)]),
+    entry("CRYPTO", &[field("offset", Int, Free), field("length", Int, Free)]),
+    entry("NEW_TOKEN", &[field("token", Bytes, Required)]),
+    entry(
+        "STREAM",
+        &[
+            field("stream", Int, Required),
+            field("offset", Int, Required),
+            field("length", Int, Required),
+            field("fin", Flag, Missing),
+        ],
+    ),
+    entry("MAX_DATA", &[field("maximum", Int, Required)]),
+    entry("MAX_STREAM_DATA", &[field("stream", Int, Required), field("maximum", Int, Required)]),
+    entry("MAX_STREAMS", &[field("direction", DIRECTION, Required), field("maximum", Int, Required)]),
+    entry("DATA_BLOCKED", &[field("limit", Int, Required)]),
+    entry("STREAM_DATA_BLOCKED", &[field("stream", Int, Required), field("limit", Int, Required)]),
+    entry("STREAMS_BLOCKED", &[field("direction", DIRECTION, Required), field("limit", Int, Required)]),
+    entry(
+        "NEW_CONNECTION_ID",
+        &[
+            field("sequence", Int, Required),
+            field("retire_prior_to", Int, Free),
+            field("id", Bytes, Free),
+            field("token", Bytes, Free),
+        ],
+    ),
+    entry("RETIRE_CONNECTION_ID", &[field("sequence", Int, Required)]),
+    entry("PATH_CHALLENGE", &[field("data", Bytes, Required)]),
+    entry("PATH_RESPONSE", &[field("data", Bytes, Required)]),
+    entry(
+        "CONNECTION_CLOSE",
+        &[field("code", Code, Required), field("frame_type", Int, Free), field("reason", Text, Free)],
+    ),
+    entry("APPLICATION_CLOSE", &[field("code", Int, Required), field("reason", Text, Free)]),
+    entry("HANDSHAKE_DONE", &[]),
+    entry("DATAGRAM", &[field("length", Int, Required)]),
+];
+
+/// What stands in brackets behind the kind of a packet.
+pub(crate) static HEADER: Entry = entry(
+    "packet",
+    &[
+        field("size", Int, Free),
+        field("ecn", Choice(&["not_ect", "ect0", "ect1", "ce"]), Free),
+        field("key_phase", Int, Free),
+        field("spin", Int, Free),
+        field("destination", Bytes, Free),
+        field("source", Bytes, Free),
+        field("token", Bytes, Free),
+        field("from", Text, Free),
+        field("to", Text, Free),
+        field("lost", Flag, Free),
+    ],
+);
+
+/// What the connection tells its application: the events of the endpoint, under their names there.
+pub(crate) static EVENTS: &[Entry] = &[
+    entry("Connected", &[]),
+    entry("Opened", &[field("stream", Int, Required)]),
+    entry("Readable", &[field("stream", Int, Required)]),
+    entry("Writable", &[field("stream", Int, Required)]),
+    entry("Delivered", &[field("stream", Int, Required)]),
+    entry("Stopped", &[field("stream", Int, Required), field("code", Int, Required)]),
+    entry("Reset", &[field("stream", Int, Required), field("code", Int, Required)]),
+    entry(
+        "Closed",
+        &[field("stream", Int, Required), field("sent", Int, Free), field("received", Int, Free)],
+    ),
+    entry("DatagramReadable", &[]),
+    entry("DatagramWritable", &[]),
+    entry("DatagramAcked", &[field("number", Int, Required)]),
+    entry("DatagramLost", &[field("number", Int, Required)]),
+    entry("StreamsAvailable", &[field("direction", DIRECTION, Required)]),
+    entry("Migrated", &[field("local", Text, Free), field("remote", Text, Free)]),
+    entry("PathFailed", &[field("local", Text, Free), field("remote", Text, Free)]),
+    entry("Ended", &[]),
+];
+
+/// What a script lets the application of the endpoint do.
+pub(crate) static CALLS: &[Entry] = &[
+    entry("connect", &[]),
+    entry("open", &[field("direction", DIRECTION, Required)]),
+    entry("write", &[field("stream", Int, Required), field("length", Int, Required)]),
+    entry("finish", &[field("stream", Int, Required)]),
+    entry("reset", &[field("stream", Int, Required), field("code", Int, Required)]),
+    entry("stop", &[field("stream", Int, Required), field("code", Int, Required)]),
+    entry("read", &[field("stream", Int, Required), field("length", Int, Required)]),
+    entry("send_datagram", &[field("length", Int, Required)]),
+    entry("close", &[field("code", Int, Required), field("reason", Text, Free)]),
+    entry("update_keys", &[]),
+    entry(
+        "migrate",
+        &[
+            field("local", Text, Required),
+            field("how", Choice(&["probe", "at_once", "rebound", "silent"]), Required),
+        ],
+    ),
+];
+
+/// The errors of calls.
+pub(crate) const ERRORS: &[&str] = &[
+    "unknown",
+    "wrong_direction",
+    "finished",
+    "stopped",
+    "reset",
+    "limit_reached",
+    "blocked",
+    "closed",
+    "refused",
+];
+
+/// The result of a call, as a field.
+pub(crate) static RESULT: Field = field("result", Outcome, Free);
+
+/// What `check` can look at.
+pub(crate) static GAUGES: Entry = entry(
+    "check",
+    &[
+        field("cwnd", Int, Free),
+        field("bytes_in_flight", Int, Free),
+        field("latest_rtt", Span, Free),
+        field("min_rtt", Span, Free),
+        field("smoothed_rtt", Span, Free),
+        field("rtt_variance", Span, Free),
+        field("packets_lost", Int, Free),
+        field("packets_spuriously_lost", Int, Free),
+        field("packets_dropped", Int, Free),
+        field("probe_timeouts", Int, Free),
+        field("key_updates", Int, Free),
+        field("ce_reported", Int, Free),
+        field("open_streams", Int, Free),
+        field("state", Choice(&["none", "handshake", "established", "closing", "gone"]), Free),
+        field("reason", Choice(REASONS), Free),
+        field("code", Code, Free),
+    ],
+);
+
+/// Why a connection is over.
+pub(crate) const REASONS: &[&str] = &[
+    "none",
+    "local",
+    "transport_error",
+    "peer_application",
+    "peer_transport",
+    "idle_timeout",
+    "version_mismatch",
+    "stateless_reset",
+    "other",
+];
+
+/// The kinds of packets.
+pub(crate) const PACKETS: &[&str] =
+    &["initial", "0rtt", "handshake", "1rtt", "retry", "version_negotiation", "stateless_reset"];
+
+impl Entry {
+    pub(crate) fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// The entry of this name.
+pub(crate) fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry> {
+    table.iter().find(|entry| entry.name == name)
+}

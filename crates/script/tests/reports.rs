@@ -1,0 +1,56 @@
+//! What a script that does not hold says: both traces side by side, and the first difference.
+
+use script::{Script, Verdict};
+
+fn report(text: &str) -> String {
+    let script = Script::parse("x.quic", text).unwrap();
+    match script.run().unwrap() {
+        Verdict::Passed { .. } => panic!("the script holds: {text}"),
+        Verdict::Failed(failure) => failure.to_string(),
+    }
+}
+
+#[test]
+fn a_frame_that_is_not_there_is_shown_beside_what_is() {
+    let text =
+        "handshake rtt 40ms\n+0 open(bidi) = 0\n+0 write(0, 100) // a comment\n+0 > 1rtt STREAM(0, 0, 101)\n";
+    let expected = "\
+x.quic:4: no frame is the STREAM that is expected; there is STREAM(0, offset 0, length 100)
+   line  expected                    | really
+      1  handshake rtt 40ms          | the handshake is over
+      2  +0 open(bidi) = 0           | @0ms = 0
+      3  +0 write(0, 100)            | @0ms = 100
+!     4  +0 > 1rtt STREAM(0, 0, 101) | @0ms > 1rtt #2 STREAM(0, offset 0, length 100)
+";
+    assert_eq!(report(text), expected);
+}
+
+/// Each line of a script can fail, and says how.
+#[test]
+fn every_kind_of_line_bites() {
+    let start = "handshake rtt 40ms\nopen(bidi) = 0\nwrite(0, 100)\n";
+    for (rest, reason) in [
+        ("+1ms > 1rtt STREAM(..)", "sent @0ms, expected between @0.9ms and @1.1ms"),
+        ("> 1rtt STREAM(..)\n+10ms > 1rtt PING", "nothing was sent between @9.9ms and @10.1ms"),
+        ("> initial STREAM(..)", "the packet is 1rtt, not initial"),
+        ("> 1rtt #9 STREAM(..)", "the packet number is 2"),
+        ("> 1rtt [ecn ce] STREAM(..)", "ecn of the packet is not_ect"),
+        ("> 1rtt PING, *", "the packet has no frame PING"),
+        ("> 1rtt", "the packet has a further frame: STREAM(0, offset 0, length 100)"),
+        ("> 1rtt STREAM(0, 0, 100, fin)", "no frame is the STREAM that is expected"),
+        ("> 1rtt STREAM\n& 1rtt PING", "the datagram holds no further packet"),
+        ("silence", "a packet was sent that no line expects"),
+        ("+1ms silence", "a packet was sent that no line expects"),
+        ("", "a packet was sent that no line expects"),
+        ("> 1rtt STREAM\ncheck cwnd 5", "cwnd is 14720"),
+        ("> 1rtt STREAM\nevent Readable(0)", "the connection has not told Readable"),
+        ("> 1rtt STREAM\nwrite(4, 1)", "the call gave unknown"),
+        ("> 1rtt STREAM\nwrite(0, 1) = 5", "the call gave 1"),
+        ("> 1rtt STREAM\n+500ms silence", "a packet was sent that no line expects"),
+        ("> 1rtt STREAM\n+5ms < 1rtt PING\n@1ms write(0, 1)", "this was to happen at @1ms, which is over"),
+    ] {
+        let text = format!("{start}{rest}\n");
+        let found = report(&text);
+        assert!(found.contains(reason), "{rest}: {found}");
+    }
+}
