@@ -4,6 +4,7 @@
 //! It never sees a packet, a stream or a clock. To add one: write its file, add its line to [`CONTROLLERS`].
 
 mod newreno;
+mod none;
 mod pacer;
 mod rate;
 mod rtt;
@@ -138,7 +139,7 @@ pub struct Setup {
 pub type Build = fn(&Arguments, Setup) -> Box<dyn Controller>;
 
 /// The controllers.
-pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW];
+pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, none::ROW];
 
 /// The room of the controllers as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

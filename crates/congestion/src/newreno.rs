@@ -21,6 +21,12 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
         },
         Parameter {
+            name: "increase",
+            kind: Kind::Choice(&["exact", "approximate"]),
+            default: Default::Is("\"exact\""),
+            about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
+        },
+        Parameter {
             name: "pacing",
             kind: Kind::Flag,
             default: Default::Is("true"),
@@ -48,6 +54,8 @@ pub struct NewReno {
     setup: Setup,
     beta: f64,
     minimum_window: u64,
+    /// Whether the growth in congestion avoidance is counted in bytes.
+    exact: bool,
     /// Pacing gains in slow start and afterwards, in thousandths; `None`: unpaced.
     gains: Option<(u64, u64)>,
     window: u64,
@@ -70,6 +78,7 @@ impl NewReno {
             setup,
             beta: arguments.number("beta"),
             minimum_window,
+            exact: arguments.text("increase") == "exact",
             gains: arguments.flag("pacing").then(|| (gain("pacing_gain_slow_start"), gain("pacing_gain"))),
             window: setup.initial_window.max(minimum_window),
             ssthresh: u64::MAX,
@@ -94,6 +103,16 @@ impl NewReno {
             Rate::from_bits_per_sec((u128::from(base) * u128::from(gain) / 1000).min(u64::MAX.into()) as u64)
         });
         self.allowance = Allowance { window: self.window, pacing };
+    }
+
+    /// B.5: each acknowledged packet adds its share of a datagram, of the window as it is then.
+    fn approximate(&mut self, mut acked: u64) {
+        let datagram = self.setup.max_datagram_size;
+        while acked > 0 {
+            let packet = acked.min(datagram);
+            self.window += datagram * packet / self.window;
+            acked -= packet;
+        }
     }
 
     /// B.6: once per round trip, whatever the number of losses or marks in it.
@@ -133,10 +152,14 @@ impl Controller for NewReno {
         }
         if !self.in_slow_start() {
             // 7.3.3: one datagram for each window acknowledged.
-            self.credit += acked;
-            while self.credit >= self.window {
-                self.credit -= self.window;
-                self.window += self.setup.max_datagram_size;
+            if self.exact {
+                self.credit += acked;
+                while self.credit >= self.window {
+                    self.credit -= self.window;
+                    self.window += self.setup.max_datagram_size;
+                }
+            } else {
+                self.approximate(acked);
             }
         }
         self.allow();
@@ -206,9 +229,13 @@ mod tests {
         Setup { max_datagram_size: 1000, initial_window: 10_000, initial_rtt: Duration::from_millis(333) };
 
     fn sender() -> NewReno {
+        growing("exact")
+    }
+    fn growing(increase: &str) -> NewReno {
         let arguments = Arguments(vec![
             ("beta", Value::Number(0.5)),
             ("minimum_window", Value::Integer(2)),
+            ("increase", Value::Text(increase.to_owned())),
             ("pacing", Value::Flag(true)),
             ("pacing_gain_slow_start", Value::Number(2.0)),
             ("pacing_gain", Value::Number(1.25)),
@@ -243,6 +270,19 @@ mod tests {
             newest_sent_at: at(sent),
             bytes_in_flight: 0,
         });
+    }
+
+    /// RFC 9002 B.5: congestion_window += max_datagram_size * acked_bytes / congestion_window, packet by packet.
+    #[test]
+    fn the_approximate_increase_falls_short_of_a_datagram_for_each_window() {
+        let mut s = growing("approximate");
+        lose(&mut s, 50, 40);
+        assert_eq!(s.allowance().window, 5_000);
+        // 5000 + 200, + 192, + 185, + 179, + 173.
+        ack(&mut s, 100, 60, 5_000);
+        assert_eq!(s.allowance().window, 5_929);
+        ack(&mut s, 110, 70, 500);
+        assert_eq!(s.allowance().window, 5_929 + 84);
     }
 
     #[test]

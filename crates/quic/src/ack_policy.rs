@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn every_second_packet_and_all_that_is_out_of_order() {
-        let mut policy = EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25) });
+        let mut policy =
+            EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
         let packet =
             Received { now: Time::ZERO, out_of_order: false, congestion_experienced: false, waiting: 1 };
         assert_eq!(policy.on_received(&packet), When::Within(Duration::from_millis(25)));

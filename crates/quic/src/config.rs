@@ -85,6 +85,12 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "longest delay of an acknowledgement: transport parameter max_ack_delay (RFC 9000 section 18.2)",
     },
     Parameter {
+        name: "ack_bundling",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether an ACK frame goes along with other frames also when only packets came that elicit none",
+    },
+    Parameter {
         name: "ack_delay_exponent",
         kind: Kind::Integer(0, 20),
         default: Default::Is("3"),
@@ -125,6 +131,12 @@ pub static PARAMETERS: &[Parameter] = &[
         kind: WINDOWS,
         default: Default::Is("\"16 MB\""),
         about: "credit of each unidirectional stream that the peer opens",
+    },
+    Parameter {
+        name: "credit_threshold",
+        kind: Kind::Number(0.0, 1.0),
+        default: Default::Is("0.5"),
+        about: "share of a credit: when no more than that is left, the peer is given more by MAX_DATA and MAX_STREAM_DATA (RFC 9000 section 4.2)",
     },
     Parameter {
         name: "initial_max_streams_bidi",
@@ -244,6 +256,8 @@ pub struct AckOptions {
     pub ratio: u64,
     /// The longest delay.
     pub max_delay: Duration,
+    /// Whether an ACK frame goes along with others although none is owed.
+    pub bundling: bool,
 }
 
 /// The version of a client's first packet: the option `first_version`.
@@ -288,6 +302,7 @@ pub struct Config {
     pub initial_max_stream_data_bidi_local: Size,
     pub initial_max_stream_data_bidi_remote: Size,
     pub initial_max_stream_data_uni: Size,
+    pub credit_threshold: f64,
     pub initial_max_streams_bidi: u64,
     pub initial_max_streams_uni: u64,
     pub active_connection_id_limit: u64,
@@ -355,6 +370,7 @@ impl From<&Arguments> for Config {
             ack: AckOptions {
                 ratio: arguments.integer("ack_ratio"),
                 max_delay: arguments.duration("max_ack_delay"),
+                bundling: arguments.flag("ack_bundling"),
             },
             ack_delay_exponent: arguments.integer("ack_delay_exponent") as u8,
             max_idle_timeout: arguments.duration("max_idle_timeout"),
@@ -363,6 +379,7 @@ impl From<&Arguments> for Config {
             initial_max_stream_data_bidi_local: arguments.size("initial_max_stream_data_bidi_local"),
             initial_max_stream_data_bidi_remote: arguments.size("initial_max_stream_data_bidi_remote"),
             initial_max_stream_data_uni: arguments.size("initial_max_stream_data_uni"),
+            credit_threshold: arguments.number("credit_threshold"),
             initial_max_streams_bidi: arguments.integer("initial_max_streams_bidi"),
             initial_max_streams_uni: arguments.integer("initial_max_streams_uni"),
             active_connection_id_limit: arguments.integer("active_connection_id_limit"),

@@ -3,7 +3,7 @@
 use crate::assemble::Payload;
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
-use crate::stream::RecvHalf;
+use crate::stream::{RecvHalf, Window};
 use tls::Session;
 use units::Time;
 use wire::{Code, Data};
@@ -30,7 +30,7 @@ impl CryptoStream {
             next: 0,
             acked: RangeSet::new(),
             lost: RangeSet::new(),
-            recv: RecvHalf::new(MAX_BUFFERED),
+            recv: RecvHalf::new(Window { size: MAX_BUFFERED, threshold: MAX_BUFFERED }),
         }
     }
 

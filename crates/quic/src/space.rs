@@ -2,6 +2,7 @@
 //! (RFC 9000 section 12.3).
 
 use crate::ack_policy::{AckPolicy, Received, When};
+use crate::config::AckOptions;
 use crate::handshake::CryptoStream;
 use crate::ranges::RangeSet;
 use crate::sent::SentPackets;
@@ -53,6 +54,10 @@ pub(crate) struct ReceivedPackets {
     /// Ack-eliciting packets since the last ACK frame that was sent.
     waiting: u64,
     ack_at: Option<Time>,
+    /// Whether an ACK frame goes along with others for packets that elicit none.
+    bundles: bool,
+    /// Whether such a packet came since the last ACK frame.
+    has_news: bool,
     ce_count: u64,
     ect0_count: u64,
     ect1_count: u64,
@@ -95,6 +100,7 @@ impl ReceivedPackets {
         }
         // RFC 9000-13.2.1-4.
         if !ack_eliciting {
+            self.has_news |= self.bundles;
             return;
         }
         self.waiting += 1;
@@ -128,7 +134,7 @@ impl ReceivedPackets {
     /// Whether an ACK frame may go along with other frames.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
-        self.ack_at.is_some()
+        self.ack_at.is_some() || self.has_news
     }
     /// When an ACK frame must be sent at the latest.
     #[inline]
@@ -150,6 +156,7 @@ impl ReceivedPackets {
         // RFC 9000-13.2.1-3: nothing is owed any more.
         self.waiting = 0;
         self.ack_at = None;
+        self.has_news = false;
     }
     /// The peer has our ACK frame up to `largest`: it need not hear of these again (RFC 9000 section 13.2.4).
     #[inline]
@@ -180,6 +187,12 @@ pub(crate) struct Space {
 }
 
 impl Space {
+    /// With these options of acknowledgements.
+    pub(crate) fn with_options(ack: &AckOptions) -> Space {
+        let received = ReceivedPackets { bundles: ack.bundling, ..ReceivedPackets::default() };
+        Space { received, ..Space::new() }
+    }
+
     pub(crate) fn new() -> Space {
         Space {
             keys: None,
@@ -200,7 +213,6 @@ impl Space {
 mod tests {
     use super::*;
     use crate::ack_policy::EveryNth;
-    use crate::config::AckOptions;
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -209,7 +221,8 @@ mod tests {
     /// RFC 9000-13.2.5-1.
     #[test]
     fn acks_are_due_by_the_policy() {
-        let mut policy = EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25) });
+        let mut policy =
+            EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
         let mut received = ReceivedPackets::default();
         let mut note = |received: &mut ReceivedPackets, ms, number, eliciting| {
             received.note(at(ms), number, eliciting, wire::Ecn::NotEct, Some(&mut policy));
@@ -227,6 +240,20 @@ mod tests {
         note(&mut received, 4, 3, true);
         assert!(received.is_due(at(4)), "out of order");
         assert_eq!(received.delay(at(10)), Duration::from_millis(7), "counted from the largest");
+    }
+
+    /// The INET paper, section III-C: such packets are acknowledged along with what is sent anyway, and never on their own.
+    #[test]
+    fn packets_that_elicit_none_may_be_acknowledged_along_with_others() {
+        for bundling in [false, true] {
+            let ack = AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling };
+            let mut received = Space::with_options(&ack).received;
+            received.note(at(0), 0, false, wire::Ecn::NotEct, Some(&mut EveryNth::new(&ack)));
+            assert_eq!(received.is_waiting(), bundling);
+            assert!(!received.is_due(at(1_000_000)) && received.deadline().is_none());
+            received.note_ack_sent();
+            assert!(!received.is_waiting());
+        }
     }
 
     /// RFC 9000-13.2.3-1, 9000-13.2.3-2.

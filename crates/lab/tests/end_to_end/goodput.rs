@@ -86,3 +86,37 @@ fn every_way_of_protection_and_every_version_of_ip_takes_what_its_headers_allow(
         assert!(goodput < allowed && steady > allowed * 0.97, "{sets:?}: {goodput}, {steady}, {allowed}");
     }
 }
+
+/// Without congestion control on a link without limits, flow control lets one credit through in each round trip, however
+/// early the receiver gives more: what was given then comes a part of a round trip earlier, and is less. Credit / RTT, for the
+/// stream and for the whole connection (INET paper, section IV-C).
+#[test]
+fn flow_control_alone_lets_one_credit_through_in_a_round_trip() {
+    for (credit, which) in [(65_000.0, "initial_max_stream_data_bidi_local"), (140_000.0, "initial_max_data")]
+    {
+        for (rtt_ms, threshold) in [(2, "0.5"), (20, "0.5"), (20, "0.9"), (60, "0.25"), (60, "0")] {
+            let sets = [
+                "link.cell.both.rate=unlimited".to_owned(),
+                format!("link.cell.both.delay={} ms", rtt_ms / 2),
+                "flow.get.transport.controller=none".to_owned(),
+                format!("flow.get.transport.{which}={credit} B"),
+                format!("flow.get.transport.credit_threshold={threshold}"),
+                "flow.get.application.size=5 MB".to_owned(),
+                "duration=8 s".to_owned(),
+            ];
+            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            let run = run(&scenario(ONE_LINK, &sets));
+            let get = run.connection("get");
+            assert_eq!((&get["completed"], &get["packets_lost"]), (&true.into(), &0.into()));
+            let seconds = get["completion_s"].as_f64().unwrap();
+            // The handshake and the request take two round trips, and the last credit half of one.
+            let rtt = f64::from(rtt_ms) / 1000.0;
+            let rounds = (seconds - 2.0 * rtt) / rtt;
+            let expected = 5_000_000.0 / credit;
+            assert!(
+                (rounds / expected - 1.0).abs() < 0.03,
+                "{which} {rtt_ms} ms {threshold}: {rounds} {expected}"
+            );
+        }
+    }
+}

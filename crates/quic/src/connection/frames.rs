@@ -90,7 +90,8 @@ impl Connection {
             Frame::MaxData { maximum } => self.streams.on_max_data(now, maximum),
             Frame::MaxStreamData { id, maximum } => return self.streams.on_max_stream_data(now, id, maximum),
             Frame::MaxStreams { direction, maximum } => self.streams.on_max_streams(direction, maximum),
-            Frame::DataBlocked { .. } | Frame::StreamsBlocked { .. } => {}
+            Frame::DataBlocked { .. } => self.streams.on_data_blocked(),
+            Frame::StreamsBlocked { .. } => {}
             Frame::StreamDataBlocked { id, .. } => return self.streams.on_stream_data_blocked(id),
             Frame::NewConnectionId { sequence, retire_prior_to, id, token } => {
                 return self.on_new_id(now, NumberedId { sequence, id, token }, retire_prior_to);

@@ -228,7 +228,7 @@ impl Connection {
             version: origin.version,
             versions,
             early_spaces: [Some(initial), Some(Box::new(Space::new()))],
-            data: Space::new(),
+            data: Space::with_options(&config.ack),
             write_level: SpaceKind::Initial,
             ack_policy: Box::new(EveryNth::new(&config.ack)),
             key_phases: KeyPhases::new(config.key_update_after),

@@ -39,19 +39,34 @@ impl Credit {
     }
 }
 
+/// How much credit there is at a time, and how little of it is left when more is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) size: u64,
+    pub(crate) threshold: u64,
+}
+
+impl Window {
+    /// More is given when no more than this share is left.
+    pub(crate) fn new(size: units::Size, share: f64) -> Window {
+        let size = size.as_bytes();
+        Window { size, threshold: (size as f64 * share) as u64 }
+    }
+}
+
 /// What this side lets the peer send.
 #[derive(Debug)]
 pub(crate) struct Grant {
     limit: u64,
-    window: u64,
+    window: Window,
     received: u64,
     consumed: u64,
     update_pending: bool,
 }
 
 impl Grant {
-    pub(crate) fn new(window: u64) -> Grant {
-        Grant { limit: window, window, received: 0, consumed: 0, update_pending: false }
+    pub(crate) fn new(window: Window) -> Grant {
+        Grant { limit: window.size, window, received: 0, consumed: 0, update_pending: false }
     }
     /// So many more bytes have come.
     #[inline]
@@ -63,20 +78,24 @@ impl Grant {
             false => Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "data beyond MAX_DATA")),
         }
     }
-    /// So many bytes were read or given up. Gives whether half of the window is used and MAX_DATA is to be sent.
+    /// So many bytes were read or given up. Gives whether so little of the window is left that MAX_DATA is to be sent.
     #[inline]
     pub(crate) fn consume(&mut self, bytes: u64) -> bool {
         self.consumed += bytes;
         // What broke the limit, and with that ended the connection, can still be read.
-        self.limit.saturating_sub(self.consumed) <= self.window / 2 && self.ask()
+        self.limit.saturating_sub(self.consumed) <= self.window.threshold && self.ask()
     }
     /// Asks for MAX_DATA to be sent; `false` if that was asked already.
     pub(crate) fn ask(&mut self) -> bool {
         !std::mem::replace(&mut self.update_pending, true)
     }
+    /// Whether MAX_DATA would tell of any more credit.
+    pub(crate) fn has_more_to_give(&self) -> bool {
+        self.next_limit() > self.limit
+    }
     /// What MAX_DATA is to tell.
     pub(crate) fn next_limit(&self) -> u64 {
-        self.limit.max(self.consumed + self.window).min(wire::varint::MAX)
+        self.limit.max(self.consumed + self.window.size).min(wire::varint::MAX)
     }
     /// MAX_DATA was sent.
     pub(crate) fn raise(&mut self) {
@@ -91,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_window_is_granted_anew_when_half_of_it_is_used() {
-        let mut grant = Grant::new(100);
+        let mut grant = Grant::new(Window::new(units::Size::from_bytes(100), 0.5));
         grant.receive(100).unwrap();
         assert!(!grant.consume(49));
         assert!(grant.consume(1) && !grant.consume(0), "asked once");
@@ -100,6 +119,16 @@ mod tests {
         grant.receive(50).unwrap();
         assert_eq!(grant.receive(1).unwrap_err().code, Code::FLOW_CONTROL_ERROR);
         grant.consume(101);
+    }
+
+    #[test]
+    fn the_threshold_says_how_little_is_left() {
+        for (share, left) in [(0.0, 0), (0.25, 25), (0.9, 90), (1.0, 100)] {
+            let mut grant = Grant::new(Window::new(units::Size::from_bytes(100), share));
+            grant.receive(100).unwrap();
+            let asked = (0..=100).find(|read| grant.consume(u64::from(*read > 0))).map(|read| 100 - read);
+            assert_eq!(asked, Some(left), "{share}");
+        }
     }
 
     #[test]

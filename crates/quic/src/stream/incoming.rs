@@ -174,9 +174,23 @@ impl Streams {
         }
     }
 
-    /// STREAM_DATA_BLOCKED (19.13): nothing to do but to check that it may come.
+    /// STREAM_DATA_BLOCKED (19.13): what was read since the last credit is given back, though it is less than the threshold.
     pub(crate) fn on_stream_data_blocked(&mut self, id: StreamId) -> Result<(), TransportError> {
         self.check_receives(id)?;
-        self.resolve(id).map(|_| ())
+        self.resolve(id)?;
+        if let Some(half) = self.recv_half(id)
+            && half.has_more_to_give()
+            && !std::mem::replace(&mut half.update_pending, true)
+        {
+            self.control.push_back(SentFrame::MaxStreamData { id });
+        }
+        Ok(())
+    }
+
+    /// DATA_BLOCKED (19.12): the same for the connection.
+    pub(crate) fn on_data_blocked(&mut self) {
+        if self.grant.has_more_to_give() && self.grant.ask() {
+            self.control.push_back(SentFrame::MaxData);
+        }
     }
 }

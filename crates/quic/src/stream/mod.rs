@@ -18,6 +18,7 @@ use crate::error::StreamError;
 use crate::event::Event;
 use crate::schedule::{Priority, Scheduler};
 use crate::sent::SentFrame;
+pub(crate) use flow::Window;
 use flow::{Credit, Grant};
 
 use send::SendHalf;
@@ -93,7 +94,7 @@ pub(crate) struct Streams {
     /// Credits for new streams' sending halves: bidirectional of ours, bidirectional of the peer, unidirectional.
     send_credits: [u64; 3],
     /// Windows of new streams' receiving halves: the same order.
-    recv_windows: [u64; 3],
+    recv_windows: [Window; 3],
     send_buffer: u64,
     scheduler: Box<dyn Scheduler>,
     /// Streams whose new data waits for credit of the connection.
@@ -112,6 +113,7 @@ fn direction_index(direction: Direction) -> usize {
 
 impl Streams {
     pub(crate) fn new(side: Side, config: &Config, scheduler: Box<dyn Scheduler>) -> Streams {
+        let window = |size| Window::new(size, config.credit_threshold);
         let counts = |window| Counts { peer_may_open: window, window, ..Counts::default() };
         Streams {
             side,
@@ -120,12 +122,12 @@ impl Streams {
             tables: Default::default(),
             counts: [counts(config.initial_max_streams_bidi), counts(config.initial_max_streams_uni)],
             credit: Credit::default(),
-            grant: Grant::new(config.initial_max_data.as_bytes()),
+            grant: Grant::new(window(config.initial_max_data)),
             send_credits: [0; 3],
             recv_windows: [
-                config.initial_max_stream_data_bidi_local.as_bytes(),
-                config.initial_max_stream_data_bidi_remote.as_bytes(),
-                config.initial_max_stream_data_uni.as_bytes(),
+                window(config.initial_max_stream_data_bidi_local),
+                window(config.initial_max_stream_data_bidi_remote),
+                window(config.initial_max_stream_data_uni),
             ],
             send_buffer: config.send_buffer.as_bytes(),
             scheduler,
@@ -297,7 +299,7 @@ impl Streams {
             Reading::Discard => half.discard(),
         };
         self.stats.read_bytes += read.bytes;
-        // RFC 9000-4.2-1: by what was read, and never because the peer says that it is blocked.
+        // RFC 9000-4.2-1: by what was read, without waiting for the peer to say that it is blocked.
         if !half.update_pending && half.wants_update() {
             half.update_pending = true;
             self.control.push_back(SentFrame::MaxStreamData { id });

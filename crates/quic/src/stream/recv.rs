@@ -2,6 +2,7 @@
 
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
+use crate::stream::Window;
 use std::collections::VecDeque;
 use std::ops::Range;
 use wire::{Code, Data};
@@ -55,7 +56,7 @@ pub(crate) struct RecvHalf {
     highest: u64,
     /// MAX_STREAM_DATA: what the peer was told.
     pub limit: u64,
-    window: u64,
+    window: Window,
     final_size: Option<u64>,
     reset: Option<u64>,
     /// The code with which the application asked the peer to stop.
@@ -68,7 +69,7 @@ pub(crate) struct RecvHalf {
 }
 
 impl RecvHalf {
-    pub(crate) fn new(window: u64) -> RecvHalf {
+    pub(crate) fn new(window: Window) -> RecvHalf {
         RecvHalf {
             received: RangeSet::new(),
             chunks: VecDeque::new(),
@@ -77,7 +78,7 @@ impl RecvHalf {
             join_at: MAX_PIECES,
             read: 0,
             highest: 0,
-            limit: window,
+            limit: window.size,
             window,
             final_size: None,
             reset: None,
@@ -347,14 +348,18 @@ impl RecvHalf {
         self.highest - std::mem::replace(&mut self.read, self.highest)
     }
 
-    /// Whether half of the window is used, so that it is time for more credit.
+    /// Whether little of the window is left, so that it is time for more credit.
     #[inline]
     pub(crate) fn wants_update(&self) -> bool {
-        self.final_size.is_none() && self.stopped.is_none() && self.limit - self.read <= self.window / 2
+        self.final_size.is_none() && self.stopped.is_none() && self.limit - self.read <= self.window.threshold
+    }
+    /// Whether MAX_STREAM_DATA would tell of any more credit.
+    pub(crate) fn has_more_to_give(&self) -> bool {
+        self.final_size.is_none() && self.stopped.is_none() && self.next_limit() > self.limit
     }
     /// What MAX_STREAM_DATA is to tell: a window beyond what was read.
     pub(crate) fn next_limit(&self) -> u64 {
-        self.limit.max(self.read + self.window).min(wire::varint::MAX)
+        self.limit.max(self.read + self.window.size).min(wire::varint::MAX)
     }
     /// MAX_STREAM_DATA was sent.
     pub(crate) fn raise_limit(&mut self) {
@@ -372,6 +377,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn window(bytes: u64) -> Window {
+        Window::new(units::Size::from_bytes(bytes), 0.5)
+    }
     fn text(start: u64, end: u64) -> Vec<u8> {
         (start..end).map(|i| (i * 7 + i / 256) as u8).collect()
     }
@@ -382,7 +390,7 @@ mod tests {
             pieces in prop::collection::vec((0u64..200, 1u64..40), 1..60),
             reads in prop::collection::vec(1usize..50, 60),
         ) {
-            let mut half = RecvHalf::new(1000);
+            let mut half = RecvHalf::new(window(1000));
             let mut out = Vec::new();
             let mut buffer = [0; 64];
             for ((start, length), read) in pieces.into_iter().zip(reads) {
@@ -406,7 +414,7 @@ mod tests {
 
     #[test]
     fn virtual_and_real_bytes_mix() {
-        let mut half = RecvHalf::new(1000);
+        let mut half = RecvHalf::new(window(1000));
         let mut real = vec![0; 10];
         wire::pattern::fill(10, &mut real);
         half.on_data(0, Data::Virtual { length: 10 }, false).unwrap();
@@ -419,7 +427,7 @@ mod tests {
 
     #[test]
     fn skipped_bytes_are_read_as_much_as_others() {
-        let mut half = RecvHalf::new(1000);
+        let mut half = RecvHalf::new(window(1000));
         half.on_data(0, Data::Bytes(&text(0, 30)), false).unwrap();
         half.on_data(30, Data::Virtual { length: 100 }, false).unwrap();
         half.on_data(140, Data::Bytes(&text(140, 150)), true).unwrap();
@@ -437,7 +445,7 @@ mod tests {
 
     #[test]
     fn credits_and_final_sizes_are_enforced() {
-        let mut half = RecvHalf::new(100);
+        let mut half = RecvHalf::new(window(100));
         let code = |result: Result<u64, TransportError>| result.unwrap_err().code;
         assert_eq!(code(half.on_data(90, Data::Bytes(&[0; 11]), false)), Code::FLOW_CONTROL_ERROR);
         assert_eq!(half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap(), 50);
@@ -453,7 +461,7 @@ mod tests {
 
     #[test]
     fn a_reset_counts_though_all_data_came_but_not_if_the_end_came_too() {
-        let mut half = RecvHalf::new(100);
+        let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap();
         assert_eq!(half.on_reset(7, 50).unwrap(), 0);
         assert_eq!(half.reset_code(), Some(7));
@@ -461,7 +469,7 @@ mod tests {
 
     #[test]
     fn half_the_window_used_asks_for_more() {
-        let mut half = RecvHalf::new(100);
+        let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Virtual { length: 49 }, false).unwrap();
         half.discard();
         assert!(!half.wants_update());
