@@ -8,6 +8,7 @@ mod recorder;
 mod run;
 pub mod scenario;
 mod summary;
+pub mod sweep;
 mod world;
 
 pub use error::RunError;

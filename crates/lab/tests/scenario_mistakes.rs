@@ -41,12 +41,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, node, link, flow (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, node, link, flow, sweep (did you mean "seed"?)"#,
     ),
     mistake(
         "seed = 1",
         "velocity = 1",
-        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, node, link, flow"#,
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, node, link, flow, sweep"#,
     ),
     mistake(
         r#"delay = "20 ms""#,

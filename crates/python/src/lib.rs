@@ -8,6 +8,7 @@ mod error;
 #[cfg(target_os = "linux")]
 mod relay;
 mod scenario;
+mod sweep;
 mod table;
 mod watch;
 #[cfg(target_os = "linux")]
@@ -25,6 +26,8 @@ mod _quiclab {
     use crate::relay::relay;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::sweep::{FinishedSweep, Sweep};
     #[pymodule_export]
     use crate::table::Table;
     #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ use crate::arrow::{self, Field, Source, Values, Words};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
-use trace::columns::{Column, Data};
+use trace::columns::{Bitmap, Data};
 
 /// A finished table.
 struct Finished(trace::columns::Table);
@@ -15,12 +15,33 @@ impl Source for Finished {
     }
 
     fn fields(&self) -> Vec<Field<'_>> {
-        self.0.columns.iter().map(field).collect()
+        self.0
+            .columns
+            .iter()
+            .map(|column| field(column.name, &column.data, column.validity.as_ref()))
+            .collect()
     }
 }
 
-fn field(column: &Column) -> Field<'_> {
-    let values = match &column.data {
+/// Rows of a table of a sweep.
+struct Piece(lab::sweep::Table);
+
+impl Source for Piece {
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn fields(&self) -> Vec<Field<'_>> {
+        self.0
+            .columns
+            .iter()
+            .map(|column| field(&column.name, &column.data, column.validity.as_ref()))
+            .collect()
+    }
+}
+
+fn field<'a>(name: &'a str, data: &'a Data, validity: Option<&'a Bitmap>) -> Field<'a> {
+    let values = match data {
         Data::F64(values) => Values::F64(values),
         Data::U64(values) => Values::U64(values),
         Data::U32(values) => Values::U32(values),
@@ -30,7 +51,7 @@ fn field(column: &Column) -> Field<'_> {
             Values::Text(&text.codes, Words { offsets: text.words.offsets(), bytes: text.words.bytes() })
         }
     };
-    Field { name: column.name, values, validity: column.validity.as_ref().map(|bits| bits.as_bytes()) }
+    Field { name, values, validity: validity.map(Bitmap::as_bytes) }
 }
 
 /// A table of a run. Anything that reads Arrow takes it without copying: `pyarrow.table(table)`.
@@ -45,6 +66,11 @@ impl Table {
     /// The class around a finished table.
     pub(crate) fn new(table: trace::columns::Table) -> Table {
         Table { name: table.name, note: table.note(), source: Arc::new(Finished(table)) }
+    }
+
+    /// The class around rows of a table of a sweep.
+    pub(crate) fn of_sweep(name: &'static str, table: lab::sweep::Table) -> Table {
+        Table { name, note: None, source: Arc::new(Piece(table)) }
     }
 }
 

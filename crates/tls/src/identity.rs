@@ -121,7 +121,8 @@ pub(crate) fn public_key(certificate: &CertificateDer<'_>) -> Result<Vec<u8>, ru
     Ok(ParsedCertificate::try_from(certificate)?.subject_public_key_info().to_vec())
 }
 
-pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+/// SHA-256 (FIPS 180-4).
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut out = [0; 32];
     out.copy_from_slice(ring::digest::digest(&ring::digest::SHA256, bytes).as_ref());
     out

@@ -49,7 +49,7 @@ pub use certificate::LARGEST_CHAIN;
 pub use context::{Context, LARGEST_PARAMETERS};
 pub use endpoint_key::EndpointKey;
 pub use error::{Alert, Error};
-pub use identity::{Identity, base64};
+pub use identity::{Identity, base64, sha256};
 pub use key_log::Secret;
 pub use keys::{
     DirectionalKeys, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH,

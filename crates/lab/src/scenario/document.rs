@@ -4,15 +4,15 @@ use super::error::ScenarioError;
 use super::model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
 use super::names::{self, Names};
 use super::read::{Reader, Section};
-use super::sections::{BACKWARD, BOTH, FLOW, FORWARD, LINK, NODE, RECORD, TOP, TRANSPORT};
+use super::sections::{BACKWARD, BOTH, FLOW, FORWARD, LINK, NODE, RECORD, SWEEP_TABLE, TOP, TRANSPORT};
 use super::source::{listed, quoted};
 use super::tree::{Entry, Item, Node as Toml};
 use std::collections::BTreeSet;
 use units::Duration;
 use units::parameter::{Arguments, Value};
 
-/// The tables and arrays of tables of a document.
-const TABLES: [&str; 6] = ["record", "tls", TRANSPORT, "node", "link", "flow"];
+/// The tables and arrays of tables of a document. That of a sweep was taken out before.
+const TABLES: [&str; 7] = ["record", "tls", TRANSPORT, "node", "link", "flow", SWEEP_TABLE];
 /// The most flows: as many as `lab` has ports for.
 pub const MAX_FLOWS: usize = 30_000;
 

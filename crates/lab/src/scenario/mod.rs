@@ -35,6 +35,20 @@
 //! initial_window = 32
 //! ```
 //!
+//! A `[sweep]` table beside them varies values by their paths ([`Template`]); a single run leaves it alone, but it is
+//! read as strictly.
+//!
+//! ```toml
+//! [sweep]
+//! repetitions = 10
+//! flow.download.transport.ack_ratio = [1, 2, 10]
+//! link.cell.delay = { from = "10 ms", to = "100 ms", step = "30 ms" }
+//!
+//! [[sweep.zip]]                 # these vary together
+//! link.cell.forward.rate = ["1 Mbit/s", "10 Mbit/s"]
+//! link.cell.forward.queue = ["20 packets", "100 packets"]
+//! ```
+//!
 //! A component is the word of its row (`"newreno"`: all defaults), a table with the word as its `type`, or, where the
 //! room has a shorthand, a bare value: `loss = "1 %"`. Nodes are declared all, with `[[node]]`, or not at all.
 //!
@@ -48,11 +62,15 @@ mod kind;
 mod model;
 mod names;
 mod nearest;
+mod quantity;
+mod range;
 mod read;
 mod rooms;
 mod sections;
 mod set;
 mod source;
+mod sweep;
+mod template;
 mod tree;
 mod write;
 
@@ -61,10 +79,12 @@ pub use document::MAX_FLOWS;
 pub use error::ScenarioError;
 pub use model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
 pub use nearest::nearest;
+pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use sections::RECORD;
+pub use sweep::{Axis, Group, MAX_RUNS, Plan, Seeds};
+pub use template::Template;
 
-use read::Reader;
 use source::Source;
 use std::io::Read;
 use std::path::Path;
@@ -77,10 +97,7 @@ impl Scenario {
     /// # Errors
     /// The first mistake.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
-        let source = Source { origin, text, sets };
-        let mut document = tree::document(&source)?;
-        set::apply(&mut document, &source)?;
-        document::read(&mut Reader::new(source, &rooms(), rooms::check), &document)
+        template::read(&Source { origin, text, sets }).map(|(scenario, ..)| scenario)
     }
 
     /// Reads a scenario file, at most 16 MiB long.

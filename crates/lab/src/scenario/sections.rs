@@ -67,6 +67,32 @@ pub static RECORD: &[Parameter] = &[
     },
 ];
 
+/// The table of a sweep, and the array of tables in it.
+pub(super) const SWEEP_TABLE: &str = "sweep";
+pub(super) const ZIP: &str = "zip";
+
+/// What `[sweep]` admits beside the paths that it varies.
+pub(super) static SWEEP: &[Parameter] = &[
+    Parameter {
+        name: "repetitions",
+        kind: Kind::Integer(1, 1_000_000),
+        default: Default::Is("1"),
+        about: "how often each combination of values is run, with seeds of its own",
+    },
+    Parameter {
+        name: "seeds",
+        kind: Kind::Choice(&["independent", "paired"]),
+        default: Default::Is("\"independent\""),
+        about: "seeds of each combination, or the same ones for all (common random numbers)",
+    },
+    Parameter {
+        name: "series",
+        kind: Kind::List(&Kind::Choice(&["connection", "gauge", "queue", "rate"])),
+        default: Default::Is("[]"),
+        about: "tables of each run whose time series are kept",
+    },
+];
+
 /// What `[[node]]` admits.
 pub(super) static NODE: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the node" },
@@ -154,6 +180,11 @@ pub(super) fn room() -> Room {
             row("link", "[[link]]: a link; options of both directions stand here too, or in `both`", LINK),
             row("direction", "[link.forward], [link.backward]: one direction of a link", network::LINK),
             row("flow", "[[flow]]: an application over one connection", FLOW),
+            row(
+                SWEEP_TABLE,
+                "[sweep]: which paths are varied, as lists or ranges; how often all is run",
+                SWEEP,
+            ),
         ],
         shorthand: None,
     }

@@ -70,8 +70,18 @@ fn split(set: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
+/// The keys of a path, as they stand before the equals sign.
+pub(super) fn path(path: &str) -> Option<Vec<String>> {
+    split(&format!("{path}=")).map(|(keys, _)| keys)
+}
+
 /// Puts the value at the path. The error says how many keys of the path are concerned.
-fn put(document: &mut Item, path: &[String], value: Item, place: Place) -> Result<(), (usize, String)> {
+pub(super) fn put(
+    document: &mut Item,
+    path: &[String],
+    value: Item,
+    place: Place,
+) -> Result<(), (usize, String)> {
     let mut at = document;
     for (depth, key) in path.iter().enumerate() {
         at = step(at, key, place).map_err(|problem| (depth + 1, problem))?;

@@ -109,7 +109,7 @@ impl Words {
         std::str::from_utf8(&self.bytes[start as usize..end as usize]).ok()
     }
     /// The code of a word, which is added if it is new.
-    pub(super) fn code(&mut self, word: &str) -> u32 {
+    pub fn code(&mut self, word: &str) -> u32 {
         // What is written twice in a row, as most things in a trace are, is not looked up.
         if self.get_bytes(self.last) == Some(word.as_bytes()) {
             return self.last;

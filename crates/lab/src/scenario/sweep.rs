@@ -1,0 +1,288 @@
+//! The `[sweep]` table: which values of the scenario are varied, and how often each combination is run.
+
+use super::error::ScenarioError;
+use super::nearest::nearest;
+use super::quantity::{Quantity, Unit, label};
+use super::range::{self, MAX_VALUES};
+use super::read::{Reader, Section};
+use super::sections::{SWEEP, SWEEP_TABLE as KEY, ZIP};
+use super::set;
+use super::source::{Place, one_of, quoted, suggestion};
+use super::tree::{Entry, Item, Node};
+use std::collections::BTreeSet;
+use units::parameter::Value;
+
+/// The most runs of a sweep.
+pub const MAX_RUNS: u64 = 1_000_000;
+/// The most paths that a sweep varies.
+const MAX_AXES: usize = 32;
+/// Where paths begin.
+const ROOTS: [&str; 8] = ["seed", "duration", "record", "tls", "transport", "node", "link", "flow"];
+const EXPECTED_VALUES: &str =
+    "a list of values, or a range like { from = \"10 ms\", to = \"100 ms\", step = \"10 ms\" }";
+
+/// How repetitions get their seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seeds {
+    /// Each combination of values has seeds of its own.
+    Independent,
+    /// The first repetition of every combination has one seed, the second another one, and so on: for comparisons in
+    /// pairs (common random numbers).
+    Paired,
+}
+
+/// A sweep as its table says it.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// How often each combination of values is run.
+    pub repetitions: u32,
+    /// Where their seeds come from.
+    pub seeds: Seeds,
+    /// The tables of a run of which the time series are kept.
+    pub series: Vec<String>,
+    /// What is varied: every value of one group is combined with every value of all others.
+    pub groups: Vec<Group>,
+}
+
+/// Paths that vary together.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The paths, each with the same number of values: one for a product, more for a zip.
+    pub axes: Vec<Axis>,
+}
+
+/// A path and the values that it takes.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// Its name: the path as `--set` has it.
+    pub name: String,
+    pub(super) keys: Vec<String>,
+    pub(super) items: Vec<Item>,
+    /// The values as text, each another one if this is the only path of its group.
+    pub labels: Vec<String>,
+    /// The values as numbers, if all have one unit.
+    pub numbers: Option<(Unit, Vec<f64>)>,
+}
+
+impl Plan {
+    /// How many combinations of values there are.
+    pub fn points(&self) -> u64 {
+        self.groups.iter().map(|group| group.len() as u64).fold(1, u64::saturating_mul)
+    }
+    /// All paths that vary, in the order of the table.
+    pub fn axes(&self) -> impl Iterator<Item = &Axis> {
+        self.groups.iter().flat_map(|group| &group.axes)
+    }
+}
+
+impl Group {
+    /// How many values each of its paths takes.
+    pub fn len(&self) -> usize {
+        self.axes.first().map_or(0, |axis| axis.labels.len())
+    }
+    /// Whether it has no values: a group that was read always has one.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Takes the `[sweep]` table out of a document.
+pub(super) fn take(document: &mut Item) -> Option<Entry> {
+    let Node::Table(entries) = &mut document.node else { return None };
+    let index = entries.iter().position(|entry| entry.key == KEY)?;
+    Some(entries.remove(index))
+}
+
+/// A table that varies nothing.
+pub(super) fn empty(place: Place) -> Entry {
+    Entry { key: KEY.to_owned(), place, item: Item { place, node: Node::Table(Vec::new()) } }
+}
+
+/// Reads the table.
+pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, ScenarioError> {
+    let section = reader.section(&table.item, KEY.to_owned())?;
+    let values = reader.arguments(SWEEP, &section)?;
+    let mut groups = Vec::new();
+    for entry in section.entries() {
+        if entry.key == ZIP {
+            groups.extend(zips(reader, entry)?);
+        } else if SWEEP.iter().all(|parameter| parameter.name != entry.key) {
+            groups.extend(axes_of(reader, entry, KEY)?.into_iter().map(|axis| Group { axes: vec![axis] }));
+        }
+    }
+    let series = values.list("series").into_iter().filter_map(|value| match value {
+        Value::Text(name) => Some(name),
+        _ => None,
+    });
+    let seeds = if values.text("seeds") == "paired" { Seeds::Paired } else { Seeds::Independent };
+    let plan =
+        Plan { repetitions: values.integer("repetitions") as u32, seeds, series: series.collect(), groups };
+    check(reader, &section, &plan)?;
+    Ok(plan)
+}
+
+/// What must hold across the table.
+fn check(reader: &Reader<'_>, section: &Section<'_>, plan: &Plan) -> Result<(), ScenarioError> {
+    let mut seen = BTreeSet::new();
+    for axis in plan.axes() {
+        let path = format!("{KEY}.{}", axis.name);
+        if !seen.insert(&axis.keys) {
+            let problem = "given twice; expected each path once";
+            return Err(reader.source.error(axis.items[0].place, &path, problem));
+        }
+    }
+    if seen.len() > MAX_AXES {
+        let problem = format!("too many paths, found {}; expected at most {MAX_AXES}", seen.len());
+        return Err(reader.source.error(section.place, KEY, problem));
+    }
+    for group in &plan.groups {
+        distinct(reader, group)?;
+    }
+    let seeds = plan.axes().any(|axis| axis.name == "seed");
+    if let (true, Some(entry)) = (seeds && plan.repetitions > 1, section.get("repetitions")) {
+        let expected = "1 where the seed itself is varied";
+        return Err(reader.wrong(&entry.item, &section.at("repetitions"), "not allowed", expected));
+    }
+    let runs = plan.points().saturating_mul(u64::from(plan.repetitions));
+    if runs > MAX_RUNS {
+        let problem = format!("too many runs, found {runs}; expected at most {MAX_RUNS}");
+        return Err(reader.source.error(section.place, KEY, problem));
+    }
+    Ok(())
+}
+
+/// That no combination of values of a group comes twice: it would be the same runs again.
+fn distinct(reader: &Reader<'_>, group: &Group) -> Result<(), ScenarioError> {
+    let mut seen = BTreeSet::new();
+    for index in 0..group.len() {
+        let labels: Vec<&str> = group.axes.iter().map(|axis| axis.labels[index].as_str()).collect();
+        let found = labels.join(", ");
+        if !seen.insert(labels) {
+            let axis = &group.axes[0];
+            let problem = format!("given twice, found {}; expected each value once", quoted(&found));
+            let path = format!("{KEY}.{}", axis.name);
+            return Err(reader.source.error(axis.items[index].place, &path, problem));
+        }
+    }
+    Ok(())
+}
+
+/// `[[sweep.zip]]`: each of its tables is a group whose paths vary together.
+fn zips(reader: &Reader<'_>, entry: &Entry) -> Result<Vec<Group>, ScenarioError> {
+    let path = format!("{KEY}.{ZIP}");
+    let Node::List(tables) = &entry.item.node else {
+        return Err(reader.wrong(&entry.item, &path, "wrong type", "an array of tables, [[sweep.zip]]"));
+    };
+    let zip = |(number, table): (usize, &Item)| {
+        let path = format!("{path}.{number}");
+        let section = reader.section(table, path.clone())?;
+        let mut axes = Vec::new();
+        for entry in section.entries() {
+            axes.extend(axes_of(reader, entry, &path)?);
+        }
+        if axes.len() < 2 {
+            let problem =
+                format!("too few paths, found {}; expected two or more that vary together", axes.len());
+            return Err(reader.source.error(table.place, &path, problem));
+        }
+        let length = axes[0].labels.len();
+        if let Some(other) = axes.iter().find(|axis| axis.labels.len() != length) {
+            let problem = format!(
+                "another length, found {} values; expected {length}, as many as {} has",
+                other.labels.len(),
+                axes[0].name
+            );
+            let path = format!("{path}.{}", other.name);
+            return Err(reader.source.error(other.items[0].place, &path, problem));
+        }
+        Ok(Group { axes })
+    };
+    tables.iter().enumerate().map(zip).collect()
+}
+
+/// The paths that begin with a key: the key itself, or what the tables below it lead to.
+fn axes_of(reader: &Reader<'_>, entry: &Entry, above: &str) -> Result<Vec<Axis>, ScenarioError> {
+    // A path may stand in quotation marks as it stands in `--set`.
+    let keys = set::path(&entry.key).filter(|keys| !keys.iter().any(String::is_empty));
+    let keys = keys.unwrap_or_else(|| vec![entry.key.clone()]);
+    if !ROOTS.contains(&keys[0].as_str()) {
+        let known = || SWEEP.iter().map(|parameter| parameter.name).chain([ZIP]).chain(ROOTS);
+        let near = suggestion(nearest(&keys[0], known()));
+        let problem = format!("unknown key, found {}; expected {}{near}", quoted(&keys[0]), one_of(known()));
+        return Err(reader.source.error(entry.place, &format!("{above}.{}", entry.key), problem));
+    }
+    let mut axes = Vec::new();
+    walk(reader, &entry.item, (keys, above), &mut axes)?;
+    Ok(axes)
+}
+
+fn walk(
+    reader: &Reader<'_>,
+    item: &Item,
+    (keys, above): (Vec<String>, &str),
+    axes: &mut Vec<Axis>,
+) -> Result<(), ScenarioError> {
+    let path = format!("{above}.{}", keys.join("."));
+    match &item.node {
+        Node::List(items) if items.is_empty() || items.len() > MAX_VALUES => {
+            let problem = format!("{} values; expected 1 to {MAX_VALUES}", items.len());
+            Err(reader.source.error(item.place, &path, problem))
+        }
+        Node::List(items) => {
+            axes.push(Axis::new(keys, items.clone()));
+            Ok(())
+        }
+        Node::Table(entries) if entries.iter().any(is_part_of_a_range) => {
+            axes.push(Axis::new(keys, range::read(reader, item, &path)?));
+            Ok(())
+        }
+        Node::Table(entries) => entries.iter().try_for_each(|entry| {
+            let keys = keys.iter().cloned().chain([entry.key.clone()]).collect();
+            walk(reader, &entry.item, (keys, above), axes)
+        }),
+        _ => Err(reader.wrong(item, &path, "a single value", EXPECTED_VALUES)),
+    }
+}
+
+/// A link has keys `from` and `to` too, but their values in a sweep are lists.
+fn is_part_of_a_range(entry: &Entry) -> bool {
+    range::KEYS.contains(&entry.key.as_str()) && !matches!(entry.item.node, Node::List(_) | Node::Table(_))
+}
+
+impl Axis {
+    fn new(keys: Vec<String>, items: Vec<Item>) -> Axis {
+        let quantities: Option<Vec<Quantity>> = items.iter().map(Quantity::read).collect();
+        let numbers = quantities.and_then(|quantities| {
+            let unit = common_unit(&quantities)?;
+            Some((unit, quantities.into_iter().map(Quantity::value).collect()))
+        });
+        Axis { name: keys.join("."), keys, labels: items.iter().map(label).collect(), items, numbers }
+    }
+
+    /// The name of its column in tables: the path, with the unit of its values as the last word.
+    pub fn column(&self) -> String {
+        let suffix = self.numbers.as_ref().map_or("", |(unit, _)| unit.suffix());
+        format!("{}{suffix}", self.name)
+    }
+
+    /// Puts one of the values where the path leads.
+    pub(super) fn put(&self, document: &mut Item, index: usize) -> Result<(), (usize, String)> {
+        let item = &self.items[index];
+        set::put(document, &self.keys, item.clone(), item.place)
+    }
+
+    /// The place of one of the values, and the first keys of the path.
+    pub(super) fn place(&self, index: usize, depth: usize) -> (Place, String) {
+        (self.items[index].place, self.keys[..depth].join("."))
+    }
+}
+
+/// The unit of all; whole numbers beside others without a unit are such.
+fn common_unit(quantities: &[Quantity]) -> Option<Unit> {
+    let first = quantities.first()?.unit();
+    if quantities.iter().all(|quantity| quantity.unit() == first) {
+        return Some(first);
+    }
+    let bare = |quantity: &Quantity| matches!(quantity.unit(), Unit::Whole | Unit::Number);
+    quantities.iter().all(bare).then_some(Unit::Number)
+}

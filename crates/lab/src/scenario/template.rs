@@ -1,0 +1,104 @@
+//! A scenario with a sweep: the document from which the scenario of each combination of values is read.
+
+use super::document;
+use super::error::ScenarioError;
+use super::read::Reader;
+use super::rooms::{check, rooms};
+use super::source::Source;
+use super::sweep::{self, Plan};
+use super::tree::{self, Item};
+use super::{Scenario, set};
+use std::path::{Path, PathBuf};
+use units::parameter::Room;
+
+/// A document with a `[sweep]` table, read and found right.
+#[derive(Debug, Clone)]
+pub struct Template {
+    text: String,
+    origin: PathBuf,
+    sets: Vec<String>,
+    /// With its changes, without the table.
+    document: Item,
+    rooms: Vec<Room>,
+    plan: Plan,
+    base: Scenario,
+}
+
+impl Template {
+    /// Reads a document as [`Scenario::parse`] does, and its `[sweep]` table; without one it is a sweep of one run. The
+    /// scenario is read with each value that is varied, the first values standing at all other paths.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Template, ScenarioError> {
+        let source = Source { origin, text, sets };
+        let (base, document, plan) = read(&source)?;
+        let template = Template {
+            text: text.to_owned(),
+            origin: origin.to_owned(),
+            sets: sets.to_vec(),
+            document,
+            rooms: rooms(),
+            plan,
+            base,
+        };
+        template.check()?;
+        Ok(template)
+    }
+
+    /// The sweep.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The scenario without the sweep.
+    pub fn base(&self) -> &Scenario {
+        &self.base
+    }
+
+    /// The scenario of one combination: for each group, which of its values.
+    ///
+    /// # Errors
+    /// If the values do not go together.
+    ///
+    /// # Panics
+    /// If a group has no such value.
+    pub fn scenario(&self, choice: &[usize]) -> Result<Scenario, ScenarioError> {
+        let source = Source { origin: &self.origin, text: &self.text, sets: &self.sets };
+        let mut document = self.document.clone();
+        for (group, index) in self.plan.groups.iter().zip(choice) {
+            for axis in &group.axes {
+                axis.put(&mut document, *index).map_err(|(depth, problem)| {
+                    let (place, key) = axis.place(*index, depth);
+                    source.error(place, &key, problem)
+                })?;
+            }
+        }
+        document::read(&mut Reader::new(source, &self.rooms, check), &document)
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        let mut choice = vec![0; self.plan.groups.len()];
+        self.scenario(&choice)?;
+        for (number, group) in self.plan.groups.iter().enumerate() {
+            for index in 1..group.len() {
+                choice[number] = index;
+                self.scenario(&choice)?;
+            }
+            choice[number] = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the scenario of a document and its `[sweep]` table; gives the document with its changes too.
+pub(super) fn read(source: &Source<'_>) -> Result<(Scenario, Item, Plan), ScenarioError> {
+    let mut document = tree::document(source)?;
+    set::apply(&mut document, source)?;
+    let table = sweep::take(&mut document).unwrap_or(sweep::empty(document.place));
+    let rooms = rooms();
+    let mut reader = Reader::new(*source, &rooms, check);
+    let scenario = document::read(&mut reader, &document)?;
+    let plan = sweep::read(&mut reader, &table)?;
+    Ok((scenario, document, plan))
+}

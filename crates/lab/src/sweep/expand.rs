@@ -1,0 +1,109 @@
+//! From the table of a sweep to its runs, one by one: nothing is laid out in memory.
+
+use crate::scenario::{Plan, Scenario, ScenarioError, Seeds, Template};
+use random::Stream;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A scenario and how it is varied.
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    template: Template,
+}
+
+/// One run of a sweep, before its scenario is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Its number, from 0.
+    pub number: u64,
+    /// For each group of paths, which of its values.
+    pub choice: Vec<usize>,
+    /// The repetition, from 0.
+    pub repetition: u32,
+}
+
+impl Sweep {
+    /// Reads a document with a `[sweep]` table; one without it is a sweep of one run. See [`Template::parse`].
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Sweep, ScenarioError> {
+        Template::parse(text, origin, sets).map(|template| Sweep { template })
+    }
+
+    /// What is varied.
+    pub fn plan(&self) -> &Plan {
+        self.template.plan()
+    }
+
+    /// The scenario without what is varied.
+    pub fn base(&self) -> &Scenario {
+        self.template.base()
+    }
+
+    /// How many runs there are: at most [`crate::scenario::MAX_RUNS`].
+    pub fn runs(&self) -> u64 {
+        self.plan().points() * u64::from(self.plan().repetitions)
+    }
+
+    /// The run of a number below [`Sweep::runs`]. Repetitions follow one another; of the paths the last one varies
+    /// first.
+    pub fn planned(&self, number: u64) -> Planned {
+        let repetitions = u64::from(self.plan().repetitions);
+        let (mut point, repetition) = (number / repetitions, (number % repetitions) as u32);
+        let mut choice = vec![0; self.plan().groups.len()];
+        for (index, group) in choice.iter_mut().zip(&self.plan().groups).rev() {
+            let length = group.len().max(1) as u64;
+            *index = (point % length) as usize;
+            point /= length;
+        }
+        Planned { number, choice, repetition }
+    }
+
+    /// The scenario of a combination of values, with the seed that it has there: not yet that of a repetition.
+    ///
+    /// # Errors
+    /// If the values do not go together.
+    pub fn scenario(&self, planned: &Planned) -> Result<Scenario, ScenarioError> {
+        self.template.scenario(&planned.choice)
+    }
+
+    /// The seed of a run of the scenario of its combination.
+    ///
+    /// It is derived from the scenario's seed and from a name: the paths in alphabetical order with their values, and
+    /// the repetition; where seeds are paired, the repetition alone. It depends neither on the number of the run nor on
+    /// which other values and repetitions there are. Where the seed itself is varied it stays as it is, and where
+    /// nothing is varied or repeated too.
+    pub fn seed(&self, planned: &Planned, scenario_seed: u64) -> u64 {
+        let plan = self.plan();
+        let varied = plan.axes().any(|axis| axis.name == "seed");
+        if varied || plan.repetitions == 1 && plan.groups.is_empty() {
+            return scenario_seed;
+        }
+        let name = match plan.seeds {
+            Seeds::Independent => format!("{}repetition={}", self.label(planned), planned.repetition),
+            Seeds::Paired => format!("repetition={}", planned.repetition),
+        };
+        // A scenario's seed has 63 bits.
+        Stream::seed_for(scenario_seed, &format!("sweep/{name}")) >> 1
+    }
+
+    /// The paths of a run with their values, in alphabetical order: `a.b=1/c.d=10 ms/`.
+    fn label(&self, planned: &Planned) -> String {
+        let mut settings = self.settings(planned);
+        settings.sort_unstable();
+        settings.iter().fold(String::new(), |mut label, (path, value)| {
+            let _ = write!(label, "{path}={value}/");
+            label
+        })
+    }
+
+    /// The paths of a run with the texts of their values, in the order of the table.
+    pub fn settings(&self, planned: &Planned) -> Vec<(&str, &str)> {
+        let groups = self.plan().groups.iter().zip(&planned.choice);
+        let settings = groups.flat_map(|(group, index)| {
+            group.axes.iter().map(|axis| (axis.name.as_str(), axis.labels[*index].as_str()))
+        });
+        settings.collect()
+    }
+}

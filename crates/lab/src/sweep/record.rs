@@ -1,0 +1,150 @@
+//! What is kept of a finished run, as bytes: its summary and its time series.
+
+use crate::Outcome;
+use trace::columns::{Column, Data, Table};
+
+/// A finished run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record {
+    /// The summary, as JSON.
+    pub(crate) summary: String,
+    /// The series, in the order of the run's tables.
+    pub(crate) series: Vec<Series>,
+}
+
+/// One quantity of one subject over time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Series {
+    /// The table that it comes from: `queue`.
+    pub(crate) table: String,
+    /// What it is about: `download server`, `cell forward`.
+    pub(crate) subject: String,
+    /// What was measured, with its unit: `cwnd_bytes`.
+    pub(crate) quantity: String,
+    /// Seconds of virtual time.
+    pub(crate) times: Vec<f64>,
+    /// The values at these times.
+    pub(crate) values: Vec<f64>,
+}
+
+impl Record {
+    /// What is kept of an outcome.
+    pub(crate) fn of(outcome: Outcome, tables: &[String]) -> Record {
+        let wanted = outcome.tables.iter().filter(|table| tables.iter().any(|name| *name == table.name));
+        Record { summary: outcome.summary, series: wanted.flat_map(series_of).collect() }
+    }
+
+    /// The record as bytes.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.summary.len() + 16);
+        put_text(&mut out, &self.summary);
+        put_count(&mut out, self.series.len());
+        for series in &self.series {
+            put_text(&mut out, &series.table);
+            put_text(&mut out, &series.subject);
+            put_text(&mut out, &series.quantity);
+            put_count(&mut out, series.times.len());
+            for number in series.times.iter().chain(&series.values) {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        out
+    }
+
+    /// The record of these bytes; `None` if they are none.
+    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Record> {
+        let input = &mut bytes;
+        let summary = text(input)?;
+        let series = (0..count(input)?).map(|_| series(input)).collect::<Option<_>>()?;
+        input.is_empty().then_some(Record { summary, series })
+    }
+}
+
+fn series(input: &mut &[u8]) -> Option<Series> {
+    let (table, subject, quantity) = (text(input)?, text(input)?, text(input)?);
+    let length = count(input)?;
+    Some(Series { table, subject, quantity, times: numbers(input, length)?, values: numbers(input, length)? })
+}
+
+fn put_count(out: &mut Vec<u8>, count: usize) {
+    out.extend_from_slice(&(count as u64).to_le_bytes());
+}
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_count(out, text.len());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn take<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = input.split_at_checked(length)?;
+    *input = rest;
+    Some(taken)
+}
+fn count(input: &mut &[u8]) -> Option<usize> {
+    let bytes = take(input, 8)?.try_into().ok()?;
+    usize::try_from(u64::from_le_bytes(bytes)).ok()
+}
+fn text(input: &mut &[u8]) -> Option<String> {
+    let length = count(input)?;
+    String::from_utf8(take(input, length)?.to_vec()).ok()
+}
+fn numbers(input: &mut &[u8], length: usize) -> Option<Vec<f64>> {
+    let bytes = take(input, length.checked_mul(8)?)?;
+    bytes.chunks_exact(8).map(|number| Some(f64::from_le_bytes(number.try_into().ok()?))).collect()
+}
+
+/// The series of a table: one for each column of numbers and each combination of its columns of text.
+fn series_of(table: &Table) -> Vec<Series> {
+    let Some(times) = table.column("time_s") else { return Vec::new() };
+    let (texts, numbers): (Vec<&Column>, Vec<&Column>) = table
+        .columns
+        .iter()
+        .filter(|column| column.name != times.name)
+        .partition(|column| matches!(column.data, Data::Text(_)));
+    let mut found: Vec<Series> = Vec::new();
+    // Rows of one subject mostly follow one another, or alternate among few.
+    for row in 0..table.rows() {
+        let (subject, prefix) = subject_of(&texts, row);
+        for column in &numbers {
+            let Some((time, value)) = times.number(row).zip(column.number(row)) else { continue };
+            let quantity = quantity(prefix, column.name);
+            let at = found.iter().position(|s| s.subject == subject && s.quantity == quantity);
+            let at = at.unwrap_or_else(|| {
+                let table = table.name.to_owned();
+                let subject = subject.clone();
+                found.push(Series { table, subject, quantity, times: Vec::new(), values: Vec::new() });
+                found.len() - 1
+            });
+            found[at].times.push(time);
+            found[at].values.push(value);
+        }
+    }
+    found.sort_by(|a, b| (&a.subject, &a.quantity).cmp(&(&b.subject, &b.quantity)));
+    found
+}
+
+/// Whom a row is about, and which of several gauges or kinds it has.
+fn subject_of<'t>(texts: &[&'t Column], row: usize) -> (String, Option<&'t str>) {
+    let (mut subject, mut prefix) = (String::new(), None);
+    for column in texts {
+        match (column.name, column.text(row)) {
+            ("gauge" | "kind", word) => prefix = word,
+            (_, Some(word)) => {
+                if !subject.is_empty() {
+                    subject.push(' ');
+                }
+                subject.push_str(word);
+            }
+            (_, None) => {}
+        }
+    }
+    (subject, prefix)
+}
+
+/// `cwnd_bytes`; of a table with kinds `sent_mbps`, of gauges the gauge's own name.
+fn quantity(prefix: Option<&str>, column: &str) -> String {
+    match (prefix, column) {
+        (None, column) => column.to_owned(),
+        (Some(gauge), "value") => gauge.to_owned(),
+        (Some(kind), column) => format!("{kind}_{column}"),
+    }
+}

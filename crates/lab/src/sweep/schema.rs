@@ -1,0 +1,154 @@
+//! The columns that the summaries of a sweep's runs have, and of which type each is.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    Real,
+    Whole,
+    Flag,
+    Text,
+}
+
+/// The columns in the order in which they are first seen.
+#[derive(Debug, Default)]
+pub(super) struct Schema {
+    columns: Vec<(String, Option<Type>)>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Schema {
+    /// Takes in the columns of one more run.
+    pub(super) fn add(&mut self, row: &[(String, Value)]) {
+        for (name, value) in row {
+            let place = self.places.get(name).copied().unwrap_or_else(|| {
+                self.columns.push((name.clone(), None));
+                self.places.insert(name.clone(), self.columns.len() - 1);
+                self.columns.len() - 1
+            });
+            let known = &mut self.columns[place].1;
+            *known = match (*known, type_of(value)) {
+                (known, None) => known,
+                (None, new) => new,
+                (Some(known), Some(new)) if known == new => Some(known),
+                (Some(Type::Real | Type::Whole), Some(Type::Real | Type::Whole)) => Some(Type::Real),
+                _ => Some(Type::Text),
+            };
+        }
+    }
+
+    /// Names and types. What was null in every run is a number.
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&str, Type)> {
+        self.columns.iter().map(|(name, known)| (name.as_str(), known.unwrap_or(Type::Real)))
+    }
+
+    /// The place of a column among them.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+}
+
+fn type_of(value: &Value) -> Option<Type> {
+    match value {
+        Value::Null => None,
+        Value::Bool(_) => Some(Type::Flag),
+        Value::Number(number) if number.is_i64() => Some(Type::Whole),
+        Value::Number(_) => Some(Type::Real),
+        _ => Some(Type::Text),
+    }
+}
+
+/// The numbers of a summary by name: `duration_s`, `connection.get.goodput_mbps`, `link.cell.forward.drops.queue`.
+/// `None` if it is no summary.
+pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
+    let Ok(Value::Object(summary)) = serde_json::from_str(summary) else { return None };
+    let mut row = Vec::new();
+    for (key, value) in summary {
+        match (key.as_str(), value) {
+            // The first two are the sweep's, and the seed has a column of its own.
+            ("scenario" | "version" | "seed", _) => {}
+            ("connections", Value::Array(connections)) => {
+                connections.into_iter().for_each(|one| entry("connection", one, &mut row));
+            }
+            ("links", Value::Array(links)) => links.into_iter().for_each(|one| entry("link", one, &mut row)),
+            (_, value) => put(key, value, &mut row),
+        }
+    }
+    Some(row)
+}
+
+/// An entry of a list, which is known by its name and direction.
+fn entry(room: &str, entry: Value, row: &mut Vec<(String, Value)>) {
+    let Value::Object(mut entry) = entry else { return };
+    let mut path = room.to_owned();
+    for key in ["name", "direction"] {
+        if let Some(Value::String(word)) = entry.shift_remove(key) {
+            path.push('.');
+            path.push_str(&word);
+        }
+    }
+    put(path, Value::Object(entry), row);
+}
+
+fn put(path: String, value: Value, row: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(inner) => {
+            inner.into_iter().for_each(|(key, value)| put(format!("{path}.{key}"), value, row));
+        }
+        value => row.push((path, value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_a_row() {
+        let row = flatten(
+            r#"{"scenario": "a", "seed": 1, "version": "0", "duration_s": 2.0,
+                "connections": [{"name": "get", "clean": true, "completion_s": null}],
+                "links": [{"name": "cell", "direction": "forward", "drops": {"queue": 3}}]}"#,
+        )
+        .unwrap();
+        let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "duration_s",
+                "connection.get.clean",
+                "connection.get.completion_s",
+                "link.cell.forward.drops.queue"
+            ]
+        );
+        assert_eq!(row[3].1, 3);
+        assert_eq!(flatten("[]"), None);
+        assert_eq!(flatten("{"), None);
+    }
+
+    #[test]
+    fn types_of_columns_are_those_of_all_rows() {
+        let mut schema = Schema::default();
+        for text in [
+            r#"{"a": null, "b": 1, "c": 1, "d": null, "e": true}"#,
+            r#"{"a": 1.5, "b": 2.5, "c": 2, "d": null, "e": "x", "f": false}"#,
+        ] {
+            schema.add(&flatten(text).unwrap());
+        }
+        let columns: Vec<(&str, Type)> = schema.columns().collect();
+        assert_eq!(
+            columns,
+            [
+                ("a", Type::Real),
+                ("b", Type::Real),
+                ("c", Type::Whole),
+                ("d", Type::Real),
+                ("e", Type::Text),
+                ("f", Type::Flag)
+            ]
+        );
+        assert_eq!((schema.place("c"), schema.place("g")), (Some(2), None));
+    }
+}

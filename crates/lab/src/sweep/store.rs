@@ -1,0 +1,187 @@
+//! The finished runs of a sweep on disk: files that only grow, each record with its key and a checksum.
+//!
+//! A segment begins with [`MAGIC`]. A record is the length of its contents (8 bytes, little endian), its key (32 bytes),
+//! the first 8 bytes of the SHA-256 of length, key and contents, and the contents. Each session writes a segment of its
+//! own, so that two of them at once do not meet; a record that was cut off fails its checksum, and with it ends what is
+//! read of its segment.
+
+use super::key::Key;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// What a segment begins with.
+const MAGIC: &[u8] = b"quiclab sweep segment 1\n";
+/// Length, key and checksum.
+const HEAD: usize = 8 + 32 + 8;
+/// The longest contents: some hundred million values of series.
+pub(crate) const MAX_RECORD: u64 = 2 << 30;
+/// The ending of a segment's file.
+const ENDING: &str = "runs";
+
+/// Where the contents of a record are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Location {
+    segment: u32,
+    offset: u64,
+    length: u64,
+}
+
+/// The records of a folder.
+#[derive(Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+    segments: Vec<PathBuf>,
+    known: BTreeMap<Key, Location>,
+    writing: Option<Writing>,
+}
+
+#[derive(Debug)]
+struct Writing {
+    segment: u32,
+    file: File,
+    offset: u64,
+}
+
+impl Store {
+    /// Opens a folder, which is made if it is not there, and finds out what is in it.
+    pub(crate) fn open(folder: &Path) -> io::Result<Store> {
+        fs::create_dir_all(folder)?;
+        let mut segments: Vec<PathBuf> =
+            fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+        segments.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+        segments.sort();
+        let mut known = BTreeMap::new();
+        for (number, path) in segments.iter().enumerate() {
+            scan(path, number as u32, &mut known)?;
+        }
+        Ok(Store { folder: folder.to_owned(), segments, known, writing: None })
+    }
+
+    /// The records that were there when it was opened, and those written since.
+    pub(crate) fn known(&self) -> &BTreeMap<Key, Location> {
+        &self.known
+    }
+
+    /// Writes a record. After an error the segment is not written to again.
+    pub(crate) fn append(&mut self, key: Key, contents: &[u8]) -> io::Result<Location> {
+        let mut writing = match self.writing.take() {
+            Some(writing) => writing,
+            None => self.begin()?,
+        };
+        let mut record = Vec::with_capacity(HEAD + contents.len());
+        record.extend_from_slice(&(contents.len() as u64).to_le_bytes());
+        record.extend_from_slice(&key.0);
+        record.extend_from_slice(&checksum(&record, contents));
+        record.extend_from_slice(contents);
+        writing.file.write_all(&record)?;
+        let location = Location {
+            segment: writing.segment,
+            offset: writing.offset + HEAD as u64,
+            length: contents.len() as u64,
+        };
+        writing.offset += record.len() as u64;
+        self.writing = Some(writing);
+        self.known.insert(key, location);
+        Ok(location)
+    }
+
+    /// Has the system write what was appended.
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        self.writing.as_ref().map_or(Ok(()), |writing| writing.file.sync_data())
+    }
+
+    /// A reader of its records.
+    pub(crate) fn contents(&self) -> Contents {
+        Contents { segments: self.segments.clone(), open: None }
+    }
+
+    /// A segment that nobody else writes to.
+    fn begin(&mut self) -> io::Result<Writing> {
+        let mut number = self.segments.len();
+        loop {
+            let path = self.folder.join(format!("{number:06}.{ENDING}"));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(mut file) => {
+                    file.write_all(MAGIC)?;
+                    self.segments.push(path);
+                    let segment = self.segments.len() as u32 - 1;
+                    return Ok(Writing { segment, file, offset: MAGIC.len() as u64 });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Reads records.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    segments: Vec<PathBuf>,
+    open: Option<(u32, File)>,
+}
+
+impl Contents {
+    /// The contents of a record.
+    pub(crate) fn read(&mut self, at: Location) -> io::Result<Vec<u8>> {
+        let file = match &mut self.open {
+            Some((segment, file)) if *segment == at.segment => file,
+            open => {
+                let path = self.segments.get(at.segment as usize).ok_or(io::ErrorKind::NotFound)?;
+                &mut open.insert((at.segment, File::open(path)?)).1
+            }
+        };
+        file.seek(SeekFrom::Start(at.offset))?;
+        let mut contents = vec![0; at.length as usize];
+        file.read_exact(&mut contents)?;
+        Ok(contents)
+    }
+}
+
+/// Finds the records of a segment, up to the first that is not whole.
+fn scan(path: &Path, segment: u32, known: &mut BTreeMap<Key, Location>) -> io::Result<()> {
+    let file = File::open(path)?;
+    let end = file.metadata()?.len();
+    let mut file = BufReader::new(file);
+    let mut magic = [0; MAGIC.len()];
+    if end < MAGIC.len() as u64 {
+        return Ok(());
+    }
+    file.read_exact(&mut magic)?;
+    if magic != *MAGIC {
+        return Ok(());
+    }
+    let mut offset = MAGIC.len() as u64;
+    let mut contents = Vec::new();
+    while end - offset >= HEAD as u64 {
+        let mut head = [0; HEAD];
+        file.read_exact(&mut head)?;
+        offset += HEAD as u64;
+        let (said, told) = head.split_at(40);
+        let (length, key) = said.split_at(8);
+        let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+        if length > MAX_RECORD || length > end - offset {
+            break;
+        }
+        contents.resize(length as usize, 0);
+        file.read_exact(&mut contents)?;
+        if checksum(said, &contents) != told {
+            break;
+        }
+        let mut hash = [0; 32];
+        hash.copy_from_slice(key);
+        known.insert(Key(hash), Location { segment, offset, length });
+        offset += length;
+    }
+    Ok(())
+}
+
+fn checksum(head: &[u8], contents: &[u8]) -> [u8; 8] {
+    // The contents by their hash, so that they need not be copied behind the head.
+    let both = [head, &tls::sha256(contents)].concat();
+    let mut out = [0; 8];
+    out.copy_from_slice(&tls::sha256(&both)[..8]);
+    out
+}

@@ -1,0 +1,253 @@
+//! The tables of a finished sweep, in pieces: a row for each run, and a row for each point of its time series.
+
+use super::engine::{Finished, SweepError};
+use super::record::Record;
+use super::schema::{Schema, Type, flatten};
+use super::store::Location;
+use crate::scenario::Unit;
+use serde_json::Value;
+use std::io;
+use trace::columns::{Bitmap, Data, Text};
+
+/// A column with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name, with the unit last.
+    pub name: String,
+    /// Its values.
+    pub data: Data,
+    /// For a column that can be null: 1 where it is not.
+    pub validity: Option<Bitmap>,
+}
+
+/// Some rows of a table; all its pieces have the same columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The columns, of equal length.
+    pub columns: Vec<Column>,
+}
+
+impl Table {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.data.len())
+    }
+    /// The column of a name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+impl Finished {
+    /// A row for each run, from the run `first` on, at most `most` of them.
+    ///
+    /// Columns: `run` (from 1), `repetition` (from 1), `seed`; one for each path that varies, a number with its unit as
+    /// the last word if all its values are (`link.cell.delay_ms`), else text; `error`, null for a run that ended as it
+    /// should; and the numbers of the summary, null for one that did not.
+    ///
+    /// # Errors
+    /// If the folder cannot be read any more.
+    pub fn runs(&mut self, first: u64, most: usize) -> Result<Table, SweepError> {
+        let schema = match self.schema.take() {
+            Some(schema) => schema,
+            None => self.read_schema()?,
+        };
+        let end = self.runs.len().min((first as usize).saturating_add(most));
+        let numbers = (first as usize).min(end)..end;
+        let mut columns = self.parameters(numbers.clone());
+        let mut results: Vec<Builder> = schema.columns().map(|(name, of)| Builder::new(name, of)).collect();
+        for number in numbers {
+            if let Ok(location) = self.runs[number].result {
+                for (name, value) in self.row(location)? {
+                    if let Some(place) = schema.place(&name) {
+                        results[place].value = value;
+                    }
+                }
+            }
+            results.iter_mut().for_each(Builder::end_row);
+        }
+        columns.extend(results.into_iter().map(Builder::finish));
+        self.schema = Some(schema);
+        Ok(Table { columns })
+    }
+
+    /// Which columns there are: all summaries are read once for it.
+    fn read_schema(&mut self) -> Result<Schema, SweepError> {
+        let mut schema = Schema::default();
+        for number in 0..self.runs.len() {
+            if let Ok(location) = self.runs[number].result {
+                schema.add(&self.row(location)?);
+            }
+        }
+        Ok(schema)
+    }
+
+    /// Time series: of the run `first` and so many after it that there are `most` rows, or no more runs. Gives the
+    /// number of the next run too.
+    ///
+    /// Columns: `run` (from 1), `table`, `subject`, `quantity`, `time_s`, `value`.
+    ///
+    /// # Errors
+    /// If the folder cannot be read any more.
+    pub fn series(&mut self, first: u64, most: usize) -> Result<(Table, u64), SweepError> {
+        let (mut number, mut piece) = (first, SeriesPiece::default());
+        while number < self.runs.len() as u64 && piece.values.len() < most {
+            if let Ok(location) = self.runs[number as usize].result {
+                piece.add(number as u32 + 1, &self.record(location)?);
+            }
+            number += 1;
+        }
+        Ok((piece.into_table(), number))
+    }
+
+    fn record(&mut self, location: Location) -> Result<Record, SweepError> {
+        let read = self.contents.read(location);
+        let record =
+            read.and_then(|bytes| Record::from_bytes(&bytes).ok_or(io::ErrorKind::InvalidData.into()));
+        record.map_err(|error| SweepError::Folder { path: self.folder.clone(), error })
+    }
+
+    fn row(&mut self, location: Location) -> Result<Vec<(String, Value)>, SweepError> {
+        let record = self.record(location)?;
+        flatten(&record.summary).ok_or_else(|| SweepError::Folder {
+            path: self.folder.clone(),
+            error: io::ErrorKind::InvalidData.into(),
+        })
+    }
+}
+
+impl Finished {
+    /// What is known of runs without their results.
+    fn parameters(&self, numbers: std::ops::Range<usize>) -> Vec<Column> {
+        let sweep = self.sweep();
+        let planned: Vec<_> = numbers.clone().map(|number| sweep.planned(number as u64)).collect();
+        let mut columns = vec![
+            whole("run", planned.iter().map(|planned| planned.number as i64 + 1)),
+            whole("repetition", planned.iter().map(|planned| i64::from(planned.repetition) + 1)),
+            whole("seed", numbers.clone().map(|number| self.runs[number].seed as i64)),
+        ];
+        for (place, group) in sweep.plan().groups.iter().enumerate() {
+            for axis in &group.axes {
+                let at = planned.iter().map(|planned| planned.choice[place]);
+                columns.push(match &axis.numbers {
+                    Some((Unit::Whole, values)) => whole(&axis.name, at.map(|index| values[index] as i64)),
+                    Some((_, values)) => Column {
+                        name: axis.column(),
+                        data: Data::F64(at.map(|index| values[index]).collect()),
+                        validity: None,
+                    },
+                    None => words(&axis.name, at.map(|index| Some(axis.labels[index].as_str()))),
+                });
+            }
+        }
+        let errors = numbers.map(|number| self.runs[number].result.as_ref().err().map(String::as_str));
+        columns.push(words("error", errors));
+        columns
+    }
+}
+
+fn whole(name: &str, values: impl Iterator<Item = i64>) -> Column {
+    Column { name: name.to_owned(), data: Data::I64(values.collect()), validity: None }
+}
+
+fn words<'w>(name: &str, values: impl Iterator<Item = Option<&'w str>>) -> Column {
+    let (mut text, mut validity) = (Text::default(), Bitmap::default());
+    for word in values {
+        validity.push(word.is_some());
+        let code = text.words.code(word.unwrap_or_default());
+        text.codes.push(code);
+    }
+    Column { name: name.to_owned(), data: Data::Text(text), validity: Some(validity) }
+}
+
+/// A column of results while its rows are added.
+struct Builder {
+    column: Column,
+    validity: Bitmap,
+    /// The value in the row that is being made.
+    value: Value,
+}
+
+impl Builder {
+    fn new(name: &str, of: Type) -> Builder {
+        let data = match of {
+            Type::Real => Data::F64(Vec::new()),
+            Type::Whole => Data::I64(Vec::new()),
+            Type::Flag => Data::Bool(Bitmap::default()),
+            Type::Text => Data::Text(Text::default()),
+        };
+        let column = Column { name: name.to_owned(), data, validity: None };
+        Builder { column, validity: Bitmap::default(), value: Value::Null }
+    }
+
+    /// Ends a row; what was not given in it is null.
+    fn end_row(&mut self) {
+        let value = self.value.take();
+        self.validity.push(!value.is_null());
+        match &mut self.column.data {
+            Data::F64(values) => values.push(value.as_f64().unwrap_or_default()),
+            Data::I64(values) => values.push(value.as_i64().unwrap_or_default()),
+            Data::Bool(values) => values.push(value.as_bool().unwrap_or_default()),
+            Data::Text(text) => {
+                let word = match value {
+                    Value::Null => String::new(),
+                    Value::String(word) => word,
+                    other => other.to_string(),
+                };
+                let code = text.words.code(&word);
+                text.codes.push(code);
+            }
+            // No type of a column leads there.
+            Data::U64(_) | Data::U32(_) => {}
+        }
+    }
+
+    fn finish(mut self) -> Column {
+        self.column.validity = Some(self.validity);
+        self.column
+    }
+}
+
+/// Points of series, column by column.
+#[derive(Default)]
+struct SeriesPiece {
+    run: Vec<i64>,
+    table: Text,
+    subject: Text,
+    quantity: Text,
+    times: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl SeriesPiece {
+    fn add(&mut self, run: u32, record: &Record) {
+        for series in &record.series {
+            let length = series.values.len();
+            self.run.extend(std::iter::repeat_n(i64::from(run), length));
+            for (text, word) in [
+                (&mut self.table, &series.table),
+                (&mut self.subject, &series.subject),
+                (&mut self.quantity, &series.quantity),
+            ] {
+                let code = text.words.code(word);
+                text.codes.extend(std::iter::repeat_n(code, length));
+            }
+            self.times.extend_from_slice(&series.times);
+            self.values.extend_from_slice(&series.values);
+        }
+    }
+
+    fn into_table(self) -> Table {
+        let column = |name: &str, data| Column { name: name.to_owned(), data, validity: None };
+        Table {
+            columns: vec![
+                column("run", Data::I64(self.run)),
+                column("table", Data::Text(self.table)),
+                column("subject", Data::Text(self.subject)),
+                column("quantity", Data::Text(self.quantity)),
+                column("time_s", Data::F64(self.times)),
+                column("value", Data::F64(self.values)),
+            ],
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What the tests of sweeps share: a scenario, a folder, the tables of a sweep as text.
+
+use lab::sweep::{Finished, Progress, Sweep, SweepError, run};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use trace::columns::Data;
+
+/// A download of 30 kB over a lossy link, to add a `[sweep]` table to.
+pub(crate) const BASE: &str = r#"seed = 7
+duration = "10 s"
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+delay = "5 ms"
+queue = "1 BDP"
+forward = { rate = "5 Mbit/s", loss = "2 %" }
+backward = { rate = "1 Mbit/s" }
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "30 kB" }
+"#;
+
+/// Two paths and repetitions: 2 x 3 x 4 runs, with series.
+pub(crate) const SWEEP: &str = r#"
+[sweep]
+repetitions = 4
+series = ["queue", "connection"]
+flow.get.transport.ack_ratio = [1, 4]
+link.cell.delay = { from = "5 ms", to = "15 ms", step = "5 ms" }
+"#;
+
+/// The sweep of the scenario with this table.
+pub(crate) fn sweep(table: &str) -> Sweep {
+    sweep_of(&format!("{BASE}{table}"))
+}
+
+/// The sweep of a document.
+pub(crate) fn sweep_of(text: &str) -> Sweep {
+    read(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The same, or the line that says what is wrong.
+pub(crate) fn read(text: &str) -> Result<Sweep, String> {
+    Sweep::parse(text, Path::new("a.toml"), &[]).map_err(|error| error.to_string())
+}
+
+/// An empty folder for one test.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+/// All its runs.
+pub(crate) fn finish(sweep: &Sweep, folder: &Path, jobs: usize) -> Finished {
+    run(sweep, folder, jobs, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same, stopped when so many new runs are done.
+pub(crate) fn interrupt(
+    sweep: &Sweep,
+    folder: &Path,
+    jobs: usize,
+    after: u64,
+) -> Result<Finished, SweepError> {
+    let mut enough = |far: Progress| {
+        if far.done - far.reused >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    run(sweep, folder, jobs, &mut enough)
+}
+
+/// Both tables with all their rows, bit by bit.
+pub(crate) fn tables(finished: &mut Finished) -> String {
+    let mut text = String::new();
+    let (mut first, mut pieces) = (0, Vec::new());
+    while first < finished.sweep().runs() {
+        pieces.push(finished.runs(first, 5).unwrap());
+        first += 5;
+    }
+    first = 0;
+    while first < finished.sweep().runs() {
+        let (piece, next) = finished.series(first, 100).unwrap();
+        pieces.push(piece);
+        first = next;
+    }
+    for piece in &pieces {
+        for column in &piece.columns {
+            text.push_str(&format!("{} {:?} ", column.name, column.validity));
+            match &column.data {
+                Data::F64(values) => {
+                    values.iter().for_each(|v| text.push_str(&format!("{:x} ", v.to_bits())))
+                }
+                other => text.push_str(&format!("{other:?}")),
+            }
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,7 @@
+//! Whole sweeps: their runs, their folder, their tables.
+
+mod bed;
+mod expansion;
+mod folder;
+mod mistakes;
+mod tables;

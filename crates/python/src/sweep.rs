@@ -1,0 +1,149 @@
+//! The classes `Sweep` and `FinishedSweep`: many runs, and the tables of them.
+
+use crate::error::{self, OutputError};
+use crate::table::Table;
+use lab::sweep::{self, Finished, Progress, SweepError};
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// A scenario with what is varied in it, read and found right.
+#[pyclass(frozen, module = "quiclab._quiclab")]
+pub(crate) struct Sweep {
+    inner: sweep::Sweep,
+}
+
+#[pymethods]
+impl Sweep {
+    /// Reads a TOML document, as `Scenario.parse` does.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str, origin: PathBuf, sets: Vec<String>) -> PyResult<Sweep> {
+        let inner = py.detach(|| sweep::Sweep::parse(text, &origin, &sets)).map_err(error::scenario)?;
+        Ok(Sweep { inner })
+    }
+
+    /// The name of its scenario.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.base().name
+    }
+
+    /// How many runs there are.
+    #[getter]
+    fn runs(&self) -> u64 {
+        self.inner.runs()
+    }
+
+    /// How often each combination of values is run.
+    #[getter]
+    fn repetitions(&self) -> u32 {
+        self.inner.plan().repetitions
+    }
+
+    /// The tables of which the time series are kept.
+    #[getter]
+    fn series(&self) -> Vec<String> {
+        self.inner.plan().series.clone()
+    }
+
+    /// What is varied: for each path its values as text and the name of its column, in the order of the file.
+    #[getter]
+    fn parameters(&self) -> Vec<(String, Vec<String>, String)> {
+        let axes = self.inner.plan().axes();
+        axes.map(|axis| (axis.name.clone(), axis.labels.clone(), axis.column())).collect()
+    }
+
+    /// Makes the runs that the folder does not have, on `jobs` threads, without holding the GIL. `progress` is called
+    /// every few milliseconds with (done, reused, failed, total); what it raises ends the sweep, as a signal does.
+    fn run(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        jobs: usize,
+        progress: Py<PyAny>,
+    ) -> PyResult<FinishedSweep> {
+        let mut stopped = None;
+        let mut watch = |far: Progress| {
+            let told = Python::attach(|py| {
+                py.check_signals()?;
+                progress.call1(py, (far.done, far.reused, far.failed, far.total)).map(drop)
+            });
+            match told {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    stopped = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let finished = py.detach(|| sweep::run(&self.inner, &folder, jobs, &mut watch));
+        match (stopped, finished) {
+            (Some(stopped), _) => Err(stopped),
+            (None, Ok(finished)) => Ok(FinishedSweep { inner: Mutex::new(finished) }),
+            (None, Err(error)) => Err(failed(&error)),
+        }
+    }
+}
+
+/// A sweep whose runs are all finished.
+#[pyclass(frozen, module = "quiclab._quiclab")]
+pub(crate) struct FinishedSweep {
+    inner: Mutex<Finished>,
+}
+
+impl FinishedSweep {
+    fn with<T>(&self, what: impl FnOnce(&mut Finished) -> T) -> T {
+        // A panic leaves nothing half-changed in it.
+        what(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[pymethods]
+impl FinishedSweep {
+    /// (done, reused, failed, total).
+    #[getter]
+    fn counts(&self) -> (u64, u64, u64, u64) {
+        let far = self.with(|finished| finished.progress());
+        (far.done, far.reused, far.failed, far.total)
+    }
+
+    /// The runs that failed, in order: number from 1, repetition from 1, seed, the paths with their values, and why.
+    #[getter]
+    #[allow(clippy::type_complexity, reason = "a row of a table")]
+    fn failures(&self) -> Vec<(u64, u32, u64, Vec<(String, String)>, String)> {
+        self.with(|finished| {
+            let rows = finished.failures().map(|failure| {
+                let planned = finished.sweep().planned(failure.number);
+                let settings = finished.sweep().settings(&planned);
+                let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value.to_owned()));
+                let settings = settings.collect();
+                (failure.number + 1, planned.repetition + 1, failure.seed, settings, failure.problem)
+            });
+            rows.collect()
+        })
+    }
+
+    /// The resolved scenario of a run, with its seed; the number counts from 1.
+    fn scenario(&self, number: u64) -> PyResult<String> {
+        let scenario = self.with(|finished| finished.scenario(number.saturating_sub(1)));
+        scenario.map(|scenario| scenario.to_toml()).map_err(error::scenario)
+    }
+
+    /// At most `most` rows of the table of runs, from the row `first` on.
+    fn runs(&self, py: Python<'_>, first: u64, most: usize) -> PyResult<Table> {
+        let table = py.detach(|| self.with(|finished| finished.runs(first, most)));
+        table.map(|table| Table::of_sweep("runs", table)).map_err(|error| failed(&error))
+    }
+
+    /// Rows of the table of time series: of the run `first`, counted from 0, and of as many after it as make `most`
+    /// rows; and the number of the next run.
+    fn series_rows(&self, py: Python<'_>, first: u64, most: usize) -> PyResult<(Table, u64)> {
+        let table = py.detach(|| self.with(|finished| finished.series(first, most)));
+        table.map(|(table, next)| (Table::of_sweep("series", table), next)).map_err(|error| failed(&error))
+    }
+}
+
+fn failed(error: &SweepError) -> PyErr {
+    OutputError::new_err(error.to_string())
+}
