@@ -85,7 +85,11 @@ const AT_SENDER: [(Sending, [&str; 5]); 6] = [
 
 /// The same for a receiver: 3 bytes were read in "Recv" and "Size Known", in which the 4th is missing; the end is at 7.
 const AT_RECEIVER: [(Receiving, [&str; 8]); 6] = [
-    (Receiving::Recv, ["Readable", "Readable", "", "Reset(8)", "Reset(8)", "", "=0 STOP_SENDING[4]", "=0"]),
+    (
+        Receiving::Recv,
+        // Blocked, it gets the credit of what was read.
+        ["Readable", "Readable", "", "Reset(8)", "Reset(8)", "MAX_STREAM_DATA", "=0 STOP_SENDING[4]", "=0"],
+    ),
     (
         Receiving::SizeKnown,
         ["Readable", "Readable", BEYOND, "Reset(8)", BEYOND, "", "=0 STOP_SENDING[4]", "=0"],
