@@ -59,8 +59,8 @@ pub(crate) enum Pattern {
     Between(Expression, Expression),
     /// In this relation.
     Compare(Comparison, Expression),
-    /// These ranges, in any order.
-    Ranges(Vec<(Pattern, Pattern)>),
+    /// These ranges, in any order; and, if the flag says so, others.
+    Ranges(Vec<(Pattern, Pattern)>, bool),
     /// It is there.
     Flag,
 }
@@ -133,19 +133,18 @@ impl Pattern {
                     Comparison::AtLeast => order.is_some_and(Ordering::is_ge),
                 }
             }
-            Pattern::Ranges(expected) => match value {
-                Value::Ranges(ranges) => ranges_match(expected, ranges, variables),
+            Pattern::Ranges(expected, others) => match value {
+                Value::Ranges(ranges) => {
+                    (*others || expected.len() == ranges.len()) && ranges_match(expected, ranges, variables)
+                }
                 _ => false,
             },
         }
     }
 }
 
-/// Whether each range is one that is expected: both lists in descending order, those that are written in any.
+/// Whether each range that is expected is there.
 fn ranges_match(expected: &[(Pattern, Pattern)], ranges: &[(u64, u64)], variables: &mut Variables) -> bool {
-    if expected.len() != ranges.len() {
-        return false;
-    }
     let mut open: Vec<_> = ranges.to_vec();
     expected.iter().all(|(low, high)| {
         let at = open.iter().position(|(start, end)| {
@@ -230,9 +229,8 @@ mod tests {
     fn ranges_fit_in_any_order_and_all_of_them() {
         let mut variables = Variables::new();
         let pattern = |ranges: &[(u64, u64)]| {
-            Pattern::Ranges(
-                ranges.iter().map(|(a, b)| (Pattern::Is(int(*a)), Pattern::Is(int(*b)))).collect(),
-            )
+            let ranges = ranges.iter().map(|(a, b)| (Pattern::Is(int(*a)), Pattern::Is(int(*b))));
+            Pattern::Ranges(ranges.collect(), false)
         };
         let value = Value::Ranges(vec![(5, 7), (0, 3)]);
         assert!(pattern(&[(0, 3), (5, 7)]).matches(&value, &mut variables));

@@ -99,7 +99,7 @@ fn value_of(pattern: &Pattern, variables: &Variables) -> Option<Value> {
     match pattern {
         Pattern::Is(expression) => expression.value(variables),
         Pattern::Flag => Some(Value::Flag),
-        Pattern::Ranges(ranges) => {
+        Pattern::Ranges(ranges, _) => {
             let mut all = Vec::new();
             for (low, high) in ranges {
                 all.push((int(low)?, int(high)?));

@@ -70,6 +70,11 @@ pub(super) fn list(
         }
         one(cursor, known, entry, &mut given, usage)?;
     }
+    for given in &mut given {
+        if let Pattern::Ranges(_, others) = &mut given.pattern {
+            *others = open;
+        }
+    }
     Ok((given, open))
 }
 
@@ -96,14 +101,14 @@ pub(super) fn one(
         },
     };
     if let Some(before) = given.iter_mut().find(|given| given.field.name == field.name) {
-        if let (Pattern::Ranges(ranges), FieldKind::Ranges) = (&mut before.pattern, field.kind) {
+        if let (Pattern::Ranges(ranges, _), FieldKind::Ranges) = (&mut before.pattern, field.kind) {
             ranges.push(range(cursor, known, usage)?);
             return Ok(());
         }
         return Err(Problem::new(column, format!("{:?} stands here twice", field.name)));
     }
     let pattern = match field.kind {
-        FieldKind::Ranges => Pattern::Ranges(vec![range(cursor, known, usage)?]),
+        FieldKind::Ranges => Pattern::Ranges(vec![range(cursor, known, usage)?], false),
         FieldKind::Flag => Pattern::Flag,
         kind => pattern(cursor, known, kind, usage)?,
     };
