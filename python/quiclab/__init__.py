@@ -13,7 +13,7 @@ Every error is a `quiclab.Error` with one line that says what to change.
 import json as _json
 from typing import Any as _Any
 
-from quiclab._quiclab import VERSION, Error, OutputError, RunError, ScenarioError
+from quiclab._quiclab import VERSION, Error, OutputError, RunError, ScenarioError, ScriptError
 from quiclab._quiclab import rooms_json as _rooms_json
 from quiclab.progress import Progress
 from quiclab.run import Run, load
@@ -30,6 +30,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "ScriptError",
     "__version__",
     "load",
     "rooms",

@@ -12,11 +12,13 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "ScriptError",
     "Sweep",
     "Table",
     "fetch",
     "relay",
     "rooms_json",
+    "run_script",
     "serve",
 ]
 
@@ -26,8 +28,10 @@ class Error(Exception): ...
 class ScenarioError(Error): ...
 class RunError(Error): ...
 class OutputError(Error): ...
+class ScriptError(Error): ...
 
 def rooms_json() -> str: ...
+def run_script(origin: str, text: str) -> dict[str, Any]: ...
 def relay(
     scenario: Scenario,
     pairs: Sequence[tuple[str, str]],

@@ -8,6 +8,7 @@ mod error;
 #[cfg(target_os = "linux")]
 mod relay;
 mod scenario;
+mod script;
 mod sweep;
 mod table;
 mod watch;
@@ -26,6 +27,8 @@ mod _quiclab {
     use crate::relay::relay;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::script::{ScriptError, run_script};
     #[pymodule_export]
     use crate::sweep::{FinishedSweep, Sweep};
     #[pymodule_export]

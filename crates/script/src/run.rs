@@ -350,6 +350,7 @@ impl Run<'_> {
         }
         let window = || format!("between {} and {}", moment(from, self.origin), moment(to, self.origin));
         let Some((at, packets)) = self.seen.pop_front() else {
+            self.now = self.now.max(to);
             let reason = format!("nothing was sent {}", window());
             let real = match self.subject.wake_at() {
                 Some(at) => format!("nothing; its next timer is {}", moment(at, self.origin)),

@@ -12,6 +12,7 @@ from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
 from quiclab.commands.relay import relay
 from quiclab.commands.run import run
+from quiclab.commands.script import script
 from quiclab.commands.serve import serve
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -23,6 +24,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "serve": serve,
     "fetch": fetch,
     "relay": relay,
+    "script": script,
 }
 """The word for a command: its function, whose docstring is its manual."""
 
