@@ -15,9 +15,10 @@ from typing import Any as _Any
 
 from quiclab._quiclab import VERSION, Error, OutputError, RunError, ScenarioError, ScriptError
 from quiclab._quiclab import rooms_json as _rooms_json
-from quiclab.progress import Progress
+from quiclab.progress import Progress, SweepProgress
 from quiclab.run import Run, load
 from quiclab.scenario import Scenario
+from quiclab.sweeps import Sweep, load_sweep, sweep
 
 __version__ = VERSION
 """The version of the package and of the simulator in it."""
@@ -31,9 +32,13 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScriptError",
+    "Sweep",
+    "SweepProgress",
     "__version__",
     "load",
+    "load_sweep",
     "rooms",
+    "sweep",
 ]
 
 

@@ -84,3 +84,79 @@ def _lines(title: str) -> Callback:
         )
 
     return callback
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """How far a sweep is."""
+
+    done: int
+    """Runs that are finished, failed ones among them."""
+    reused: int
+    """Of those, the ones that the folder had already."""
+    failed: int
+    """Of those, the ones that failed."""
+    total: int
+    """All runs."""
+
+
+SweepCallback = Callable[[SweepProgress], object]
+
+
+@contextmanager
+def shown_sweep(title: str) -> Iterator[SweepCallback]:
+    """Shows the progress of a sweep on stderr: a bar on a terminal, otherwise one plain line every few seconds."""
+    if sys.stderr.isatty():
+        with _sweep_bar(title) as callback:
+            yield callback
+    else:
+        yield _sweep_lines(title)
+
+
+@contextmanager
+def _sweep_bar(title: str) -> Iterator[SweepCallback]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[failed]}"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None, failed="")
+
+        def callback(progress: SweepProgress) -> None:
+            # What was there already would make the time left too short.
+            bar.update(
+                task,
+                total=progress.total - progress.reused,
+                completed=progress.done - progress.reused,
+                failed=f"{progress.failed} failed" if progress.failed else "",
+            )
+
+        yield callback
+
+
+def _sweep_lines(title: str) -> SweepCallback:
+    start = time.monotonic()
+    next_line = start + _SECONDS_BETWEEN_LINES
+
+    def callback(progress: SweepProgress) -> None:
+        nonlocal next_line
+        now = time.monotonic()
+        made = progress.done - progress.reused
+        if now < next_line or made <= 0:
+            return
+        next_line = now + _SECONDS_BETWEEN_LINES
+        left = (now - start) * (progress.total - progress.done) / made
+        print(
+            f"{title}: {progress.done} of {progress.total} runs, {progress.failed} failed, about {left:.0f} s left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return callback

@@ -14,9 +14,11 @@ from quiclab.commands.relay import relay
 from quiclab.commands.run import run
 from quiclab.commands.script import script
 from quiclab.commands.serve import serve
+from quiclab.commands.sweep import sweep
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
+    "sweep": sweep,
     "check": check,
     "plot": plot,
     "list": list_,

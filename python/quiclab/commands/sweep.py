@@ -1,0 +1,97 @@
+"""`quiclab sweep FILE`: makes the runs of a sweep and writes its tables."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quiclab.commands.arguments import Json, ScenarioFile, Sets
+
+if TYPE_CHECKING:
+    from quiclab.sweeps import Sweep
+
+_ROWS = 40
+"""Combinations of values that are printed."""
+_FAILURES = 10
+"""Failed runs that are printed."""
+_METRICS = ("goodput_mbps", "completion_s", "rtt_mean_ms")
+"""The ends of the columns whose means are printed."""
+
+
+def sweep(
+    file: ScenarioFile,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Runs at once. Default: one for each core.", show_default=False)
+    ] = None,
+    set_: Sets = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The sweep's folder; what it has is not run again. Default: sweeps/NAME."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means with intervals.
+
+    Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
+    code is 1 if a run failed: the others are in the tables all the same.
+    """
+    from quiclab.sweeps import sweep as run_sweep
+
+    try:
+        result = run_sweep(file, set_ or (), jobs=jobs, out=True if out is None else out, progress=True)
+    except KeyboardInterrupt:
+        typer.echo("what was finished is kept: the same command goes on", err=True)
+        raise
+    if as_json:
+        means = result.means(*_columns(result)).to_pylist()
+        told = {"folder": str(result.path), "reused": result.reused, **result.info, "means": means}
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        _print(result)
+    for failure in result.failures[:_FAILURES]:
+        values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
+        typer.echo(f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}", err=True)
+    if len(result.failures) > _FAILURES:
+        typer.echo(f"{len(result.failures) - _FAILURES} more failed: see sweep.json", err=True)
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _columns(result: "Sweep") -> list[str]:
+    return [
+        name
+        for name in result.runs.column_names
+        if name.startswith("connection.") and name.endswith(tuple(f".{metric}" for metric in _METRICS))
+    ]
+
+
+def _print(result: "Sweep") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    info = result.info
+    rows = result.means(*_columns(result)).to_pylist()
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in result.parameters), []).append(row)
+    table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
+    for name in result.parameters:
+        table.add_column(name)
+    for name in _columns(result):
+        table.add_column(name.removeprefix("connection."), justify="right")
+    for key, cells in list(groups.items())[:_ROWS]:
+        table.add_row(*(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells))
+    if len(groups) > _ROWS:
+        table.caption = f"{len(groups) - _ROWS} more combinations in runs.parquet"
+    Console(highlight=False).print(table)
+    typer.echo(f"runs     {info['runs']}, {result.reused} of them were there, {info['failed']} failed")
+    typer.echo(f"folder   {result.path}")
+
+
+def _cell(row: dict[str, Any]) -> str:
+    if row["mean"] is None:
+        return "-"
+    if row["low"] is None:
+        return f"{row['mean']:,.4g}"
+    return f"{row['mean']:,.4g} ± {(row['high'] - row['low']) / 2:,.2g}"

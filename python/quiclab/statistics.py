@@ -1,0 +1,206 @@
+"""Means with intervals, and quantiles, of the runs of a sweep, grouped by what was varied."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from quiclab._quiclab import Error
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+Interval = Literal["student", "bootstrap"]
+
+_RESAMPLES = 2000
+"""Resamples of a bootstrap interval: enough that its ends are steady to a few percent of its width."""
+
+_MOST_DRAWS = 1 << 22
+"""Numbers that a bootstrap draws at once, so that its memory is bounded."""
+
+
+def means(
+    table: "pa.Table",
+    columns: Sequence[str],
+    by: Sequence[str],
+    *,
+    interval: Interval = "student",
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> "pa.Table":
+    """Means with intervals: one row for each group and column, with n, mean, stddev, low, high.
+
+    :param table: the runs of a sweep, or any other table.
+    :param columns: names of columns, or their ends where only one ends so (`goodput_mbps`).
+    :param by: the columns that make the groups, in the order in which they first occur. `[]`: all rows together.
+    :param interval: of the mean: by Student's t, or by the percentile bootstrap with 2,000 resamples and this seed.
+    :param confidence: the coverage of the interval, between 0 and 1.
+
+    Rows where a column is null (a failed run, a transfer that was not completed) do not count in it: see n. Of one
+    value there is no interval, and of none no mean: they are null.
+    """
+    import numpy as np
+
+    if interval not in ("student", "bootstrap"):
+        raise Error(f"no interval {interval!r}: one of student, bootstrap")
+    if not 0 < confidence < 1:
+        raise Error(f"a confidence of {confidence}: expected a number between 0 and 1")
+
+    def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
+        count = len(values)
+        mean = float(np.mean(values)) if count else None
+        stddev = float(np.std(values, ddof=1)) if count > 1 else None
+        if mean is None or stddev is None:
+            low = high = None
+        elif interval == "student":
+            half = student_quantile((1 + confidence) / 2, count - 1) * stddev / math.sqrt(count)
+            low, high = mean - half, mean + half
+        else:
+            low, high = bootstrap(values, confidence, seed)
+        return {"n": count, "mean": mean, "stddev": stddev, "low": low, "high": high}
+
+    return _grouped(table, columns, by, row)
+
+
+def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: Sequence[float]) -> "pa.Table":
+    """Quantiles, linear between the values: one row for each group and column, with n, and q05, q50 ... See `means`."""
+    import numpy as np
+
+    for one in q:
+        if not 0 <= one <= 1:
+            raise Error(f"a quantile of {one}: expected a number from 0 to 1")
+    names = [f"q{format(100 * one, '.10g').zfill(2)}" for one in q]
+
+    def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
+        found = [float(value) for value in np.quantile(values, q)] if len(values) else [None] * len(names)
+        return {"n": len(values), **dict(zip(names, found, strict=True))}
+
+    return _grouped(table, columns, by, row)
+
+
+def bootstrap(values: "np.ndarray[Any, Any]", confidence: float, seed: int) -> tuple[float, float]:
+    """The percentile bootstrap interval of the mean (Efron 1979): equal values and seeds give equal intervals."""
+    import numpy as np
+
+    generator = np.random.Generator(np.random.PCG64(seed))
+    count = len(values)
+    at_once = max(1, _MOST_DRAWS // count)
+    found: list[np.ndarray[Any, Any]] = []
+    left = _RESAMPLES
+    while left > 0:
+        draws = generator.integers(0, count, size=(min(left, at_once), count))
+        found.append(values[draws].mean(axis=1))
+        left -= at_once
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(np.concatenate(found), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def student_quantile(probability: float, degrees: int) -> float:
+    """The value that Student's t with so many degrees of freedom stays below with this probability, 0.5 to 1."""
+    low, high = 0.0, 1.0
+    while _student_cdf(high, degrees) < probability and high < 1e300:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if _student_cdf(middle, degrees) < probability:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _student_cdf(t: float, degrees: int) -> float:
+    """For t >= 0, by the incomplete beta function (Abramowitz and Stegun 26.7.1)."""
+    return 1 - 0.5 * _incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t))
+
+
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """Regularized, by its continued fraction (Abramowitz and Stegun 26.5.8), evaluated as Lentz does."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    if x > (a + 1) / (a + b + 2):
+        # The fraction converges fast on the other side.
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    tiny = 1e-300
+    c, d = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1), tiny)
+    fraction = d
+    for m in range(1, 10_000):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        change = 1.0
+        for step in (even, odd):
+            d = 1 / _away_from_zero(1 + step * d, tiny)
+            c = _away_from_zero(1 + step / c, tiny)
+            change = c * d
+            fraction *= change
+        if abs(change - 1) < 1e-15:
+            break
+    return front * fraction / a
+
+
+def _away_from_zero(value: float, tiny: float) -> float:
+    return value if abs(value) > tiny else tiny
+
+
+def _grouped(
+    table: "pa.Table",
+    columns: Sequence[str],
+    by: Sequence[str],
+    row: Callable[["np.ndarray[Any, Any]"], dict[str, float | int | None]],
+) -> "pa.Table":
+    import pyarrow as pa
+
+    columns = [resolve(name, table.column_names) for name in columns]
+    by = [resolve(name, table.column_names) for name in by]
+    keys = list(zip(*(table.column(name).to_pylist() for name in by), strict=True))
+    groups: dict[tuple[Any, ...], list[int]] = {} if by else {(): list(range(table.num_rows))}
+    for number, key in enumerate(keys):
+        groups.setdefault(key, []).append(number)
+    numbers = {name: _numbers(table, name) for name in columns}
+    rows: list[dict[str, Any]] = []
+    for key, members in groups.items():
+        for name in columns:
+            values = numbers[name][members]
+            values = values[values == values]
+            rows.append({**dict(zip(by, key, strict=True)), "column": name, **row(values)})
+    types = {name: table.schema.field(name).type for name in by}
+    result = pa.Table.from_pylist(rows)
+    for name, kind in types.items():
+        result = result.set_column(result.schema.get_field_index(name), name, result.column(name).cast(_plain(kind)))
+    return result
+
+
+def _plain(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _numbers(table: "pa.Table", name: str) -> "np.ndarray[Any, Any]":
+    """A column as doubles; null is NaN."""
+    import pyarrow as pa
+
+    try:
+        # to_numpy without copying is for columns without nulls; these have some.
+        return table.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    except pa.ArrowException as error:
+        raise Error(f"column {name!r} has no numbers") from error
+
+
+def resolve(name: str, names: Iterable[str]) -> str:
+    """A column by its name, or by the end of its name where only one ends so: `goodput_mbps`."""
+    known = list(names)
+    if name in known:
+        return name
+    ends = [column for column in known if column.endswith(f".{name}")]
+    if len(ends) == 1:
+        return ends[0]
+    if ends:
+        raise Error(f"no column {name!r}, but several that end so: {', '.join(ends)}")
+    raise Error(f"no column {name!r}; there are: {', '.join(known)}")

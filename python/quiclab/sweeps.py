@@ -1,0 +1,318 @@
+"""Sweeps: many runs of a scenario, their folder, their tables."""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from quiclab import _quiclab, folder, statistics
+from quiclab._quiclab import VERSION, OutputError
+from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
+from quiclab.scenario import Changes, Scenario
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_FINISHED = "finished"
+"""The folder in a sweep's folder that keeps its finished runs."""
+_INFO = "sweep.json"
+_DOCUMENT = "sweep.toml"
+_RUNS = "runs.parquet"
+_SERIES = "series.parquet"
+
+_ROWS_AT_ONCE = 1 << 14
+_POINTS_AT_ONCE = 1 << 18
+"""Rows of the two tables that are in memory at once; also what decides their row groups."""
+
+_SECONDS_BETWEEN_REPORTS = 0.1
+
+
+class Sweep:
+    """What came out of a sweep: from `quiclab.sweep`, or read back by `quiclab.load_sweep`."""
+
+    def __init__(self, path: Path, info: dict[str, Any]) -> None:
+        self._path = path
+        self.info = info
+        """The contents of sweep.json: scenario, version, runs, failed, repetitions, parameters, series, failures."""
+        self._tables: dict[str, pa.Table] = {}
+        self._held: tempfile.TemporaryDirectory[str] | None = None
+        self.reused = 0
+        """Runs that the folder had already when the sweep began."""
+
+    @property
+    def path(self) -> Path | None:
+        """The sweep's folder; None if it was made without one."""
+        return None if self._held else self._path
+
+    @property
+    def runs(self) -> "pa.Table":
+        """A row for each run: run, repetition, seed, a column for each path that varies, error, and the summary."""
+        return self._table(_RUNS)
+
+    @property
+    def series(self) -> "pa.Table | None":
+        """The time series: run, table, subject, quantity, time_s, value; None if the sweep keeps none."""
+        return self._table(_SERIES) if self.info["series"] else None
+
+    @property
+    def parameters(self) -> list[str]:
+        """The columns of what was varied."""
+        return [parameter["column"] for parameter in self.info["parameters"]]
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """The runs that failed: run, repetition, seed, values (by path), error."""
+        return list(self.info["failures"])
+
+    def means(
+        self,
+        *columns: str,
+        by: Sequence[str] | None = None,
+        interval: statistics.Interval = "student",
+        confidence: float = 0.95,
+        seed: int = 1,
+    ) -> "pa.Table":
+        """Means with intervals over the runs of each group, as `quiclab.statistics.means` makes them.
+
+        :param columns: names of columns of `runs`, or their ends where only one ends so (`goodput_mbps`).
+        :param by: the columns or paths that make the groups; default: all that was varied. `[]`: all runs together.
+        """
+        return statistics.means(
+            self.runs, columns, self._groups(by), interval=interval, confidence=confidence, seed=seed
+        )
+
+    def quantiles(
+        self,
+        *columns: str,
+        by: Sequence[str] | None = None,
+        q: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95),
+    ) -> "pa.Table":
+        """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them."""
+        return statistics.quantiles(self.runs, columns, self._groups(by), q)
+
+    def _groups(self, by: Sequence[str] | None) -> list[str]:
+        columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}
+        return self.parameters if by is None else [columns.get(name, name) for name in by]
+
+    def _table(self, name: str) -> "pa.Table":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if name not in self._tables:
+            path = self._path / name
+            try:
+                self._tables[name] = pq.read_table(str(path))
+            except (OSError, pa.ArrowException) as error:
+                raise OutputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+        return self._tables[name]
+
+    def __repr__(self) -> str:
+        where = f" in {self.path}" if self.path else ""
+        return f"<quiclab.Sweep of {self.info['scenario']!r}, {self.info['runs']} runs{where}>"
+
+
+def sweep(
+    scenario: Scenario | str | PathLike[str] | Mapping[str, Any],
+    set: Changes = (),
+    *,
+    jobs: int | None = None,
+    out: str | PathLike[str] | Literal[True] | None = None,
+    progress: SweepCallback | bool | None = None,
+) -> Sweep:
+    """Makes all runs that a scenario's `[sweep]` table asks for, on all cores, without holding the GIL.
+
+    :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
+    :param set: changes to it, as in `Scenario.from_file`.
+    :param jobs: how many runs at once; default: as many as there are cores for this process.
+    :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
+        what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
+    :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr.
+    :raises ScenarioError: the scenario or its table is wrong. :raises OutputError: the folder cannot be used.
+    :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
+
+    A run that fails does not stop the others: see `Sweep.failures`. The tables depend on the sweep alone, and neither
+    on the number of jobs nor on how often it was interrupted.
+    """
+    if isinstance(scenario, Mapping):
+        scenario = Scenario(scenario)
+    elif not isinstance(scenario, Scenario):
+        scenario = Scenario.from_file(scenario)
+    if set:
+        scenario = scenario.with_(set)
+    inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
+    held = None
+    if out is None:
+        held = tempfile.TemporaryDirectory(prefix="quiclab-")
+        path = Path(held.name)
+    else:
+        path = Path("sweeps") / inner.name if out is True else Path(out)
+    with _shown(inner.name, progress) as report:
+        result = _run(scenario, inner, path, _jobs(jobs), report)
+    result._held = held
+    return result
+
+
+def load_sweep(path: str | PathLike[str]) -> Sweep:
+    """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete."""
+    where = Path(path)
+    try:
+        info = json.loads((where / _INFO).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        unfinished = (where / _FINISHED).is_dir()
+        why = "the sweep is not complete: run it again, it goes on" if unfinished else f"it has no {_INFO}"
+        raise OutputError(f"{where}: not a finished sweep: {why}") from error
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
+    if not isinstance(info, dict) or not {"scenario", "runs", "parameters", "series", "failures"} <= info.keys():
+        raise OutputError(f"{where}: cannot be read as a sweep: {_INFO} is not that of a sweep")
+    return Sweep(where, info)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def _jobs(jobs: int | None) -> int:
+    if jobs is None:
+        return cores()
+    if jobs < 1:
+        raise ValueError(f"{jobs} jobs; expected 1 or more")
+    return jobs
+
+
+def _run(
+    scenario: Scenario, inner: _quiclab.Sweep, path: Path, jobs: int, report: Callable[[int, int, int, int], object]
+) -> Sweep:
+    finished_folder = path / _FINISHED
+    if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
+        raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
+    with folder.writing(path):
+        finished_folder.mkdir(parents=True, exist_ok=True)
+    finished = inner.run(finished_folder, jobs, report)
+    _, reused, failed, total = finished.counts
+    info = {
+        "scenario": inner.name,
+        "version": VERSION,
+        "runs": total,
+        "failed": failed,
+        "repetitions": inner.repetitions,
+        "parameters": [
+            {"path": where, "column": column, "values": values} for where, values, column in inner.parameters
+        ],
+        "series": inner.series,
+        "set": scenario._sets,
+        "failures": [
+            {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
+            for run, repetition, seed, values, error in finished.failures
+        ],
+    }
+    with folder.writing(path):
+        # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
+        (path / _INFO).unlink(missing_ok=True)
+        _write_text(path / _DOCUMENT, scenario._text)
+        _write_table(path / _RUNS, _pieces_of_runs(finished, total))
+        if inner.series:
+            _write_table(path / _SERIES, _pieces_of_series(finished, total))
+        else:
+            (path / _SERIES).unlink(missing_ok=True)
+        _write_text(path / _INFO, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    result = Sweep(path, info)
+    result.reused = reused
+    return result
+
+
+def _pieces_of_runs(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[pa.Table]":
+    import pyarrow as pa
+
+    for first in range(0, total, _ROWS_AT_ONCE):
+        yield pa.table(finished.runs(first, _ROWS_AT_ONCE))
+
+
+def _pieces_of_series(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[pa.Table]":
+    import pyarrow as pa
+
+    first = 0
+    while first < total:
+        piece, first = finished.series_rows(first, _POINTS_AT_ONCE)
+        yield pa.table(piece)
+
+
+def _write_table(path: Path, pieces: "Iterator[pa.Table]") -> None:
+    import pyarrow.parquet as pq
+
+    with _beside(path) as partial:
+        writer: pq.ParquetWriter | None = None
+        try:
+            for piece in pieces:
+                writer = writer or _writer(partial, piece.schema)
+                writer.write_table(piece, row_group_size=_POINTS_AT_ONCE)
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def _writer(path: Path, schema: "pa.Schema") -> "pq.ParquetWriter":
+    import pyarrow.parquet as pq
+
+    texts = [field.name for field in schema if str(field.type).startswith("dictionary")]
+    # All options that could change the bytes are fixed; a Parquet file has no time of writing in it.
+    return pq.ParquetWriter(
+        str(path),
+        schema,
+        version="2.6",
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=texts,
+        write_statistics=True,
+        store_schema=True,
+    )
+
+
+def _write_text(path: Path, text: str) -> None:
+    with _beside(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A file to write that gets its name when it is complete."""
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        yield partial
+        partial.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _shown(name: str, progress: SweepCallback | bool | None) -> Iterator[Callable[[int, int, int, int], object]]:
+    if progress is True:
+        with shown_sweep(name) as callback:
+            yield _report(callback)
+    else:
+        yield _report(progress or None)
+
+
+def _report(callback: SweepCallback | None) -> Callable[[int, int, int, int], object]:
+    next_call = 0.0
+
+    def report(done: int, reused: int, failed: int, total: int) -> None:
+        nonlocal next_call
+        if callback is None:
+            return
+        if (clock := time.monotonic()) >= next_call or done == total:
+            next_call = clock + _SECONDS_BETWEEN_REPORTS
+            callback(SweepProgress(done, reused, failed, total))
+
+    return report

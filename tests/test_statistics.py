@@ -1,0 +1,111 @@
+"""Means, intervals and quantiles against published values."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import quiclab
+from quiclab import statistics
+
+# Student (1908), "The Probable Error of a Mean": the additional hours of sleep of ten patients.
+SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
+
+
+@pytest.mark.parametrize(
+    ("probability", "degrees", "critical"),
+    # Abramowitz and Stegun, table 26.10; the last of each is the normal distribution's.
+    [
+        (0.90, 1, 3.078), (0.95, 5, 2.015), (0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 4, 2.776), (0.975, 9, 2.262),
+        (0.975, 29, 2.045), (0.975, 60, 2.000), (0.975, 120, 1.980), (0.975, 10**7, 1.960), (0.995, 1, 63.657),
+        (0.995, 9, 3.250), (0.995, 30, 2.750), (0.9995, 10, 4.587), (0.995, 10**7, 2.576),
+    ],
+)  # fmt: skip
+def test_critical_values_of_student(probability: float, degrees: int, critical: float) -> None:
+    assert statistics.student_quantile(probability, degrees) == pytest.approx(critical, abs=5.1e-4)
+
+
+@pytest.mark.parametrize("probability", [0.5, 0.6, 0.9, 0.975, 0.99999])
+def test_the_closed_forms_of_student(probability: float) -> None:
+    """With one degree of freedom it is Cauchy's distribution, and with two it has a closed form too."""
+    two = 2 * probability - 1
+    assert statistics.student_quantile(probability, 1) == pytest.approx(math.tan(math.pi * two / 2), rel=1e-9, abs=1e-9)
+    closed = two * math.sqrt(2 / (1 - two * two))
+    assert statistics.student_quantile(probability, 2) == pytest.approx(closed, rel=1e-9, abs=1e-9)
+
+
+def test_a_mean_with_its_interval() -> None:
+    (row,) = statistics.means(pa.table({"hours": SLEEP}), ["hours"], []).to_pylist()
+    # As R's t.test(extra) gives it.
+    assert row == pytest.approx(
+        {"column": "hours", "n": 10, "mean": 1.58, "stddev": 1.229995, "low": 0.7001142, "high": 2.4598858}, abs=1e-6
+    )
+    (wide,) = statistics.means(pa.table({"hours": SLEEP}), ["hours"], [], confidence=0.99).to_pylist()
+    assert wide["high"] - 1.58 == pytest.approx(3.249836 * 1.229995 / math.sqrt(10), rel=1e-6)
+
+
+def test_the_bootstrap_has_a_seed_of_its_own() -> None:
+    table = pa.table({"hours": SLEEP})
+    first, second, other = (
+        statistics.means(table, ["hours"], [], interval="bootstrap", seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == second
+    assert first != other
+    # The mean of ten draws from five ones and five zeros is a tenth of a binomial number, and its quantiles are known.
+    coins = pa.table({"x": [0.0, 1.0] * 5})
+    (row,) = statistics.means(coins, ["x"], [], interval="bootstrap").to_pylist()
+    assert (row["low"], row["high"]) == pytest.approx((0.2, 0.8))
+    (row,) = statistics.means(coins, ["x"], [], interval="bootstrap", confidence=0.8).to_pylist()
+    assert (row["low"], row["high"]) == pytest.approx((0.3, 0.7))
+
+
+@pytest.mark.parametrize("interval", ["student", "bootstrap"])
+def test_nineteen_of_twenty_intervals_have_the_mean_in_them(interval: statistics.Interval) -> None:
+    """The coverage over a thousand samples of thirty normal numbers; three standard errors are 2 percent."""
+    samples = np.random.Generator(np.random.PCG64(5)).normal(3.0, 2.0, size=(1000, 30))
+    table = pa.table({"sample": np.repeat(np.arange(1000), 30), "x": samples.ravel()})
+    rows = statistics.means(table, ["x"], ["sample"], interval=interval).to_pylist()
+    held = sum(row["low"] <= 3.0 <= row["high"] for row in rows) / 1000
+    # The percentile bootstrap is known to be a little narrow.
+    assert (0.93 if interval == "student" else 0.91) <= held <= 0.97
+
+
+def test_quantiles() -> None:
+    (row,) = statistics.quantiles(
+        pa.table({"x": [1.0, 2, 3, 4, 10]}), ["x"], [], [0, 0.05, 0.25, 0.5, 0.975]
+    ).to_pylist()
+    assert row == pytest.approx({"column": "x", "n": 5, "q00": 1, "q05": 1.2, "q25": 2, "q50": 3, "q97.5": 9.4})
+
+
+def test_groups_are_told_apart_and_what_is_null_does_not_count() -> None:
+    table = pa.table({"a": [1, 1, 2, 2, 3], "b": ["x", "x", "x", "y", "y"], "v": [1.0, 3.0, 5.0, None, None]})
+    rows = statistics.means(table, ["v"], ["a", "b"]).to_pylist()
+    assert [(row["a"], row["b"], row["n"], row["mean"]) for row in rows] == [
+        (1, "x", 2, 2.0), (2, "x", 1, 5.0), (2, "y", 0, None), (3, "y", 0, None),
+    ]  # fmt: skip
+    # Of one value there is no interval.
+    assert (rows[1]["stddev"], rows[1]["low"], rows[1]["high"]) == (None, None, None)
+    assert rows[0]["high"] == pytest.approx(2 + 12.7062 * math.sqrt(2) / math.sqrt(2), rel=1e-5)
+
+
+def test_columns_by_the_end_of_their_names() -> None:
+    table = pa.table({"connection.a.goodput_mbps": [1.0], "connection.b.goodput_mbps": [2.0], "link.c.drops": [3.0]})
+    assert statistics.means(table, ["c.drops"], []).column("column").to_pylist() == ["link.c.drops"]
+    with pytest.raises(quiclab.Error, match=r"several that end so: connection\.a\.goodput_mbps, connection\.b"):
+        statistics.means(table, ["goodput_mbps"], [])
+    with pytest.raises(quiclab.Error, match=r"no column 'rtt'; there are: connection\.a\.goodput_mbps"):
+        statistics.means(table, ["rtt"], [])
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    table = pa.table({"a": ["x"], "v": [1.0]})
+    for confidence in (0.0, 1.0, 95.0):
+        with pytest.raises(quiclab.Error, match="confidence"):
+            statistics.means(table, ["v"], [], confidence=confidence)
+    with pytest.raises(quiclab.Error, match="quantile"):
+        statistics.quantiles(table, ["v"], [], [1.5])
+    with pytest.raises(quiclab.Error, match="'a' has no numbers"):
+        statistics.means(table, ["a"], [])
+    with pytest.raises(quiclab.Error, match="no interval"):
+        statistics.means(table, ["v"], [], interval="normal")  # type: ignore[arg-type]

@@ -1,0 +1,164 @@
+"""Sweeps from Python: what comes out, what the folder keeps, what goes wrong."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import quiclab
+from conftest import SCENARIO
+
+SWEEP = (
+    SCENARIO
+    + """
+[sweep]
+repetitions = 3
+series = ["queue"]
+transport.ack_ratio = [1, 4]
+link.cell.delay = { from = "10 ms", to = "20 ms", count = 2 }
+"""
+)
+"""2 x 2 x 3 runs."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The sweep in a file."""
+    path = tmp_path / "sweep.toml"
+    path.write_text(SWEEP, encoding="utf-8")
+    return path
+
+
+def test_a_row_for_each_run_with_its_parameters(file: Path, tmp_path: Path) -> None:
+    made = quiclab.sweep(file, out=tmp_path / "out")
+    assert made.parameters == ["transport.ack_ratio", "link.cell.delay_ms"]
+    rows = made.runs.select(["run", "repetition", *made.parameters]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        (1 + 3 * (2 * ratio + delay) + repetition, 1 + repetition, (1, 4)[ratio], (10.0, 20.0)[delay])
+        for ratio in range(2)
+        for delay in range(2)
+        for repetition in range(3)
+    ]
+    assert len(set(made.runs.column("seed").to_pylist())) == 12
+    assert made.failures == []
+    assert made.runs.column("connection.download.goodput_mbps").null_count == 0
+
+
+def test_a_row_is_what_the_run_alone_gives(file: Path) -> None:
+    row = quiclab.sweep(file).runs.to_pylist()[7]
+    alone = quiclab.Scenario.from_file(
+        file, {"transport.ack_ratio": row["transport.ack_ratio"], "link.cell.delay": f"{row['link.cell.delay_ms']} ms"}
+    ).run(row["seed"])
+    connection = alone.summary["connections"][0]
+    for key in ("goodput_mbps", "completion_s", "packets_sent", "ack_only_packets_received", "rtt_mean_ms"):
+        assert row[f"connection.download.{key}"] == connection[key], key
+
+
+def test_series_are_those_of_the_runs(file: Path) -> None:
+    made = quiclab.sweep(file)
+    assert made.series is not None
+    seed = made.runs.column("seed")[0].as_py()
+    first = made.series.filter(pa.compute.field("run") == 1).to_pandas()
+    of_link = first[(first.table == "queue") & (first.quantity == "packets") & (first.subject == "cell forward")]
+    alone = quiclab.Scenario.from_file(file, {"transport.ack_ratio": 1, "link.cell.delay": "10 ms"}).run(seed)
+    queue = alone.table("queue").to_pandas()
+    queue = queue[queue.link == "cell forward"]
+    np.testing.assert_array_equal(of_link.time_s, queue.time_s)
+    np.testing.assert_array_equal(of_link.value, queue.packets)
+
+
+def test_means_are_over_the_repetitions(file: Path) -> None:
+    made = quiclab.sweep(file)
+    frame = made.runs.to_pandas()
+    means = made.means("goodput_mbps").to_pandas()
+    expected = frame.groupby(made.parameters, sort=False)["connection.download.goodput_mbps"]
+    np.testing.assert_allclose(means["mean"], expected.mean())
+    np.testing.assert_allclose(means["stddev"], expected.std())
+    # Student's t with two degrees of freedom: 4.303.
+    np.testing.assert_allclose(means["high"] - means["mean"], 4.30265 * expected.std() / np.sqrt(3), rtol=1e-5)
+    by_path = made.means("goodput_mbps", by=["link.cell.delay"])
+    assert by_path == made.means("goodput_mbps", by=["link.cell.delay_ms"])
+    assert by_path.column("n").to_pylist() == [6, 6]
+    assert made.quantiles("goodput_mbps", by=[], q=[0.5]).to_pylist() == [
+        {
+            "column": "connection.download.goodput_mbps",
+            "n": 12,
+            "q50": frame["connection.download.goodput_mbps"].median(),
+        }
+    ]
+
+
+def test_a_folder_is_read_back(file: Path, tmp_path: Path) -> None:
+    made = quiclab.sweep(file, out=tmp_path / "out")
+    read = quiclab.load_sweep(tmp_path / "out")
+    assert (read.info, read.runs, read.series) == (made.info, made.runs, made.series)
+    assert (tmp_path / "out" / "sweep.toml").read_text(encoding="utf-8") == SWEEP
+    with pytest.raises(quiclab.OutputError, match=r"it has no sweep\.json"):
+        quiclab.load_sweep(tmp_path)
+    (tmp_path / "out" / "sweep.json").unlink()
+    with pytest.raises(quiclab.OutputError, match="not complete: run it again"):
+        quiclab.load_sweep(tmp_path / "out")
+
+
+def test_a_scenario_without_a_table_is_a_sweep_of_one_run() -> None:
+    made = quiclab.sweep(quiclab.Scenario.from_text(SCENARIO))
+    assert (made.path, made.info["runs"], made.parameters, made.series) == (None, 1, [], None)
+    assert made.runs.column("seed").to_pylist() == [1]
+
+
+def test_a_folder_that_is_none_of_a_sweep_is_left_alone(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(quiclab.OutputError, match="is no sweep's folder"):
+        quiclab.sweep(file, out=tmp_path / "other")
+    assert [entry.name for entry in (tmp_path / "other").iterdir()] == ["notes.txt"]
+
+
+def test_mistakes_name_their_line(file: Path) -> None:
+    with pytest.raises(quiclab.ScenarioError, match=r"sweep\.toml:\d+:\d+: .*ack_ration.*ack_ratio"):
+        file.write_text(SWEEP.replace("ack_ratio", "ack_ration"), encoding="utf-8")
+        quiclab.sweep(file)
+    with pytest.raises(ValueError, match="0 jobs"):
+        quiclab.sweep(quiclab.Scenario.from_text(SCENARIO), jobs=0)
+
+
+def test_progress_counts_runs(file: Path, tmp_path: Path) -> None:
+    seen: list[quiclab.SweepProgress] = []
+    quiclab.sweep(file, out=tmp_path / "out", progress=seen.append)
+    assert seen[-1] == quiclab.SweepProgress(done=12, reused=0, failed=0, total=12)
+    quiclab.sweep(file, out=tmp_path / "out", progress=seen.append)
+    assert seen[-1] == quiclab.SweepProgress(done=12, reused=12, failed=0, total=12)
+
+
+def test_what_the_progress_raises_ends_the_sweep(file: Path, tmp_path: Path) -> None:
+    class EnoughError(Exception):
+        pass
+
+    def stop(progress: quiclab.SweepProgress) -> None:
+        raise EnoughError
+
+    with pytest.raises(EnoughError):
+        quiclab.sweep(file, out=tmp_path / "out", progress=stop)
+    assert not (tmp_path / "out" / "sweep.json").exists()
+    assert quiclab.sweep(file, out=tmp_path / "out").info["failed"] == 0
+
+
+def test_the_information_is_json(file: Path, tmp_path: Path) -> None:
+    quiclab.sweep(file, out=tmp_path / "out")
+    info = json.loads((tmp_path / "out" / "sweep.json").read_text(encoding="utf-8"))
+    assert info == {
+        "scenario": "bulk",
+        "version": quiclab.__version__,
+        "runs": 12,
+        "failed": 0,
+        "repetitions": 3,
+        "parameters": [
+            {"path": "transport.ack_ratio", "column": "transport.ack_ratio", "values": ["1", "4"]},
+            {"path": "link.cell.delay", "column": "link.cell.delay_ms", "values": ["10 ms", "20 ms"]},
+        ],
+        "series": ["queue"],
+        "set": [],
+        "failures": [],
+    }
