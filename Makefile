@@ -202,6 +202,12 @@ validation: build ## the same transfers simulated and in real time, to docs/vali
 .PHONY: interop-peers
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)
 
+.PHONY: papers
+papers: build ## reproduce all papers, to docs/papers.md: half an hour of two cores
+	rm -rf target/papers
+	$(BIN)/quiclab reproduce all --out target/papers
+	$(BIN)/python -m quiclab.reproduce.page target/papers docs
+
 .PHONY: docs
 docs: ## the documentation of the crates, to target/doc
 	cargo doc --workspace --no-deps $(LOCKED)

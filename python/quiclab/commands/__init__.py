@@ -11,6 +11,7 @@ from quiclab.commands.fetch import fetch
 from quiclab.commands.list import list_
 from quiclab.commands.plot import plot
 from quiclab.commands.relay import relay
+from quiclab.commands.reproduce import reproduce
 from quiclab.commands.run import run
 from quiclab.commands.script import script
 from quiclab.commands.serve import serve
@@ -27,6 +28,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fetch": fetch,
     "relay": relay,
     "script": script,
+    "reproduce": reproduce,
 }
 """The word for a command: its function, whose docstring is its manual."""
 

@@ -1,0 +1,114 @@
+"""`quiclab reproduce ID`: makes a figure of a paper again, and says whether it holds."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quiclab.commands.arguments import Json
+
+if TYPE_CHECKING:
+    from quiclab.reproduce import Reproduced
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="ID|PAPER|all", help="What to reproduce: see --list.", show_default=False),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Less of it, in less than half a minute.")] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="A folder for each figure is written there: figure, points, runs.")
+    ] = Path("reproduced"),
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Runs at a time. Default: one for each core.", show_default=False),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List what can be reproduced.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Reproduce figures of papers: run what is behind them, draw them, and check what the paper says.
+
+    The exit code is 0 only if all holds.
+    """
+    from quiclab.reproduce import find
+    from quiclab.reproduce import reproduce as reproduce_one
+
+    if list_:
+        return show_list(as_json)
+    if name is None:
+        raise typer.BadParameter("an id, the name of a paper, or all: see --list")
+    results = []
+    for figure in find(name):
+        with shown(figure.id) as progress:
+            result = reproduce_one(figure.id, quick=quick, out=out, jobs=jobs, progress=progress)
+        results.append(result)
+        if not as_json:
+            show(result)
+    if as_json:
+        told = [{**result.to_dict(), "folder": str(result.folder)} for result in results]
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+    if not all(result.ok for result in results):
+        raise typer.Exit(1)
+    return None
+
+
+def show_list(as_json: bool) -> None:
+    """What can be reproduced."""
+    from quiclab.reproduce import catalogue
+
+    papers = catalogue()
+    if as_json:
+        told = [
+            {"id": figure.id, "paper": paper.title, "figure": figure.figure, "title": figure.title}
+            for paper in papers
+            for figure in paper.figures
+        ]
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    for paper in papers:
+        typer.echo(f"{paper.name}: {paper.title} ({paper.venue})")
+        for figure in paper.figures:
+            typer.echo(f"  {figure.id:<24}{figure.figure:<12}{figure.title}")
+
+
+def show(result: "Reproduced") -> None:
+    """The rows of a figure as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    took = f"{result.runs} runs, {result.seconds:.1f} s"
+    table = Table(title=f"{result.figure.id}: {result.figure.title} ({took})", title_justify="left")
+    for title in ("case", "paper", "here", "accept", ""):
+        table.add_column(title, justify="right" if title in ("paper", "here") else "left")
+    for row in result.rows:
+        verdict = "[green]holds[/]" if row.ok else "[red]DOES NOT HOLD[/]"
+        table.add_row(row.case, row.paper, row.here, row.accept, verdict)
+    console.print(table)
+    typer.echo(f"figure   {result.folder / 'figure.svg'}")
+
+
+@contextmanager
+def shown(title: str) -> "Iterator[Any]":
+    """Shows progress on stderr if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def progress(sweep: str, done: int, total: int) -> None:
+            if sweep not in tasks:
+                tasks[sweep] = bar.add_task(f"{title} {sweep}", total=total)
+            bar.update(tasks[sweep], completed=done)
+
+        yield progress

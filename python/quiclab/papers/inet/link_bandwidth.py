@@ -1,0 +1,57 @@
+"""Fig. 3: the throughput of a bottleneck at several MTUs, beside what the headers leave."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from quiclab.papers.inet.measures import IP_UDP, quic_bytes
+from quiclab.reproduce.points import Points, column, groups
+from quiclab.reproduce.runs import Runs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MTU = "link.bottleneck.both.mtu"
+
+
+def measure(sweeps: Mapping[str, Runs]) -> Points:
+    """One point for each MTU: what arrived between the ends of the shorter and the longer run."""
+    points: Points = []
+    for (mtu, rate), rows in groups(sweeps["main"].rows, _MTU, "link.bottleneck.rate_mbps"):
+        first, last = sorted(rows, key=lambda row: float(row["duration_ms"]))
+        seconds = (last["duration_ms"] - first["duration_ms"]) / 1e3
+        arrived = quic_bytes(last, "receiver-access") - quic_bytes(first, "receiver-access")
+        points.append(
+            {
+                "mtu_bytes": mtu,
+                "throughput_mbps": arrived * 8e-6 / seconds,
+                "theory_mbps": (mtu - IP_UDP) / mtu * rate,
+                "measured_s": seconds,
+            }
+        )
+    return points
+
+
+def draw(points: Points) -> "Figure":
+    """Throughput over the MTU: bars, and theory as lines across them."""
+    from matplotlib import pyplot
+
+    from quiclab.plots import style
+
+    figure, axes = pyplot.subplots(figsize=(4.6, 3.2), layout="constrained")
+    places = range(len(points))
+    axes.bar(places, column(points, "throughput_mbps"), width=0.5, color=style.SKY, label="simulated")
+    axes.hlines(
+        column(points, "theory_mbps"),
+        [place - 0.35 for place in places],
+        [place + 0.35 for place in places],
+        color=style.BLACK,
+        label="theory: (MTU - 28) / MTU of the rate",
+    )
+    axes.set_xticks(list(places), [str(mtu) for mtu in column(points, "mtu_bytes")])
+    axes.margins(x=0.1)
+    axes.set_xlabel("MTU in bytes")
+    axes.set_ylabel("throughput in Mbit/s")
+    top = max(column(points, "theory_mbps"))
+    axes.set_ylim(top * 0.95, top * 1.03)
+    axes.legend(loc="upper left")
+    return figure

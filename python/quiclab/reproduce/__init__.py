@@ -1,0 +1,144 @@
+"""Figures of papers, made again: the runs behind them, the figure, and whether what the paper says holds here."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quiclab.folder import writing
+from quiclab.reproduce import points as points_
+from quiclab.reproduce.accept import Row
+from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
+from quiclab.reproduce.points import Points
+from quiclab.reproduce.runs import Runs, make
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.figure import Figure as Drawing
+
+__all__ = ["Figure", "Paper", "Points", "Reproduced", "Row", "Runs", "catalogue", "figures", "find", "reproduce"]
+
+FIGURE = "figure.svg"
+POINTS = "points.csv"
+ROWS = "rows.json"
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What came out."""
+
+    figure: Figure
+    quick: bool
+    rows: list[Row]
+    """What must hold, and whether it does."""
+    points: Points
+    """The points of the figure."""
+    runs: int
+    """How many runs it took."""
+    seconds: float
+    """How long they took."""
+    folder: Path
+    """Where figure, points and rows were written, and the scenarios that were run."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all holds."""
+        return all(row.ok for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "id": self.figure.id,
+            "quick": self.quick,
+            "ok": self.ok,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 1),
+            "definition": self.figure.digest,
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    out: str | PathLike[str] = "reproduced",
+    jobs: int | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
+) -> Reproduced:
+    """Makes the runs behind a figure, draws it, and checks what must hold.
+
+    Writes the folder OUT/ID (OUT/ID-quick): `figure.svg`, `points.csv` (what is drawn), `rows.json` (what must hold),
+    and for each sweep its scenario and its finished runs, which are not made again.
+
+    :param name: the id of a figure, see `figures`.
+    :param quick: less of it, in less than half a minute.
+    :param jobs: runs at a time; default: as many as there are cores.
+    :param progress: called with the name of the sweep, the runs that are finished, and all of them.
+    """
+    figure = figures().get(name) or find(name)[0]
+    folder = Path(out) / (f"{figure.id}-quick" if quick else figure.id)
+    start = time.monotonic()
+    sweeps = {}
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for sweep, scenario in figure.scenarios.items():
+
+        def report(done: int, reused: int, failed: int, total: int, sweep: str = sweep) -> None:
+            if progress is not None:
+                progress(sweep, done, total)
+
+        sets = figure.quick.get(sweep, ()) if quick else ()
+        where = folder / "runs" / sweep
+        with writing(where):
+            where.mkdir(parents=True, exist_ok=True)
+        sweeps[sweep] = make(scenario, sets, where, jobs or _cores(), report)
+    points = figure.module.measure(sweeps)
+    rows = _failures(sweeps) + [row for rule in figure.rules for row in rule.rows(points, quick=quick)]
+    made = sum(runs.made for runs in sweeps.values())
+    result = Reproduced(figure, quick, rows, points, made, time.monotonic() - start, folder)
+    _write(result)
+    return result
+
+
+def _failures(sweeps: Mapping[str, Runs]) -> list[Row]:
+    failures = [failure for runs in sweeps.values() for failure in runs.failures]
+    if not failures:
+        return []
+    return [Row("runs that fail", "0", f"{len(failures)}, the first: {failures[0]}", "none", ok=False)]
+
+
+def _write(result: Reproduced) -> None:
+    with writing(result.folder):
+        for name, scenario in result.figure.scenarios.items():
+            (result.folder / f"{name}.toml").write_text(scenario.read_text(encoding="utf-8"), encoding="utf-8")
+        (result.folder / POINTS).write_text(points_.to_csv(result.points), encoding="utf-8")
+        with drawn(result.figure, result.points) as drawing:
+            drawing.savefig(result.folder / FIGURE, format="svg", metadata={"Date": None, "Creator": None})
+        rows = json.dumps(result.to_dict(), indent=2, ensure_ascii=False)
+        (result.folder / ROWS).write_text(rows + "\n", encoding="utf-8")
+
+
+@contextmanager
+def drawn(figure: Figure, points: Points) -> "Iterator[Drawing]":
+    """The drawing, in our style."""
+    import matplotlib
+
+    from quiclab.plots.style import styled
+
+    with styled():
+        # Text stays text in the SVG: it is smaller, and can be searched.
+        matplotlib.rcParams["svg.fonttype"] = "none"
+        yield figure.module.draw(points)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1

@@ -1,0 +1,141 @@
+"""What must hold: the `[[accept]]` tables of a figure, and the rows that they give for its points."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from quiclab._quiclab import Error
+from quiclab.reproduce.points import Point, Points, Value, select
+
+_FORMS = ("full", "quick")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that must hold, and whether it does."""
+
+    case: str
+    """What it is about."""
+    paper: str
+    """What the paper has, or theory in its place, with its unit."""
+    here: str
+    """What came out here."""
+    accept: str
+    """What must hold."""
+    ok: bool
+    """Whether it does."""
+
+    def to_dict(self) -> dict[str, str | bool]:
+        """For JSON."""
+        return {"case": self.case, "paper": self.paper, "here": self.here, "accept": self.accept, "ok": self.ok}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One `[[accept]]` table: a row for each point that it is about.
+
+    ::
+
+        [[accept]]
+        case = "MTU {mtu_bytes} B"     # what the row is called, filled in from the point
+        where = { loss = 0.001 }       # which points: all without it; a list of values means any of them
+        here = "throughput_mbps"       # the column that is judged
+        paper = "theory_mbps"          # what it is judged by: another column, or a number
+        within = "0.5 %"               # of that value, or a number: so far from it
+        unit = "Mbit/s"
+        digits = 2
+        in = ["full"]                  # forms in which it is checked; default: full and quick
+
+    Instead of `within`: `at_least` and `at_most`, a number or a column, one or both; `paper` is then shown only, and
+    may be text.
+    """
+
+    case: str
+    here: str
+    paper: str | float
+    within: str | float | None = None
+    at_least: str | float | None = None
+    at_most: str | float | None = None
+    where: dict[str, Any] = field(default_factory=dict)
+    unit: str = ""
+    digits: int = 2
+    forms: tuple[str, ...] = _FORMS
+    described: dict[str, Any] = field(default_factory=dict)
+    """The table that it was read from."""
+
+    @staticmethod
+    def read(table: dict[str, Any], origin: str) -> "Rule":
+        """The rule of a table. Raises `Error` for a key that is none, and where nothing is judged."""
+        known = {"case", "here", "paper", "within", "at_least", "at_most", "where", "unit", "digits", "in"}
+        unknown = table.keys() - known
+        if unknown:
+            raise Error(f"{origin}: accept.{sorted(unknown)[0]}: not known")
+        if not {"case", "here", "paper"} <= table.keys():
+            raise Error(f"{origin}: accept: needs case, here and paper")
+        if not {"within", "at_least", "at_most"} & table.keys():
+            raise Error(f"{origin}: accept: needs within, at_least or at_most")
+        values = {key: value for key, value in table.items() if key != "in"}
+        forms = tuple(table.get("in", _FORMS))
+        if not forms or not set(forms) <= set(_FORMS):
+            raise Error(f"{origin}: accept.in: any of {', '.join(_FORMS)}")
+        return Rule(**values, forms=forms, described=table)
+
+    def rows(self, points: Points, *, quick: bool) -> list[Row]:
+        """The rows of all points that it is about. A rule that is about none does not hold."""
+        if _FORMS[quick] not in self.forms:
+            return []
+        about = select(points, self.where)
+        if not about:
+            return [Row(self.case, "", "no such point", str(self.where), ok=False)]
+        return [self._row(point) for point in about]
+
+    def _row(self, point: Point) -> Row:
+        here = point.get(self.here)
+        paper: Value = point.get(str(self.paper), self.paper)
+        conditions, held = [], True
+        if self.within is not None:
+            off, share = _share(self.within)
+            judged = _number(paper)
+            most = off * abs(judged) if share else off
+            held &= _is_number(here) and abs(_number(here) - judged) <= most
+            conditions.append(f"within {self.within}" + ("" if share else f" {self.unit}".rstrip()))
+        for word, bound, sign in (("at least", self.at_least, 1), ("at most", self.at_most, -1)):
+            if bound is not None:
+                value = _number(point[bound] if isinstance(bound, str) else bound)
+                held &= _is_number(here) and sign * (_number(here) - value) >= 0
+                conditions.append(f"{word} {self._text(value)}")
+        return Row(
+            self.case.format(**{key: _plain(value) for key, value in point.items()}),
+            self._text(paper),
+            self._text(here),
+            ", ".join(conditions),
+            held,
+        )
+
+    def _text(self, value: Value) -> str:
+        if value is None:
+            return "nothing"
+        if not _is_number(value):
+            return str(value)
+        return f"{value:.{self.digits}f} {self.unit}".rstrip()
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: Value) -> float:
+    if not _is_number(value):
+        raise Error(f"{value!r} is judged by, and is no number")
+    return float(value)
+
+
+def _share(text: str | float) -> tuple[float, bool]:
+    """How far off a value may be, and whether that is a share of it."""
+    if isinstance(text, str):
+        return float(text.removesuffix("%")) / 100, True
+    return float(text), False
+
+
+def _plain(value: Value) -> Value:
+    """Numbers without a needless fraction."""
+    return f"{value:g}" if isinstance(value, float) else value

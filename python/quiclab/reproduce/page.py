@@ -1,0 +1,102 @@
+"""docs/papers.md: `python -m quiclab.reproduce.page REPRODUCED DOCS` writes it, `make papers` does so after all runs.
+
+From the folders of full reproductions it takes the rows and the figures to DOCS/papers/, and from these and the
+catalogue it writes DOCS/papers.md. Nothing of it is written by hand, and a test compares it with what it is made of.
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from quiclab._quiclab import Error
+from quiclab.reproduce import FIGURE, ROWS
+from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures
+
+PAGE = "papers.md"
+FOLDER = "papers"
+
+_HEAD = """\
+# Papers, reproduced
+
+This page is generated: `make papers` makes all runs again, `quiclab reproduce ID` those of one figure, and
+`quiclab reproduce --list` names them. A row holds if what came out here is where `accept` says; the exit code of the
+command is 0 only if all rows do. What a figure is made of stands in `papers/`: scenario files, the code that measures
+and draws, and what must hold. Change a scenario file and the figure changes.
+"""
+
+
+def collect(reproduced: Path, docs: Path) -> None:
+    """Takes rows and figures of all full reproductions that are in a folder."""
+    for name in figures():
+        rows = reproduced / name / ROWS
+        if not rows.exists():
+            continue
+        (docs / FOLDER).mkdir(parents=True, exist_ok=True)
+        told = json.loads(rows.read_text(encoding="utf-8"))
+        # What differs from machine to machine is not kept.
+        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows")}
+        text = json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
+        (docs / FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
+        shutil.copyfile(reproduced / name / FIGURE, docs / FOLDER / f"{name}.svg")
+
+
+def render(docs: Path) -> str:
+    """The page. Raises `Error` if a figure was not collected, or if its scenarios or rules have changed since."""
+    return _HEAD + "".join(_paper(paper, docs) for paper in catalogue())
+
+
+def _paper(paper: Paper, docs: Path) -> str:
+    sections = "".join(_section(figure, docs) for figure in paper.figures)
+    return f"\n## {paper.title}\n\n{paper.authors}, {paper.venue}.\n\n{paper.about}\n{sections}"
+
+
+def _section(figure: Figure, docs: Path) -> str:
+    told = results(figure, docs)
+    paragraphs = [
+        f"### {figure.id}: {figure.title}",
+        f"{figure.figure}. {figure.says}",
+        f"![{figure.title}]({FOLDER}/{figure.id}.svg)",
+        _table(told["rows"]),
+        f"Chosen here: {figure.chosen}" if figure.chosen else "",
+        figure.found,
+        f"{told['runs']} runs. Files: {_files(figure)}.",
+    ]
+    return "".join(f"\n{paragraph}\n" for paragraph in paragraphs if paragraph)
+
+
+def results(figure: Figure, docs: Path) -> dict[str, Any]:
+    """What was collected of a figure."""
+    path = docs / FOLDER / f"{figure.id}.json"
+    try:
+        told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Error(f"{path}: {error.strerror}: run make papers") from error
+    if told["definition"] != figure.digest:
+        raise Error(f"{path}: its scenarios or rules have changed since: run make papers")
+    return told
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    lines = ["| case | paper | here | accept | |", "| --- | ---: | ---: | --- | --- |"]
+    for row in rows:
+        verdict = "holds" if row["ok"] else "**does not hold**"
+        lines.append(f"| {row['case']} | {row['paper']} | {row['here']} | {row['accept']} | {verdict} |")
+    return "\n".join(lines)
+
+
+def _files(figure: Figure) -> str:
+    names = [f"{figure.name}.toml", f"{figure.name}.py", *(path.name for path in figure.scenarios.values())]
+    return ", ".join(f"[{name}](../python/quiclab/papers/{figure.paper}/{name})" for name in names)
+
+
+def main(arguments: list[str]) -> None:
+    """REPRODUCED DOCS."""
+    reproduced, docs = map(Path, arguments)
+    collect(reproduced, docs)
+    (docs / PAGE).write_text(render(docs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

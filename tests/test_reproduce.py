@@ -1,0 +1,134 @@
+"""Reproduced papers: the rules by which rows are judged, the quick form of each figure, and the generated page."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quiclab import Error
+from quiclab.cli import main
+from quiclab.reproduce import figures, page
+from quiclab.reproduce.accept import Rule
+from quiclab.reproduce.catalogue import catalogue
+
+DOCS = Path(__file__).parent.parent / "docs"
+POINTS = [{"loss": 0.1, "rate_mbps": 95.0, "theory_mbps": 100.0}, {"loss": 0.2, "rate_mbps": 50.0, "theory_mbps": 50.1}]
+
+
+def rule(**keys: Any) -> Rule:
+    table = {"case": "{loss} %", "here": "rate_mbps", "paper": "theory_mbps", **keys}
+    return Rule.read(table, "a.toml")
+
+
+@pytest.mark.parametrize(
+    ("keys", "held"),
+    [
+        ({"within": "1 %"}, [False, True]),
+        ({"within": "5 %"}, [True, True]),
+        ({"within": 0.5}, [False, True]),
+        ({"at_least": 60}, [True, False]),
+        ({"at_most": "theory_mbps", "at_least": 50}, [True, True]),
+        ({"at_most": 49.9}, [False, False]),
+        ({"at_most": 95, "where": {"loss": [0.1, 0.3]}}, [True]),
+    ],
+)
+def test_a_rule_judges_each_point_that_it_is_about(keys: dict[str, Any], held: list[bool]) -> None:
+    assert [row.ok for row in rule(**keys).rows(POINTS, quick=False)] == held
+
+
+def test_a_row_says_case_paper_here_and_accept() -> None:
+    row = rule(within="1 %", unit="Mbit/s", digits=1).rows(POINTS, quick=False)[0]
+    assert row.to_dict() == {
+        "case": "0.1 %",
+        "paper": "100.0 Mbit/s",
+        "here": "95.0 Mbit/s",
+        "accept": "within 1 %",
+        "ok": False,
+    }
+
+
+def test_a_rule_about_no_point_does_not_hold() -> None:
+    (row,) = rule(within="1 %", where={"loss": 0.5}).rows(POINTS, quick=False)
+    assert not row.ok
+
+
+def test_what_is_no_number_does_not_hold() -> None:
+    (row,) = rule(within="1 %").rows([{"loss": 0.1, "rate_mbps": None, "theory_mbps": 1.0}], quick=False)
+    assert not row.ok and row.here == "nothing"
+
+
+def test_a_rule_of_the_full_form_is_not_asked_in_the_quick_one() -> None:
+    full = rule(within="1 %", **{"in": ["full"]})
+    assert full.rows(POINTS, quick=True) == [] and len(full.rows(POINTS, quick=False)) == 2
+
+
+@pytest.mark.parametrize("keys", [{}, {"within": 1, "wihtin": 2}, {"within": 1, "in": ["slow"]}])
+def test_a_rule_that_is_none_is_told(keys: dict[str, Any]) -> None:
+    with pytest.raises(Error, match=r"a\.toml: accept"):
+        rule(**keys)
+
+
+@pytest.mark.parametrize("name", figures())
+def test_the_quick_form_of_each_figure_holds(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # The issue asks for less than 30 s; what CI asserts is that it holds, since it has no clock of its own.
+    start = time.monotonic()
+    assert main(["reproduce", name, "--quick", "--json", "--out", str(tmp_path)]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    print(f"{name}: {time.monotonic() - start:.1f} s")
+    assert told["id"] == name and told["rows"] and all(row["ok"] for row in told["rows"])
+    folder = Path(told["folder"])
+    assert (folder / "figure.svg").read_text().startswith("<?xml")
+    assert len((folder / "points.csv").read_text().splitlines()) > 1
+
+
+def test_a_figure_changes_with_its_scenario(tmp_path: Path) -> None:
+    """Another rate of the bottleneck in the file, and both theory and what came out are others."""
+    copy = tmp_path / "package"
+    shutil.copytree(Path(page.__file__).parent.parent, copy / "quiclab")
+    file = copy / "quiclab/papers/inet/link_bandwidth.scenario.toml"
+    text = file.read_text()
+    assert text.count("100 Mbit/s") == 3
+    file.write_text(text.replace("100 Mbit/s", "40 Mbit/s"))
+    program = "import sys; from quiclab.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "reproduce", "inet-link-bandwidth", "--quick", "--json", "--out", "out"]
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(copy)}, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (told,) = json.loads(done.stdout)
+    assert told["rows"][0]["paper"] == "39.125 Mbit/s"
+
+
+def test_the_exit_code_is_1_if_a_row_does_not_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Rule, "rows", lambda self, points, quick: [self._row(points[0])])
+    monkeypatch.setattr("quiclab.reproduce.accept._share", lambda text: (0.0, False))
+    assert main(["reproduce", "inet-link-bandwidth", "--quick", "--out", str(tmp_path)]) == 1
+    assert "DOES NOT HOLD" in capsys.readouterr().out
+
+
+def test_an_unknown_id_is_told_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "inet-nothing"]) == 2
+    assert "inet-link-bandwidth" in capsys.readouterr().err
+
+
+def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--list"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in figures())
+
+
+def test_the_page_is_what_the_catalogue_and_the_results_give() -> None:
+    """It fails, too, if a scenario or a rule has changed since the runs of the page were made: `make papers`."""
+    assert (DOCS / page.PAGE).read_text(encoding="utf-8") == page.render(DOCS)
+
+
+def test_the_page_has_no_row_that_does_not_hold_without_a_reason() -> None:
+    for paper in catalogue():
+        for figure in paper.figures:
+            assert page.results(figure, DOCS)["ok"] or figure.found, figure.id
+            assert (DOCS / page.FOLDER / f"{figure.id}.svg").exists()
