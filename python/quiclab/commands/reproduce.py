@@ -12,6 +12,7 @@ import typer
 from quiclab.commands.arguments import Json
 
 if TYPE_CHECKING:
+    from quiclab.progress import SweepProgress
     from quiclab.reproduce import Reproduced
 
 
@@ -86,7 +87,7 @@ def show(result: "Reproduced") -> None:
     table = Table(title=f"{result.figure.id}: {result.figure.title} ({took})", title_justify="left")
     for title in ("case", "paper", "here", "accept", ""):
         table.add_column(title, justify="right" if title in ("paper", "here") else "left")
-    for row in result.rows:
+    for row in result.shown:
         verdict = "[green]holds[/]" if row.ok else "[red]DOES NOT HOLD[/]"
         table.add_row(row.case, row.paper, row.here, row.accept, verdict)
     console.print(table)
@@ -106,9 +107,10 @@ def shown(title: str) -> "Iterator[Any]":
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
-        def progress(sweep: str, done: int, total: int) -> None:
+        def progress(sweep: str, far: "SweepProgress") -> None:
             if sweep not in tasks:
-                tasks[sweep] = bar.add_task(f"{title} {sweep}", total=total)
-            bar.update(tasks[sweep], completed=done)
+                tasks[sweep] = bar.add_task(f"{title} {sweep}")
+            # What was there already would make the time left too short.
+            bar.update(tasks[sweep], total=far.total - far.reused, completed=far.done - far.reused)
 
         yield progress

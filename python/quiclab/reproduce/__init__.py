@@ -1,7 +1,6 @@
 """Figures of papers, made again: the runs behind them, the figure, and whether what the paper says holds here."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
@@ -11,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.folder import writing
+from quiclab.progress import SweepProgress
 from quiclab.reproduce import points as points_
-from quiclab.reproduce.accept import Row
+from quiclab.reproduce.accept import Row, shown
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
@@ -37,6 +37,8 @@ class Reproduced:
     quick: bool
     rows: list[Row]
     """What must hold, and whether it does."""
+    shown: list[Row]
+    """The same for people: of a rule with many cases the one nearest to its limit, and those that do not hold."""
     points: Points
     """The points of the figure."""
     runs: int
@@ -44,7 +46,7 @@ class Reproduced:
     seconds: float
     """How long they took."""
     folder: Path
-    """Where figure, points and rows were written, and the scenarios that were run."""
+    """Where figure, points, rows and the sweeps are."""
 
     @property
     def ok(self) -> bool:
@@ -61,6 +63,7 @@ class Reproduced:
             "seconds": round(self.seconds, 1),
             "definition": self.figure.digest,
             "rows": [row.to_dict() for row in self.rows],
+            "shown": [row.to_dict() for row in self.shown],
         }
 
 
@@ -70,17 +73,17 @@ def reproduce(
     quick: bool = False,
     out: str | PathLike[str] = "reproduced",
     jobs: int | None = None,
-    progress: Callable[[str, int, int], object] | None = None,
+    progress: Callable[[str, SweepProgress], object] | None = None,
 ) -> Reproduced:
     """Makes the runs behind a figure, draws it, and checks what must hold.
 
     Writes the folder OUT/ID (OUT/ID-quick): `figure.svg`, `points.csv` (what is drawn), `rows.json` (what must hold),
-    and for each sweep its scenario and its finished runs, which are not made again.
+    and for each sweep its folder: scenario, tables, and the finished runs, which are not made again.
 
     :param name: the id of a figure, see `figures`.
     :param quick: less of it, in less than half a minute.
     :param jobs: runs at a time; default: as many as there are cores.
-    :param progress: called with the name of the sweep, the runs that are finished, and all of them.
+    :param progress: called with the name of the sweep and how far it is.
     """
     figure = figures().get(name) or find(name)[0]
     folder = Path(out) / (f"{figure.id}-quick" if quick else figure.id)
@@ -90,19 +93,18 @@ def reproduce(
         folder.mkdir(parents=True, exist_ok=True)
     for sweep, scenario in figure.scenarios.items():
 
-        def report(done: int, reused: int, failed: int, total: int, sweep: str = sweep) -> None:
+        def report(far: SweepProgress, sweep: str = sweep) -> None:
             if progress is not None:
-                progress(sweep, done, total)
+                progress(sweep, far)
 
         sets = figure.quick.get(sweep, ()) if quick else ()
-        where = folder / "runs" / sweep
-        with writing(where):
-            where.mkdir(parents=True, exist_ok=True)
-        sweeps[sweep] = make(scenario, sets, where, jobs or _cores(), report)
+        sweeps[sweep] = make(scenario, sets, folder / sweep, jobs, report)
     points = figure.module.measure(sweeps)
-    rows = _failures(sweeps) + [row for rule in figure.rules for row in rule.rows(points, quick=quick)]
+    judged = [_failures(sweeps), *(rule.rows(points, quick=quick) for rule in figure.rules)]
+    rows = [row for some in judged for row in some]
+    few = [row for some in judged for row in shown(some)]
     made = sum(runs.made for runs in sweeps.values())
-    result = Reproduced(figure, quick, rows, points, made, time.monotonic() - start, folder)
+    result = Reproduced(figure, quick, rows, few, points, made, time.monotonic() - start, folder)
     _write(result)
     return result
 
@@ -116,8 +118,6 @@ def _failures(sweeps: Mapping[str, Runs]) -> list[Row]:
 
 def _write(result: Reproduced) -> None:
     with writing(result.folder):
-        for name, scenario in result.figure.scenarios.items():
-            (result.folder / f"{name}.toml").write_text(scenario.read_text(encoding="utf-8"), encoding="utf-8")
         (result.folder / POINTS).write_text(points_.to_csv(result.points), encoding="utf-8")
         with drawn(result.figure, result.points) as drawing:
             drawing.savefig(result.folder / FIGURE, format="svg", metadata={"Date": None, "Creator": None})
@@ -136,9 +136,3 @@ def drawn(figure: Figure, points: Points) -> "Iterator[Drawing]":
         # Text stays text in the SVG: it is smaller, and can be searched.
         matplotlib.rcParams["svg.fonttype"] = "none"
         yield figure.module.draw(points)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1

@@ -1,6 +1,6 @@
 """What must hold: the `[[accept]]` tables of a figure, and the rows that they give for its points."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quiclab._quiclab import Error
@@ -23,6 +23,8 @@ class Row:
     """What must hold."""
     ok: bool
     """Whether it does."""
+    used: float = 0.0
+    """How much of what is accepted was used up: 1 is the limit. 0 where there is no such scale."""
 
     def to_dict(self) -> dict[str, str | bool]:
         """For JSON."""
@@ -91,12 +93,13 @@ class Rule:
     def _row(self, point: Point) -> Row:
         here = point.get(self.here)
         paper: Value = point.get(str(self.paper), self.paper)
-        conditions, held = [], True
+        conditions, held, used = [], True, 0.0
         if self.within is not None:
             off, share = _share(self.within)
             judged = _number(paper)
             most = off * abs(judged) if share else off
             held &= _is_number(here) and abs(_number(here) - judged) <= most
+            used = abs(_number(here) - judged) / most if _is_number(here) and most > 0 else 0.0
             conditions.append(f"within {self.within}" + ("" if share else f" {self.unit}".rstrip()))
         for word, bound, sign in (("at least", self.at_least, 1), ("at most", self.at_most, -1)):
             if bound is not None:
@@ -109,6 +112,7 @@ class Rule:
             self._text(here),
             ", ".join(conditions),
             held,
+            used,
         )
 
     def _text(self, value: Value) -> str:
@@ -117,6 +121,19 @@ class Rule:
         if not _is_number(value):
             return str(value)
         return f"{value:.{self.digits}f} {self.unit}".rstrip()
+
+
+def shown(rows: list[Row], most: int = 12) -> list[Row]:
+    """The rows of one rule as people read them.
+
+    More than so many become one, of the case that is nearest to its limit, and those that do not hold.
+    """
+    if len(rows) <= most:
+        return rows
+    worst = max(rows, key=lambda row: (not row.ok, row.used))
+    failed = [row for row in rows if not row.ok and row is not worst]
+    held = sum(row.ok for row in rows)
+    return [replace(worst, case=f"{held} of {len(rows)} cases; the nearest to its limit: {worst.case}"), *failed[:most]]
 
 
 def _is_number(value: Value) -> bool:

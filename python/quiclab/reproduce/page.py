@@ -36,7 +36,7 @@ def collect(reproduced: Path, docs: Path) -> None:
         (docs / FOLDER).mkdir(parents=True, exist_ok=True)
         told = json.loads(rows.read_text(encoding="utf-8"))
         # What differs from machine to machine is not kept.
-        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows")}
+        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows", "shown")}
         text = json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
         (docs / FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
         shutil.copyfile(reproduced / name / FIGURE, docs / FOLDER / f"{name}.svg")
@@ -58,7 +58,7 @@ def _section(figure: Figure, docs: Path) -> str:
         f"### {figure.id}: {figure.title}",
         f"{figure.figure}. {figure.says}",
         f"![{figure.title}]({FOLDER}/{figure.id}.svg)",
-        _table(told["rows"]),
+        _table(told["shown"]),
         f"Chosen here: {figure.chosen}" if figure.chosen else "",
         figure.found,
         f"{told['runs']} runs. Files: {_files(figure)}.",
