@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from quiclab._quiclab import Error
@@ -41,22 +42,13 @@ def means(
     """
     import numpy as np
 
-    if interval not in ("student", "bootstrap"):
-        raise Error(f"no interval {interval!r}: one of student, bootstrap")
-    if not 0 < confidence < 1:
-        raise Error(f"a confidence of {confidence}: expected a number between 0 and 1")
+    check(interval, confidence)
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
         count = len(values)
         mean = float(np.mean(values)) if count else None
         stddev = float(np.std(values, ddof=1)) if count > 1 else None
-        if mean is None or stddev is None:
-            low = high = None
-        elif interval == "student":
-            half = student_quantile((1 + confidence) / 2, count - 1) * stddev / math.sqrt(count)
-            low, high = mean - half, mean + half
-        else:
-            low, high = bootstrap(values, confidence, seed)
+        low, high = interval_of(values, interval, confidence, seed) or (None, None)
         return {"n": count, "mean": mean, "stddev": stddev, "low": low, "high": high}
 
     return _grouped(table, columns, by, row)
@@ -78,6 +70,30 @@ def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: S
     return _grouped(table, columns, by, row)
 
 
+def check(interval: str, confidence: float) -> None:
+    """Raises `Error` if there is no such interval."""
+    if interval not in ("student", "bootstrap"):
+        raise Error(f"no interval {interval!r}: one of student, bootstrap")
+    if not 0 < confidence < 1:
+        raise Error(f"a confidence of {confidence}: expected a number between 0 and 1")
+
+
+def interval_of(
+    values: "np.ndarray[Any, Any]", interval: Interval = "student", confidence: float = 0.95, seed: int = 1
+) -> tuple[float, float] | None:
+    """The interval of the mean of these values; None of fewer than two. See `means`."""
+    import numpy as np
+
+    check(interval, confidence)
+    if len(values) < 2:
+        return None
+    if interval == "bootstrap":
+        return bootstrap(values, confidence, seed)
+    mean, stddev = float(np.mean(values)), float(np.std(values, ddof=1))
+    half = student_quantile((1 + confidence) / 2, len(values) - 1) * stddev / math.sqrt(len(values))
+    return mean - half, mean + half
+
+
 def bootstrap(values: "np.ndarray[Any, Any]", confidence: float, seed: int) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean (Efron 1979): equal values and seeds give equal intervals."""
     import numpy as np
@@ -96,6 +112,7 @@ def bootstrap(values: "np.ndarray[Any, Any]", confidence: float, seed: int) -> t
     return float(low), float(high)
 
 
+@cache
 def student_quantile(probability: float, degrees: int) -> float:
     """The value that Student's t with so many degrees of freedom stays below with this probability, 0.5 to 1."""
     low, high = 0.0, 1.0

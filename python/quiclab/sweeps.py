@@ -18,6 +18,7 @@ from quiclab.scenario import Changes, Scenario
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
+    from matplotlib.figure import Figure
 
 _FINISHED = "finished"
 """The folder in a sweep's folder that keeps its finished runs."""
@@ -61,6 +62,11 @@ class Sweep:
         return self._table(_SERIES) if self.info["series"] else None
 
     @property
+    def series_path(self) -> Path:
+        """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
+        return self._path / _SERIES
+
+    @property
     def parameters(self) -> list[str]:
         """The columns of what was varied."""
         return [parameter["column"] for parameter in self.info["parameters"]]
@@ -95,6 +101,26 @@ class Sweep:
     ) -> "pa.Table":
         """Quantiles over the runs of each group, as `quiclab.statistics.quantiles` makes them."""
         return statistics.quantiles(self.runs, columns, self._groups(by), q)
+
+    def plot(
+        self, path: str | PathLike[str] | None = None, kind: str = "line", *, subject: str | None = None, **choice: Any
+    ) -> "Figure":
+        """Draws columns of the runs by name, and returns the matplotlib figure.
+
+        :param path: also write it there: .png, .svg or .pdf.
+        :param kind: line (means with a band), bar (means with error bars), box, ecdf or heatmap.
+        :param subject: of a time series, if several have it: "download server", "cell forward".
+        :param choice: the fields of `quiclab.plots.charts.Choice`: x, y, group, facet, value, where, spread ... With
+            `x="time_s"` the time series are drawn, and y is a quantity of them.
+
+        Raises `Error` if there is no such column, or nothing to draw.
+        """
+        from quiclab import plots
+
+        figure = plots.draw_sweep(self, kind, subject, choice)
+        if path is not None:
+            plots.save_figures([figure], Path(path))
+        return figure
 
     def _groups(self, by: Sequence[str] | None) -> list[str]:
         columns = {parameter["path"]: parameter["column"] for parameter in self.info["parameters"]}

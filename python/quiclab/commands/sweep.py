@@ -70,6 +70,8 @@ def _print(result: "Sweep") -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from quiclab.plots.charts.labels import short
+
     info = result.info
     rows = result.means(*_columns(result)).to_pylist()
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -77,9 +79,9 @@ def _print(result: "Sweep") -> None:
         groups.setdefault(tuple(row[name] for name in result.parameters), []).append(row)
     table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
     for name in result.parameters:
-        table.add_column(name)
+        table.add_column(short(name, result.parameters), overflow="fold")
     for name in _columns(result):
-        table.add_column(name.removeprefix("connection."), justify="right")
+        table.add_column(short(name, result.runs.column_names), justify="right", overflow="fold")
     for key, cells in list(groups.items())[:_ROWS]:
         table.add_row(*(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells))
     if len(groups) > _ROWS:

@@ -1,11 +1,14 @@
-"""The plots: each kind one file and one line in `PLOTS`."""
+"""The plots of a run, each kind one file and one line in `PLOTS`; those of a sweep are in `CHARTS`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error, OutputError
 from quiclab.plots import flight, queue, rate, rtt
+from quiclab.plots.charts import CHARTS, Choice, chart
 from quiclab.plots.page import Panel, pages
+from quiclab.plots.sweep import draw_sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,7 +22,20 @@ PLOTS: dict[str, tuple[Panel, ...]] = {
     "rate": (rate.PANEL,),
     "queue": (queue.PANEL,),
 }
-"""Kind of plot: its panels from top to bottom, over one time axis."""
+"""Kind of plot of a run: its panels from top to bottom, over one time axis."""
+
+__all__ = [
+    "CHARTS",
+    "FORMATS",
+    "PLOTS",
+    "Choice",
+    "chart",
+    "check_format",
+    "draw",
+    "draw_sweep",
+    "save",
+    "save_figures",
+]
 
 FORMATS = ("png", "svg", "pdf")
 """The endings that a figure's file may have."""
@@ -42,11 +58,20 @@ def save(run: "Run", path: Path, kind: str = "overview", connection: str | None 
 
     Raises `OutputError` if the ending is another one, or if the file cannot be written.
     """
-    from quiclab.folder import writing
-
     ending = check_format(path)
     panels = _panels(kind)
     figures = pages(run, panels, connection, per_page=1 if ending == "pdf" else 4)
+    save_figures(figures, path)
+
+
+def save_figures(figures: Sequence["Figure"], path: Path) -> None:
+    """Writes figures into a file, in the format that its ending names: a PDF has a page for each, others the first.
+
+    Equal figures give equal files. Raises `OutputError` if the ending is another one, or if it cannot be written.
+    """
+    from quiclab.folder import writing
+
+    ending = check_format(path)
     # Beside its name and then moved, so that a figure is never half of one.
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -71,7 +96,7 @@ def _panels(kind: str) -> tuple[Panel, ...]:
     return PLOTS[kind]
 
 
-def _write(figures: list["Figure"], path: Path, ending: str) -> None:
+def _write(figures: Sequence["Figure"], path: Path, ending: str) -> None:
     from matplotlib.backends.backend_pdf import PdfPages
 
     from quiclab.plots.style import styled

@@ -13,6 +13,12 @@ VERMILLION = "#D55E00"
 BLACK = "#000000"
 GREY = "#8C8C8C"
 PALE = "#DDDDDD"
+PURPLE = "#CC79A7"
+
+PALETTE = (BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, BLACK)
+"""Colours of groups, in their order."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""And their markers, for print without colours."""
 
 _RC: dict[str, Any] = {
     "font.size": 9,

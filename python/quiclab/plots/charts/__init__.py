@@ -1,0 +1,85 @@
+"""Charts of many runs, by naming columns: each kind one file and one line in `CHARTS`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from quiclab._quiclab import Error
+from quiclab.plots.charts import bar, box, ecdf, heatmap, line
+from quiclab.plots.charts.choice import Choice
+from quiclab.plots.charts.labels import value_text
+from quiclab.plots.charts.panels import Panel, Panels, panels
+from quiclab.plots.style import styled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["CHARTS", "Choice", "chart"]
+
+CHARTS: dict[str, Callable[["Axes", Panel, Panels], None]] = {
+    "line": line.draw,
+    "bar": bar.draw,
+    "box": box.draw,
+    "ecdf": ecdf.draw,
+    "heatmap": heatmap.draw,
+}
+"""Kind of chart: what draws one panel of it."""
+
+_PANELS_IN_A_ROW = 3
+_MOST_TICKS = 12
+
+
+def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Figure":
+    """Draws the columns of a table that `choice` names. Raises `Error` if a column is missing or of the wrong sort."""
+    if kind not in CHARTS:
+        raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}")
+    found = panels(table, kind, choice)
+    with styled():
+        return _page(found, CHARTS[kind], choice, title)
+
+
+def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: Choice, title: str) -> "Figure":
+    # Not through pyplot: a Figure by itself belongs to no window and no global list.
+    from matplotlib.figure import Figure
+
+    columns = min(len(found.panels), _PANELS_IN_A_ROW)
+    rows = -(-len(found.panels) // columns)
+    width = 7.0 if columns == 1 else 4.2 * columns
+    figure = Figure(figsize=(width, 4.4 if rows == 1 else 3.4 * rows + 0.6), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for place, cell in enumerate(axes.flat):
+        if place >= len(found.panels):
+            cell.set_visible(False)
+            continue
+        panel = found.panels[place]
+        # First the scale, by which some kinds lay out what they draw.
+        if "x" in choice.log and found.x.numeric and not found.x.places:
+            cell.set_xscale("log")
+            if len(found.x.values) <= _MOST_TICKS:
+                # What was run, and not the powers of ten between which it lies.
+                cell.set_xticks(found.x.values, [value_text(value) for value in found.x.values])
+                cell.minorticks_off()
+        if "y" in choice.log:
+            cell.set_yscale("log")
+        draw(cell, panel, found)
+        if panel.title:
+            cell.set_title(panel.title, loc="left")
+        if place % columns == 0:
+            cell.set_ylabel(choice.y_label or found.y_label)
+        if place + columns >= len(found.panels):
+            cell.set_xlabel(choice.x_label or found.x_label)
+            # Of shared axes only the last row has labels, and above an empty cell there would be none.
+            cell.tick_params(labelbottom=True)
+    _legend(figure, axes.flat[0], found)
+    heading = choice.title if choice.title is not None else title
+    if heading:
+        figure.suptitle(heading, fontweight="bold", fontsize=9)
+    return figure
+
+
+def _legend(figure: "Figure", first: "Axes", found: Panels) -> None:
+    handles, labels = first.get_legend_handles_labels()
+    if found.legend and len(labels) > 1:
+        columns = min(len(labels), 4 if len(found.panels) == 1 else 7)
+        figure.legend(handles, labels, title=found.legend, loc="outside lower center", ncols=columns)

@@ -1,0 +1,25 @@
+"""Bars with error bars: the mean at each value, and its interval."""
+
+from typing import TYPE_CHECKING
+
+from quiclab.plots.charts.panels import Panel, Panels
+from quiclab.plots.charts.places import name_places, offset, width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
+    """A bar for each value and group, side by side."""
+    for layer in panel.layers:
+        points = [(x, point) for x in all_.x.values if (point := layer.point(x, all_.choice)) is not None]
+        places = all_.x.positions([x for x, _ in points]) + offset(layer.number, all_.layers)
+        middles = [point.middle for _, point in points]
+        errors = [
+            [point.middle - point.low for _, point in points],
+            [point.high - point.middle for _, point in points],
+        ]
+        axes.bar(places, middles, 0.92 * width(all_.layers), color=layer.colour, label=layer.label)
+        if any(map(any, errors)):
+            axes.errorbar(places, middles, yerr=errors, fmt="none", ecolor="black", elinewidth=0.9, capsize=2.5)
+    name_places(axes, all_.x)

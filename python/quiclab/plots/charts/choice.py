@@ -1,0 +1,43 @@
+"""What a chart shows: the columns by name, which rows, which interval."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Spread = Literal["student", "bootstrap", "quantiles"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns of a chart. A column may be named by the end of its name where only one ends so."""
+
+    x: str
+    """The horizontal axis; of an empirical distribution the values themselves."""
+    y: str | None = None
+    """The vertical axis: the values; of a heat map what is varied along it. None only for an empirical distribution."""
+    group: str | None = None
+    """A colour for each value of this column."""
+    facet: str | None = None
+    """A panel for each value of this column."""
+    value: str | None = None
+    """Of a heat map: the values, as colours."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Only rows that have this value, or one of these values, in a column."""
+    spread: Spread = "student"
+    """Around the mean: its interval by Student's t or by the bootstrap; or the median with two quantiles."""
+    confidence: float = 0.95
+    """The coverage of the interval; with quantiles the part of the runs between them."""
+    log: str = ""
+    """Logarithmic axes: some of "x", "y" and "v" (the colours of a heat map)."""
+    title: str | None = None
+    """Instead of the name of the scenario, the number of runs, and what the band is. An empty one is none."""
+    x_label: str | None = None
+    """Instead of the column's name with its unit."""
+    y_label: str | None = None
+    """The same for the vertical axis."""
+    value_label: str | None = None
+    """The same for the colours of a heat map."""
+
+    def named(self) -> Sequence[str]:
+        """The columns that tell the runs apart in the chart."""
+        return [name for name in (self.x, self.y, self.group, self.facet, *self.where) if name is not None]

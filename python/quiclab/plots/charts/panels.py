@@ -1,0 +1,258 @@
+"""From a table to what a chart draws: panels of layers, with places on the axis for what is no number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quiclab._quiclab import Error
+from quiclab.plots.charts.choice import Choice
+from quiclab.plots.charts.labels import label, value_text
+from quiclab.plots.downsample import Series
+from quiclab.plots.style import MARKERS, PALETTE
+from quiclab.statistics import interval_of, resolve
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MOST_LAYERS = 20
+_MOST_PANELS = 30
+_MOST_PLACES = 200
+"""More than can be told apart on a page."""
+
+_SIDE_BY_SIDE = ("bar", "box")
+"""Kinds whose horizontal axis has a place for each value, whether it is a number or not."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is along an axis."""
+
+    column: str
+    values: Sequence[Any]
+    """Its distinct values: numbers in rising order, words as they first occur."""
+    numeric: bool
+    places: bool
+    """Whether each value has a place of its own, 0, 1, 2 ..., instead of being where its number is."""
+
+    def positions(self, values: Sequence[Any]) -> Series:
+        """Where these values are on the axis."""
+        if not self.places:
+            return np.asarray(values, dtype=np.float64)
+        place = {value: at for at, value in enumerate(self.values)}
+        return np.asarray([place[value] for value in values], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The runs at one value of the horizontal axis."""
+
+    middle: float
+    low: float
+    high: float
+    """The middle again where there is no interval."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one colour shows in one panel."""
+
+    label: str
+    colour: str
+    marker: str
+    number: int
+    """Its place among all layers of the chart, also of those that this panel lacks."""
+    runs: Mapping[Any, Series]
+    """The values of the runs at each value of the horizontal axis; never null, never none."""
+
+    def at(self, value: Any) -> Series:
+        """The values of the runs at one value of the horizontal axis."""
+        return self.runs.get(value, np.empty(0))
+
+    def point(self, value: Any, choice: Choice) -> Point | None:
+        """The mean and its interval there, or the median and quantiles; None if there is no run."""
+        return point(self.at(value), choice)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    layers: Sequence[Layer]
+    rows: "Mapping[str, Sequence[Any]]"
+    """All columns of the choice by their role: x, y, value."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """All that a chart draws."""
+
+    choice: Choice
+    panels: Sequence[Panel]
+    x: Axis
+    y: Axis | None
+    """Of a heat map."""
+    layers: int
+    """The number of colours."""
+    x_label: str
+    y_label: str
+    value_label: str
+    legend: str | None
+    """What the colours are."""
+
+
+def point(values: Series, choice: Choice) -> Point | None:
+    """The middle of these values, and its band."""
+    if not len(values):
+        return None
+    if choice.spread == "quantiles":
+        tail = (1 - choice.confidence) / 2
+        low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail])
+        return Point(float(middle), float(low), float(high))
+    middle = float(np.mean(values))
+    interval = interval_of(values, choice.spread, choice.confidence)
+    return Point(middle, *(interval or (middle, middle)))
+
+
+def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
+    """Reads what `choice` names. Raises `Error` if something is missing, is no number, or leaves nothing to draw."""
+    if choice.spread not in ("student", "bootstrap", "quantiles"):
+        raise Error(f"no band {choice.spread!r}: one of student, bootstrap, quantiles")
+    if not 0 < choice.confidence < 1:
+        raise Error(f"a confidence of {choice.confidence}: expected a number between 0 and 1")
+    columns = _columns(table, kind, choice)
+    names = {role: column for role, (column, _) in columns.items()}
+    rows = {role: values for role, (_, values) in columns.items()}
+    values = "value" if kind == "heatmap" else "x" if kind == "ecdf" else "y"
+    numbers = _numbers(names[values], rows[values])
+    keep = chosen(table, choice.where) & ~np.isnan(numbers)
+    if not keep.any():
+        raise Error(f"nothing to plot: no run has a value of {names[values]!r} there")
+    kept = {role: [value for value, wanted in zip(row, keep, strict=True) if wanted] for role, row in rows.items()}
+    kept[values] = list(numbers[keep])
+    x = _axis(names["x"], kept["x"], places=kind in (*_SIDE_BY_SIDE, "heatmap"))
+    y = _axis(names["y"], kept["y"], places=True) if kind == "heatmap" else None
+    groups = ordered(kept["group"]) if "group" in kept else [None]
+    facets = ordered(kept["facet"]) if "facet" in kept else [None]
+    for what, found, most in (("groups", groups, _MOST_LAYERS), ("panels", facets, _MOST_PANELS)):
+        if len(found) > most:
+            raise Error(f"{len(found)} {what} cannot be told apart: choose some with `where`, at most {most}")
+    made = [_panel(kept, names, facet, groups, values) for facet in facets]
+    known = table.column_names
+    return Panels(
+        choice=choice,
+        panels=made,
+        x=x,
+        y=y,
+        layers=len(groups),
+        x_label=label(names["x"], known),
+        y_label="part of the runs" if kind == "ecdf" else label(names["y"], known),
+        value_label=label(names["value"], known) if "value" in names else "",
+        legend=label(names["group"], known) if "group" in names else None,
+    )
+
+
+def ordered(values: Sequence[Any]) -> list[Any]:
+    """The distinct values: numbers in rising order, others as they first occur; null last."""
+    found = list(dict.fromkeys(values))
+    some = [value for value in found if value is not None]
+    if all(isinstance(value, int | float) for value in some):
+        some.sort()
+    return some + [None] * (len(some) < len(found))
+
+
+def _columns(table: "pa.Table", kind: str, choice: Choice) -> dict[str, tuple[str, list[Any]]]:
+    roles = {"x": choice.x, "y": choice.y, "group": choice.group, "facet": choice.facet, "value": choice.value}
+    needed = {"ecdf": ["x"], "heatmap": ["x", "y", "value"]}.get(kind, ["x", "y"])
+    for role in needed:
+        if roles[role] is None:
+            raise Error(f"a chart of kind {kind} needs a column for {role}")
+    known = table.column_names
+    names = {role: resolve(name, known) for role, name in roles.items() if name is not None}
+    for role in names.keys() - {*needed, "group", "facet"}:
+        raise Error(f"a chart of kind {kind} has no {role}")
+    if kind == "heatmap" and "group" in names:
+        raise Error("a heat map has no groups: take facet")
+    return {role: (name, table.column(name).to_pylist()) for role, name in names.items()}
+
+
+def _panel(
+    kept: Mapping[str, Sequence[Any]], names: Mapping[str, str], facet: Any, groups: Sequence[Any], values: str
+) -> Panel:
+    mine = [place for place in range(len(kept["x"])) if "facet" not in kept or kept["facet"][place] == facet]
+    rows = {role: [row[place] for place in mine] for role, row in kept.items()}
+    layers = []
+    for number, group in enumerate(groups):
+        runs: dict[Any, list[float]] = {}
+        for at, (x, value) in enumerate(zip(rows["x"], rows[values], strict=True)):
+            if "group" not in rows or rows["group"][at] == group:
+                runs.setdefault(x, []).append(value)
+        if not runs:
+            continue
+        layers.append(
+            Layer(
+                label=value_text(group),
+                colour=colour(number, len(groups)),
+                marker=MARKERS[number % len(MARKERS)],
+                number=number,
+                runs={x: np.asarray(found, dtype=np.float64) for x, found in runs.items()},
+            )
+        )
+    title = f"{label(names['facet'], [])}: {value_text(facet)}" if "facet" in names else ""
+    return Panel(title, layers, rows)
+
+
+def colour(number: int, count: int) -> str:
+    """Of the palette while it lasts, then from dark to bright."""
+    if count <= len(PALETTE):
+        return PALETTE[number]
+    import matplotlib
+    from matplotlib.colors import to_hex
+
+    # The brightest end cannot be seen on white.
+    return to_hex(matplotlib.colormaps["viridis"](0.92 * number / (count - 1)))
+
+
+def _axis(column: str, values: Sequence[Any], *, places: bool) -> Axis:
+    found = ordered(values)
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
+    own = places or not numeric
+    if own and len(found) > _MOST_PLACES:
+        raise Error(f"{len(found)} values of {column!r} do not go on an axis: at most {_MOST_PLACES}")
+    return Axis(column, found, numeric, own)
+
+
+def _numbers(name: str, values: Sequence[Any]) -> Series:
+    try:
+        return np.asarray([np.nan if value is None else value for value in values], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise Error(f"column {name!r} has no numbers") from error
+
+
+def chosen(table: "pa.Table", where: Mapping[str, Any]) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Which rows have the values that `where` asks for. Raises `Error` if there is none with one of them."""
+    keep = np.ones(table.num_rows, dtype=bool)
+    for name, wanted in where.items():
+        column = resolve(name, table.column_names)
+        values = table.column(column).to_pylist()
+        allowed = wanted if isinstance(wanted, list | tuple | set | frozenset) else [wanted]
+        mine = np.asarray([any(_same(value, one) for one in allowed) for value in values], dtype=bool)
+        if not mine.any():
+            found = ", ".join(value_text(value) for value in ordered(values)[:20])
+            raise Error(f"no run has {column} = {', '.join(map(str, allowed))}; there are: {found}")
+        keep &= mine
+    return keep
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Whether they are equal; a word from the command line is the number, or the truth value, that it says."""
+    if isinstance(wanted, str) and not isinstance(value, str) and value is not None:
+        if isinstance(value, bool):
+            return wanted.lower() == str(value).lower()
+        try:
+            return bool(value == float(wanted))
+        except ValueError:
+            return False
+    return bool(value == wanted)

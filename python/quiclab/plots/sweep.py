@@ -1,0 +1,73 @@
+"""The chart of a sweep: its columns by path or name, its time series, and a title that says over what the means are."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from quiclab._quiclab import Error
+from quiclab.plots.charts import Choice, chart
+from quiclab.plots.charts.labels import short
+from quiclab.plots.charts.panels import chosen
+from quiclab.plots.charts.series import TIME, over_time
+from quiclab.statistics import resolve
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from quiclab.sweeps import Sweep
+
+_COLUMNS = ("x", "y", "group", "facet", "value")
+
+
+def draw_sweep(sweep: "Sweep", kind: str, subject: str | None, choice: Mapping[str, Any]) -> "Figure":
+    """Draws what the fields of a `Choice` name. Raises `Error` if there is no such column, or nothing to draw."""
+    paths = {parameter["path"]: parameter["column"] for parameter in sweep.info["parameters"]}
+    fields = {
+        key: paths.get(value, value) if key in _COLUMNS and isinstance(value, str) else value
+        for key, value in choice.items()
+    }
+    where = {paths.get(name, name): value for name, value in fields.pop("where", {}).items()}
+    try:
+        wanted = Choice(where=where, **fields)
+    except TypeError as error:
+        raise Error(f"a chart needs a column for x, and knows {', '.join(Choice.__dataclass_fields__)}") from error
+    table = sweep.runs
+    if wanted.x == TIME and kind == "line":
+        if not sweep.info["series"]:
+            raise Error('over time the series are drawn, and this sweep keeps none: sweep.series = ["connection"]')
+        if wanted.y is None:
+            raise Error("over time a quantity of the series is drawn, as y")
+        keep = {resolve(name, table.column_names) for name in (wanted.group, wanted.facet, *where) if name is not None}
+        runs = table.filter(chosen(table, wanted.where))
+        table = over_time(runs, sweep.series_path, wanted.y, subject, sorted(keep | set(sweep.parameters)))
+    elif subject is not None:
+        raise Error("a subject is chosen of time series: x is then time_s")
+    return chart(table, kind, wanted, _title(sweep, table, kind, wanted))
+
+
+def _title(sweep: "Sweep", table: "pa.Table", kind: str, wanted: Choice) -> str:
+    rows = table.filter(chosen(table, wanted.where))
+    runs = len(rows.column("run").unique())
+    what = [f"{sweep.info['scenario']}, {runs} run{'s' * (runs != 1)}"]
+    percent = format(100 * wanted.confidence, ".4g")
+    if kind in ("line", "bar") and table.num_rows:
+        by = {"student": "Student", "bootstrap": "bootstrap"}.get(wanted.spread)
+        what.append(f"means with {percent} % intervals ({by})" if by else f"medians and the middle {percent} %")
+    mixed = _mixed(sweep, rows, wanted)
+    if mixed:
+        what.append(f"over all {', '.join(mixed)}")
+    return ", ".join(what)
+
+
+def _mixed(sweep: "Sweep", rows: "pa.Table", wanted: Choice) -> list[str]:
+    """What was varied and is not told apart: its values go into the same means."""
+    known = rows.column_names
+    named = [resolve(name, known) for name in wanted.named()]
+    named = [name for name in dict.fromkeys(named) if name in sweep.parameters]
+    keys = list(zip(*(rows.column(name).to_pylist() for name in named), strict=True)) if named else [()] * rows.num_rows
+    mixed = []
+    for parameter in sweep.parameters:
+        with_it = set(zip(keys, rows.column(parameter).to_pylist(), strict=True))
+        if len(with_it) > len(set(keys)):
+            mixed.append(short(parameter, sweep.parameters))
+    return mixed
