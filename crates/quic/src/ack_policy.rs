@@ -1,6 +1,6 @@
 //! When to acknowledge (RFC 9000 section 13.2).
 
-use crate::config::AckOptions;
+use crate::config::{AckOptions, AckRequest};
 use units::{Duration, Time};
 
 /// A packet that was received, as an acknowledgement policy sees it.
@@ -8,7 +8,7 @@ use units::{Duration, Time};
 pub struct Received {
     /// When it arrived.
     pub now: Time,
-    /// Whether it arrived out of order: below the largest, or leaving a gap.
+    /// Whether it arrived out of order, below the largest or leaving a gap, by as much as the policy's threshold.
     pub out_of_order: bool,
     /// Whether it carried the CE mark.
     pub congestion_experienced: bool,
@@ -29,6 +29,10 @@ pub enum When {
 pub trait AckPolicy: Send {
     /// An ack-eliciting packet arrived.
     fn on_received(&mut self, received: &Received) -> When;
+    /// The peer asks for this.
+    fn on_request(&mut self, request: &AckRequest);
+    /// How far packets may be out of order before that is told: [`Received::out_of_order`]; 0: however far.
+    fn reordering_threshold(&self) -> u64;
 }
 
 /// One acknowledgement for every `ratio` packets, at once on reordering and congestion marks, never later than
@@ -37,23 +41,48 @@ pub trait AckPolicy: Send {
 pub struct EveryNth {
     ratio: u64,
     max_delay: Duration,
+    reordering_threshold: u64,
+    /// Whether the peer has asked for fewer than every second, so that of marked packets the first one alone matters.
+    spares_marks: bool,
+    /// Whether the packet before was marked.
+    was_marked: bool,
 }
 
 impl EveryNth {
     /// The policy with these options.
     pub fn new(options: &AckOptions) -> EveryNth {
-        EveryNth { ratio: options.ratio, max_delay: options.max_delay }
+        EveryNth {
+            ratio: options.ratio,
+            max_delay: options.max_delay,
+            reordering_threshold: 1,
+            spares_marks: false,
+            was_marked: false,
+        }
     }
 }
 
 impl AckPolicy for EveryNth {
     #[inline]
     fn on_received(&mut self, received: &Received) -> When {
-        if received.out_of_order || received.congestion_experienced || received.waiting >= self.ratio {
+        // Section 6.3 of the draft.
+        let marked = received.congestion_experienced;
+        let news = marked && !(self.spares_marks && self.was_marked);
+        self.was_marked = marked;
+        if received.out_of_order || news || received.waiting >= self.ratio {
             When::Now
         } else {
             When::Within(self.max_delay)
         }
+    }
+    fn on_request(&mut self, request: &AckRequest) {
+        self.ratio = request.ratio;
+        self.max_delay = request.max_delay;
+        self.reordering_threshold = request.reordering_threshold;
+        self.spares_marks = request.ratio > 2;
+    }
+    #[inline]
+    fn reordering_threshold(&self) -> u64 {
+        self.reordering_threshold
     }
 }
 

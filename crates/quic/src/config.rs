@@ -91,6 +91,42 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "whether an ACK frame goes along with other frames also when only packets came that elicit none",
     },
     Parameter {
+        name: "min_ack_delay",
+        kind: Kind::Duration,
+        default: Default::Absent,
+        about: "announces that the peer may ask for acknowledgements by ACK_FREQUENCY and IMMEDIATE_ACK, and for no less delay than this (draft-ietf-quic-ack-frequency section 3)",
+    },
+    Parameter {
+        name: "peer_ack_ratio",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Absent,
+        about: "ack-eliciting packets per acknowledgement that the peer is asked for by ACK_FREQUENCY, if it has a min_ack_delay",
+    },
+    Parameter {
+        name: "peer_max_ack_delay",
+        kind: Kind::Duration,
+        default: Default::Is("\"25 ms\""),
+        about: "longest delay of an acknowledgement that the peer is asked for by the same frame",
+    },
+    Parameter {
+        name: "peer_reordering_threshold",
+        kind: Kind::Integer(0, 10_000),
+        default: Default::Is("1"),
+        about: "how far packets may be out of order before the peer acknowledges at once, asked for by the same frame; 0: however far",
+    },
+    Parameter {
+        name: "immediate_ack",
+        kind: Kind::Choice(&["never", "frame", "bit"]),
+        default: Default::Is("\"never\""),
+        about: "how the last packet before the window is full asks for an acknowledgement at once, if the peer admits it: by an IMMEDIATE_ACK frame, or by the immediate-ack bit of its header",
+    },
+    Parameter {
+        name: "immediate_ack_bit",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "announces that the immediate-ack bit of the peer's packets is understood (a private transport parameter)",
+    },
+    Parameter {
         name: "ack_delay_exponent",
         kind: Kind::Integer(0, 20),
         default: Default::Is("3"),
@@ -249,6 +285,28 @@ pub static PARAMETERS: &[Parameter] = &[
     },
 ];
 
+/// How the last packet before the window is full asks for an acknowledgement at once: the option `immediate_ack`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImmediateAck {
+    /// Not at all.
+    Never,
+    /// By an IMMEDIATE_ACK frame (draft-ietf-quic-ack-frequency section 5).
+    Frame,
+    /// By the immediate-ack bit ([`wire::FirstByte::asks_for_ack`]).
+    Bit,
+}
+
+/// What the peer asks for by an ACK_FREQUENCY frame (draft-ietf-quic-ack-frequency section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckRequest {
+    /// Ack-eliciting packets per acknowledgement: its Ack-Eliciting Threshold and one.
+    pub ratio: u64,
+    /// The longest delay.
+    pub max_delay: Duration,
+    /// How far packets may be out of order before they are acknowledged at once; 0: however far.
+    pub reordering_threshold: u64,
+}
+
 /// When acknowledgements are sent: see [`crate::ack_policy`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckOptions {
@@ -295,6 +353,10 @@ pub struct Config {
     pub pacing_burst: u64,
     pub pacing_quantum: u64,
     pub ack: AckOptions,
+    pub min_ack_delay: Option<Duration>,
+    pub peer_ack: Option<AckRequest>,
+    pub immediate_ack: ImmediateAck,
+    pub immediate_ack_bit: bool,
     pub ack_delay_exponent: u8,
     pub max_idle_timeout: Duration,
     pub keep_alive: Option<Duration>,
@@ -372,6 +434,18 @@ impl From<&Arguments> for Config {
                 max_delay: arguments.duration("max_ack_delay"),
                 bundling: arguments.flag("ack_bundling"),
             },
+            min_ack_delay: arguments.has("min_ack_delay").then(|| arguments.duration("min_ack_delay")),
+            peer_ack: arguments.has("peer_ack_ratio").then(|| AckRequest {
+                ratio: arguments.integer("peer_ack_ratio"),
+                max_delay: arguments.duration("peer_max_ack_delay"),
+                reordering_threshold: arguments.integer("peer_reordering_threshold"),
+            }),
+            immediate_ack: match arguments.text("immediate_ack").as_str() {
+                "frame" => ImmediateAck::Frame,
+                "bit" => ImmediateAck::Bit,
+                _ => ImmediateAck::Never,
+            },
+            immediate_ack_bit: arguments.flag("immediate_ack_bit"),
             ack_delay_exponent: arguments.integer("ack_delay_exponent") as u8,
             max_idle_timeout: arguments.duration("max_idle_timeout"),
             keep_alive: arguments.has("keep_alive").then(|| arguments.duration("keep_alive")),

@@ -23,6 +23,7 @@ pub(crate) enum SentFrame {
     NewConnectionId { sequence: u64 },
     RetireConnectionId { sequence: u64 },
     HandshakeDone,
+    AckFrequency,
     Datagram { number: u64 },
     NewToken { index: u8 },
 }

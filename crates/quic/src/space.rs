@@ -58,6 +58,10 @@ pub(crate) struct ReceivedPackets {
     bundles: bool,
     /// Whether such a packet came since the last ACK frame.
     has_news: bool,
+    /// Whether the packet that is being read is to be acknowledged at once.
+    hurried: bool,
+    /// The largest number that an ACK frame has told.
+    largest_reported: Option<u64>,
     ce_count: u64,
     ect0_count: u64,
     ect1_count: u64,
@@ -99,6 +103,7 @@ impl ReceivedPackets {
             wire::Ecn::Ce => self.ce_count += 1,
         }
         // RFC 9000-13.2.1-4.
+        let hurried = std::mem::take(&mut self.hurried);
         if !ack_eliciting {
             self.has_news |= self.bundles;
             return;
@@ -106,18 +111,48 @@ impl ReceivedPackets {
         self.waiting += 1;
         // RFC 9000-13.2.1-2: without a policy at once; 9000-13.2.1-1: by one within max_ack_delay.
         let when = policy.map_or(When::Now, |policy| {
+            let out_of_order = match policy.reordering_threshold() {
+                0 => false,
+                1 => number != expected,
+                far => self.is_reordered(number, far),
+            };
             policy.on_received(&Received {
                 now,
-                out_of_order: number != expected,
+                out_of_order,
                 congestion_experienced: ecn == wire::Ecn::Ce,
                 waiting: self.waiting,
             })
         });
         let at = match when {
+            _ if hurried => now,
             When::Now => now,
             When::Within(delay) => now + delay,
         };
         self.ack_at = Some(self.ack_at.map_or(at, |known| known.min(at)));
+    }
+
+    /// The packet that is being read is to be acknowledged at once (draft-ietf-quic-ack-frequency section 5).
+    pub(crate) fn hurry(&mut self) {
+        self.hurried = true;
+    }
+
+    /// Whether this packet, which has been noted, shows or fills a hole so far back that the sender takes it for lost
+    /// (draft-ietf-quic-ack-frequency section 6.2).
+    fn is_reordered(&self, number: u64, threshold: u64) -> bool {
+        if self.largest_reported.is_some_and(|acked| number.saturating_add(threshold) <= acked) {
+            return true;
+        }
+        let reported = self.largest_reported.and_then(|acked| acked.checked_sub(threshold));
+        let mut missing = reported.map_or(0, |reported| reported + 1).max(self.floor);
+        for range in self.ranges.iter() {
+            if range.start > missing {
+                break;
+            }
+            missing = missing.max(range.end);
+        }
+        self.ranges
+            .max()
+            .is_some_and(|largest| largest.saturating_sub(missing) >= threshold && missing < largest)
     }
 
     fn forget_oldest(&mut self) {
@@ -157,6 +192,7 @@ impl ReceivedPackets {
         self.waiting = 0;
         self.ack_at = None;
         self.has_news = false;
+        self.largest_reported = self.ranges.max();
     }
     /// The peer has our ACK frame up to `largest`: it need not hear of these again (RFC 9000 section 13.2.4).
     #[inline]

@@ -131,6 +131,8 @@ impl Peer {
             active_connection_id_limit: config.active_connection_id_limit,
             max_datagram_frame_size: config.max_datagram_frame_size,
             grease_quic_bit: config.grease_quic_bit,
+            min_ack_delay_us: config.min_ack_delay.map(units::Duration::as_micros),
+            immediate_ack_bit: config.immediate_ack_bit,
             initial_source_connection_id: Some(id(&ID)),
             original_destination_connection_id: original_destination,
             stateless_reset_token: (self.side == Side::Server).then_some(RESET_TOKEN),

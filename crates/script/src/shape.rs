@@ -185,6 +185,16 @@ fn frame_fields(frame: &Frame<'_>, ack_delay_exponent: u8) -> (&'static str, Fie
         }
         Frame::HandshakeDone => ("HANDSHAKE_DONE", vec![]),
         Frame::Datagram { data, .. } => ("DATAGRAM", vec![int("length", data.len() as u64)]),
+        Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => (
+            "ACK_FREQUENCY",
+            vec![
+                int("sequence", sequence),
+                int("threshold", threshold),
+                ("max_ack_delay", Value::Span(units::Duration::from_micros(max_ack_delay_us))),
+                int("reordering_threshold", reordering_threshold),
+            ],
+        ),
+        Frame::ImmediateAck => ("IMMEDIATE_ACK", vec![]),
     }
 }
 

@@ -117,6 +117,16 @@ pub(crate) static FRAMES: &[Entry] = &[
     entry("APPLICATION_CLOSE", &[field("code", Int, Required), field("reason", Text, Free)]),
     entry("HANDSHAKE_DONE", &[]),
     entry("DATAGRAM", &[field("length", Int, Required)]),
+    entry(
+        "ACK_FREQUENCY",
+        &[
+            field("sequence", Int, Required),
+            field("threshold", Int, Required),
+            field("max_ack_delay", Span, Required),
+            field("reordering_threshold", Int, Required),
+        ],
+    ),
+    entry("IMMEDIATE_ACK", &[]),
 ];
 
 /// What stands in brackets behind the kind of a packet.
@@ -127,6 +137,7 @@ pub(crate) static HEADER: Entry = entry(
         field("ecn", Choice(&["not_ect", "ect0", "ect1", "ce"]), Free),
         field("key_phase", Int, Free),
         field("spin", Int, Free),
+        field("immediate_ack", Int, Free),
         field("destination", Bytes, Free),
         field("source", Bytes, Free),
         field("token", Bytes, Free),

@@ -77,6 +77,8 @@ pub enum Frame {
     ConnectionClose { application: bool, code: u64, frame_type: Option<u64>, reason: String },
     HandshakeDone,
     Datagram { length: u64 },
+    AckFrequency { sequence: u64, threshold: u64, max_ack_delay: Duration, reordering_threshold: u64 },
+    ImmediateAck,
 }
 
 impl Frame {
@@ -104,6 +106,8 @@ impl Frame {
             Frame::ConnectionClose { .. } => "CONNECTION_CLOSE",
             Frame::HandshakeDone => "HANDSHAKE_DONE",
             Frame::Datagram { .. } => "DATAGRAM",
+            Frame::AckFrequency { .. } => "ACK_FREQUENCY",
+            Frame::ImmediateAck => "IMMEDIATE_ACK",
         }
     }
 }

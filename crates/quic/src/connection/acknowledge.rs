@@ -44,6 +44,7 @@ impl Owners<'_> {
             | SentFrame::RetireConnectionId { .. }
             // RFC 9000-13.3-2.
             | SentFrame::HandshakeDone
+            | SentFrame::AckFrequency
             | SentFrame::NewToken { .. } => {
                 self.control.push_back(frame);
             }

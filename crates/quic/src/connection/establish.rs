@@ -82,6 +82,7 @@ impl Connection {
         if let Some(remembering) = &self.remembering {
             remembering.memory.remember_version(&remembering.server, self.version);
         }
+        self.ask_for_acknowledgements();
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
             // RFC 9000-19.20-1: complete.
@@ -191,6 +192,7 @@ pub(super) fn no_session(error: tls::Error) -> TransportError {
 pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
     // Rounded up: a timeout of less than a millisecond must not become none.
     let whole_ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
+    let max_ack_delay_ms = whole_ms(config.ack.max_delay).min(MAX_ACK_DELAY_MS);
     let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
     TransportParameters {
         max_idle_timeout_ms: whole_ms(config.max_idle_timeout).min(wire::varint::MAX),
@@ -201,11 +203,13 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         initial_max_streams_bidi: config.initial_max_streams_bidi,
         initial_max_streams_uni: config.initial_max_streams_uni,
         ack_delay_exponent: u64::from(config.ack_delay_exponent),
-        max_ack_delay_ms: whole_ms(config.ack.max_delay).min(MAX_ACK_DELAY_MS),
+        max_ack_delay_ms,
+        min_ack_delay_us: config.min_ack_delay.map(|least| least.as_micros().min(max_ack_delay_ms * 1000)),
         disable_active_migration: config.disable_active_migration,
         active_connection_id_limit: config.active_connection_id_limit,
         max_datagram_frame_size: config.max_datagram_frame_size,
         grease_quic_bit: config.grease_quic_bit,
+        immediate_ack_bit: config.immediate_ack_bit,
         // RFC 9000-7.3-1.
         initial_source_connection_id: Some(ids.first()),
         // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.

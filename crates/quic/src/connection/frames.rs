@@ -129,6 +129,7 @@ impl Connection {
                 }
             }
             Frame::Datagram { data, .. } => return self.on_datagram(data, frame.encoded_size()),
+            Frame::AckFrequency { .. } | Frame::ImmediateAck => return self.on_ack_request(&frame),
             Frame::ConnectionClose { code, reason, .. } => {
                 let reason = String::from_utf8_lossy(reason).into_owned();
                 self.begin_draining(now, crate::CloseReason::PeerTransport { code, reason });

@@ -5,6 +5,7 @@
 //! here; what happens to a datagram stands in `receive` and `acknowledge`, how one is made in `transmit`, how it all
 //! ends in `closing`.
 
+mod ack_frequency;
 mod acknowledge;
 mod closing;
 mod datagram;
@@ -124,6 +125,8 @@ pub struct Connection {
     /// The space whose CRYPTO stream takes what TLS writes next.
     write_level: SpaceKind,
     ack_policy: Box<dyn AckPolicy>,
+    /// The newest ACK_FREQUENCY frame of the peer.
+    ack_requests_heard: Option<u64>,
     key_phases: KeyPhases,
     recovery: Recovery,
     streams: Streams,
@@ -231,6 +234,7 @@ impl Connection {
             data: Space::with_options(&config.ack),
             write_level: SpaceKind::Initial,
             ack_policy: Box::new(EveryNth::new(&config.ack)),
+            ack_requests_heard: None,
             key_phases: KeyPhases::new(config.key_update_after),
             recovery: Recovery::new(&config, controller),
             streams: Streams::new(origin.side, &config, scheduler),

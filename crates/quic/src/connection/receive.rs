@@ -272,7 +272,7 @@ impl Connection {
             return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
         }
         // RFC 9000-17.2-7, 9000-17.3.1-3.
-        if !FirstByte(bytes[0]).reserved_bits_are_zero() {
+        if !FirstByte(bytes[0]).reserved_bits_are_zero() && !self.on_immediate_ack_bit(FirstByte(bytes[0])) {
             let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
             return self.fail(now, error);
         }

@@ -2,6 +2,7 @@
 
 use super::{Connection, Phase, Progress};
 use crate::assemble::Payload;
+use crate::config::ImmediateAck;
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
 use crate::sent::{SentFrame, SentKind};
 use crate::space::{Space, SpaceKind};
@@ -288,6 +289,9 @@ impl Connection {
         );
         let virtual_length = hole.map_or(0, |hole| hole.length as usize);
         let size = (length + TAG - begun.start) as u32;
+        if carries_data && self.config.immediate_ack == ImmediateAck::Bit && !self.is_early(kind) {
+            buffer[begun.start] |= self.immediate_ack_bit(u64::from(size));
+        }
         self.seal(kind, number, buffer, begun, virtual_length);
         if made.ecn == Ecn::Ect0 {
             contents.kind = SentKind::Ect;
@@ -399,6 +403,9 @@ impl Connection {
                 self.fill_datagrams(payload);
             }
             let view = self.view(now);
+            if self.config.immediate_ack == ImmediateAck::Frame {
+                self.fill_immediate_ack(payload, &view);
+            }
             self.streams.fill(payload, &view);
         }
         // RFC 9000-13.2.1-5: for probes alone, never because only ACK frames are sent.
@@ -416,8 +423,12 @@ impl Connection {
                     return;
                 }
                 payload.frame(&frame, pending);
-                if let Frame::NewConnectionId { sequence, .. } = frame {
-                    self.local_ids.note_sent(sequence);
+                match frame {
+                    Frame::NewConnectionId { sequence, .. } => self.local_ids.note_sent(sequence),
+                    Frame::AckFrequency { max_ack_delay_us, .. } => {
+                        self.note_ack_frequency_sent(max_ack_delay_us);
+                    }
+                    _ => {}
                 }
             }
             self.control.pop_front();
@@ -438,6 +449,7 @@ impl Connection {
             }
             SentFrame::RetireConnectionId { sequence } => Some(Frame::RetireConnectionId { sequence }),
             SentFrame::HandshakeDone => Some(Frame::HandshakeDone),
+            SentFrame::AckFrequency => self.ack_frequency(),
             SentFrame::NewToken { index } => self.issued_token(index).map(|token| Frame::NewToken { token }),
             _ => None,
         }

@@ -4,6 +4,7 @@
 mod allocator;
 mod pair;
 
+mod ack_frequency;
 mod acks;
 mod address_tokens;
 mod attacks;

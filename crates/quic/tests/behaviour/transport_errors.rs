@@ -527,7 +527,7 @@ fn a_close_at_each_stage_of_the_handshake() {
         }
         let mark = pair.mark();
         // An unknown frame.
-        pair.inject_raw(server, open, &[[0x1f; 1].as_slice(), &[0; 1199]].concat());
+        pair.inject_raw(server, open, &[[0x21; 1].as_slice(), &[0; 1199]].concat());
         let code = Code::FRAME_ENCODING_ERROR.0;
         let expected: Vec<_> = kinds.iter().map(|kind| (*kind, code, false)).collect();
         assert_eq!(closes(&pair, mark, !server), expected, "the transport's, server: {server}, {at} ms");

@@ -23,6 +23,7 @@ pub(crate) struct Decoded {
     token: Vec<u8>,
     key_phase: bool,
     spin: bool,
+    asks_for_ack: bool,
     /// Of the datagram.
     size: u64,
     ecn: Ecn,
@@ -82,6 +83,7 @@ impl Peer {
             token: header.token(bytes).to_vec(),
             key_phase: !first.is_long() && first.key_phase(),
             spin: !first.is_long() && first.spin(),
+            asks_for_ack: first.asks_for_ack(),
             ..none(header.kind)
         };
         if !header.has_number() {
@@ -118,6 +120,7 @@ fn none(kind: PacketKind) -> Decoded {
         token: Vec::new(),
         key_phase: false,
         spin: false,
+        asks_for_ack: false,
         size: 0,
         ecn: Ecn::NotEct,
         from: nowhere,
@@ -152,6 +155,7 @@ impl Decoded {
             }),
             "key_phase" => Value::Int(u64::from(self.key_phase)),
             "spin" => Value::Int(u64::from(self.spin)),
+            "immediate_ack" => Value::Int(u64::from(self.asks_for_ack)),
             "destination" => Value::Bytes(self.destination.as_bytes().to_vec()),
             "source" => Value::Bytes(self.source.as_bytes().to_vec()),
             "token" => Value::Bytes(self.token.clone()),

@@ -56,6 +56,13 @@ impl Values {
     pub(crate) fn int(&self, name: &str) -> u64 {
         self.try_int(name).unwrap_or_default()
     }
+    /// None where none is given.
+    fn span(&self, name: &str) -> units::Duration {
+        match self.get(name) {
+            Some(Value::Span(span)) => *span,
+            _ => units::Duration::ZERO,
+        }
+    }
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         match self.get(name) {
             Some(Value::Bytes(bytes)) => Some(bytes),
@@ -214,7 +221,11 @@ impl Peer {
         let number = Truncated::with_length(number, 4);
         if kind == PacketKind::OneRtt {
             let key_phase = header.try_int("key_phase").map_or(self.key_phase, |phase| phase == 1);
+            let start = bytes.len();
             ShortHeader { destination, spin: header.int("spin") == 1, key_phase, number }.write(bytes);
+            if header.int("immediate_ack") == 1 {
+                bytes[start] |= wire::FirstByte::IMMEDIATE_ACK;
+            }
             bytes.extend_from_slice(payload);
             bytes.resize(bytes.len() + TAG_LENGTH, 0);
         } else {
@@ -352,6 +363,13 @@ fn simple<'a>(name: &str, values: &'a Values) -> Result<Frame<'a>, String> {
         },
         "APPLICATION_CLOSE" => Frame::ApplicationClose { code: values.int("code"), reason },
         "HANDSHAKE_DONE" => Frame::HandshakeDone,
+        "ACK_FREQUENCY" => Frame::AckFrequency {
+            sequence: values.int("sequence"),
+            threshold: values.int("threshold"),
+            max_ack_delay_us: values.span("max_ack_delay").as_micros(),
+            reordering_threshold: values.int("reordering_threshold"),
+        },
+        "IMMEDIATE_ACK" => Frame::ImmediateAck,
         other => return Err(format!("{other} cannot be injected")),
     })
 }

@@ -98,7 +98,17 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame) {
             json.literal("\"frame_type\":\"datagram\"");
             length(json, schema, *size);
         }
+        // The schemas have no words for them.
+        Frame::AckFrequency { .. } => unknown(json, schema, 0xaf),
+        Frame::ImmediateAck => unknown(json, schema, 0x1f),
     }
+}
+
+/// A frame of a type that the schema does not describe.
+fn unknown(json: &mut Json, schema: Schema, frame_type: u64) {
+    json.literal("\"frame_type\":\"unknown\"");
+    let field = if schema == Schema::Current { "frame_type_bytes" } else { "raw_frame_type" };
+    json.number(field, frame_type);
 }
 
 fn flow_control(json: &mut Json, frame: &Frame) {

@@ -42,6 +42,13 @@ pub(crate) fn frames() -> Vec<Frame> {
         Frame::HandshakeDone,
         Frame::Datagram { length: 1200 },
         Frame::Datagram { length: 0 },
+        Frame::AckFrequency {
+            sequence: 1,
+            threshold: 10,
+            max_ack_delay: Duration::from_millis(50),
+            reordering_threshold: 1,
+        },
+        Frame::ImmediateAck,
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The decoder of packet payloads.
 
 use crate::frame::ack::{Ack, EcnCounts, next_range};
-use crate::frame::{Data, Frame, FrameError, FrameProblem};
+use crate::frame::{ACK_FREQUENCY, Data, Frame, FrameError, FrameProblem};
 use crate::varint::{self, Reader, UnexpectedEnd};
 use crate::{Code, ConnectionId, Direction, StreamId};
 
@@ -120,6 +120,33 @@ impl<'a> Frames<'a> {
         Ok(data)
     }
 
+    /// A frame whose type has more than one byte.
+    #[cold]
+    fn of_long_type(&mut self, mut reader: Reader<'a>) -> Result<Frame<'a>, FrameError> {
+        let start = reader.position();
+        match reader.varint() {
+            Err(UnexpectedEnd) => Err(FrameError { frame_type: 0, problem: FrameProblem::Truncated }),
+            // RFC 9000-12.4-5: in as few bytes as it takes.
+            Ok(frame_type) if reader.position() - start != varint::size(frame_type) => {
+                Err(FrameError { frame_type, problem: FrameProblem::LongType })
+            }
+            Ok(ACK_FREQUENCY) => {
+                let truncated =
+                    |_| FrameError { frame_type: ACK_FREQUENCY, problem: FrameProblem::Truncated };
+                let mut field = || reader.varint().map_err(truncated);
+                let frame = Frame::AckFrequency {
+                    sequence: field()?,
+                    threshold: field()?,
+                    max_ack_delay_us: field()?,
+                    reordering_threshold: field()?,
+                };
+                self.reader = reader;
+                Ok(frame)
+            }
+            Ok(frame_type) => Err(FrameError { frame_type, problem: FrameProblem::UnknownType }),
+        }
+    }
+
     #[inline(never)]
     fn rare(&mut self, frame_type: u8) -> Result<Frame<'a>, FrameProblem> {
         let reader = &mut self.reader;
@@ -174,6 +201,7 @@ impl<'a> Frames<'a> {
             },
             0x1d => Frame::ApplicationClose { code: reader.varint()?, reason: reader.prefixed()? },
             0x1e => Frame::HandshakeDone,
+            0x1f => Frame::ImmediateAck,
             0x30 | 0x31 => {
                 let to_end = frame_type == 0x30;
                 return Ok(Frame::Datagram { data: self.datagram(to_end)?, to_end });
@@ -196,7 +224,10 @@ impl<'a> Iterator for Frames<'a> {
         let at_type = self.reader;
         let frame_type = match self.reader.u8() {
             Ok(byte @ ..0x40) => byte,
-            _ => return Some(Err(self.fail(long_type(at_type)))),
+            _ => {
+                let frame = self.of_long_type(at_type);
+                return Some(frame.map_err(|error| self.fail(error)));
+            }
         };
         let problem = match frame_type {
             0x08..=0x0f => match self.stream(frame_type) {
@@ -239,20 +270,6 @@ fn ecn_counts(bytes: &[u8]) -> Result<(EcnCounts, usize), UnexpectedEnd> {
     let mut reader = Reader::new(bytes);
     let counts = EcnCounts { ect0: reader.varint()?, ect1: reader.varint()?, ce: reader.varint()? };
     Ok((counts, reader.position()))
-}
-
-/// A frame type of more than one byte: version 1 has none.
-#[cold]
-fn long_type(mut reader: Reader<'_>) -> FrameError {
-    let start = reader.position();
-    match reader.varint() {
-        Err(UnexpectedEnd) => FrameError { frame_type: 0, problem: FrameProblem::Truncated },
-        // RFC 9000-12.4-5: every type of this version takes one byte.
-        Ok(frame_type) if reader.position() - start != varint::size(frame_type) => {
-            FrameError { frame_type, problem: FrameProblem::LongType }
-        }
-        Ok(frame_type) => FrameError { frame_type, problem: FrameProblem::UnknownType },
-    }
 }
 
 /// Why a pair of Gap and ACK Range Length could not be read: it is cut off, or goes below 0.

@@ -1,6 +1,6 @@
 //! The encoder of frames, with functions of their own for what is in nearly every packet.
 
-use crate::frame::{Ack, Data, EcnCounts, Frame};
+use crate::frame::{ACK_FREQUENCY, Ack, Data, EcnCounts, Frame};
 use crate::varint::{self, encode};
 use crate::{Direction, StreamId};
 use std::ops::RangeInclusive;
@@ -194,6 +194,8 @@ impl Frame<'_> {
             Frame::ApplicationClose { .. } => 0x1d,
             Frame::HandshakeDone => 0x1e,
             Frame::Datagram { to_end, .. } => 0x31 - u64::from(*to_end),
+            Frame::AckFrequency { .. } => ACK_FREQUENCY,
+            Frame::ImmediateAck => 0x1f,
         }
     }
 
@@ -207,10 +209,13 @@ impl Frame<'_> {
             }
             return;
         }
-        out.push(self.frame_type() as u8);
+        encode(out, self.frame_type());
         match *self {
             Frame::Padding { length } => out.resize(out.len() + length.saturating_sub(1), 0),
-            Frame::Ping | Frame::HandshakeDone | Frame::Stream { .. } => {}
+            Frame::Ping | Frame::HandshakeDone | Frame::ImmediateAck | Frame::Stream { .. } => {}
+            Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => {
+                encode_all(out, [sequence, threshold, max_ack_delay_us, reordering_threshold]);
+            }
             Frame::Datagram { data, to_end } => {
                 if !to_end {
                     encode(out, data.len() as u64);
@@ -256,7 +261,11 @@ impl Frame<'_> {
     pub fn encoded_size(&self) -> usize {
         let fields = match *self {
             Frame::Padding { length } => length.saturating_sub(1),
-            Frame::Ping | Frame::HandshakeDone => 0,
+            Frame::Ping | Frame::HandshakeDone | Frame::ImmediateAck => 0,
+            // One more for its type.
+            Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => {
+                1 + sizes([sequence, threshold, max_ack_delay_us, reordering_threshold])
+            }
             Frame::Ack(ack) => ack.size(),
             Frame::Stream { id, offset, data, .. } => {
                 let bytes = if let Data::Bytes(bytes) = data { bytes.len() } else { 0 };

@@ -46,6 +46,9 @@ impl Data<'_> {
     }
 }
 
+/// The type of ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4), which takes two bytes.
+const ACK_FREQUENCY: u64 = 0xaf;
+
 /// A frame. Integers are those on the wire: a delay is not scaled, an application's code is any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame<'a> {
@@ -186,6 +189,19 @@ pub enum Frame<'a> {
         /// Whether the frame has no Length field and goes to the end of its packet: type 0x30, and not 0x31.
         to_end: bool,
     },
+    /// ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4).
+    AckFrequency {
+        /// Grows with each such frame: older ones are ignored.
+        sequence: u64,
+        /// How many ack-eliciting packets may come without an acknowledgement.
+        threshold: u64,
+        /// The max_ack_delay that is asked for, in microseconds.
+        max_ack_delay_us: u64,
+        /// How far packets may be out of order before they are acknowledged at once; 0: however far.
+        reordering_threshold: u64,
+    },
+    /// IMMEDIATE_ACK (draft-ietf-quic-ack-frequency section 5).
+    ImmediateAck,
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What each frame may do: RFC 9000 table 3, and RFC 9221 section 4 for DATAGRAM.
+//! What each frame may do: RFC 9000 table 3, RFC 9221 section 4 for DATAGRAM, draft-ietf-quic-ack-frequency for ACK_FREQUENCY
+//! and IMMEDIATE_ACK.
 
 use crate::PacketKind;
 use crate::frame::{Frame, FrameError, FrameProblem};
@@ -26,6 +27,9 @@ impl<'a> Frame<'a> {
                     | Frame::NewToken { .. }
                     | Frame::PathResponse { .. }
                     | Frame::HandshakeDone
+                    // Section 3 of the draft: min_ack_delay is not remembered.
+                    | Frame::AckFrequency { .. }
+                    | Frame::ImmediateAck
             ),
             PacketKind::Retry
             | PacketKind::VersionNegotiation
@@ -78,7 +82,7 @@ impl<'a> Frame<'a> {
         )
     }
 
-    /// The name in RFC 9000 or RFC 9221.
+    /// The name in its document.
     pub const fn name(&self) -> &'static str {
         match self {
             Frame::Padding { .. } => "PADDING",
@@ -102,6 +106,8 @@ impl<'a> Frame<'a> {
             Frame::ConnectionClose { .. } | Frame::ApplicationClose { .. } => "CONNECTION_CLOSE",
             Frame::HandshakeDone => "HANDSHAKE_DONE",
             Frame::Datagram { .. } => "DATAGRAM",
+            Frame::AckFrequency { .. } => "ACK_FREQUENCY",
+            Frame::ImmediateAck => "IMMEDIATE_ACK",
         }
     }
 }

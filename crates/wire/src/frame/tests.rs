@@ -43,6 +43,7 @@ fn one_of_each() -> Vec<Vec<u8>> {
         Frame::ApplicationClose { code: 77, reason: b"" },
         Frame::HandshakeDone,
         Frame::Datagram { data: Data::Bytes(b"soon"), to_end: false },
+        Frame::ImmediateAck,
     ];
     let encoded = |frame: &Frame<'_>| {
         let mut out = Vec::new();
@@ -102,14 +103,14 @@ fn every_frame_comes_back_and_has_the_size_it_says() {
 fn every_type_of_the_rfc_is_known_and_no_other() {
     let types: std::collections::BTreeSet<u8> = one_of_each().iter().map(|bytes| bytes[0]).collect();
     // STREAM has eight types, of which the encoder writes four; see the test of all eight.
-    let expected = (0..=0x1e).filter(|t| ![0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e].contains(t)).chain([0x31]);
+    let expected = (0..=0x1f).filter(|t| ![0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e].contains(t)).chain([0x31]);
     assert!(types.iter().copied().eq(expected), "{types:?}");
-    for unknown in [0x1f, 0x21, 0x2f, 0x32, 0x3f] {
+    for unknown in [0x21, 0x2e, 0x2f, 0x32, 0x3f] {
         let error = error(&[unknown, 0, 0, 0, 0], 0);
         assert_eq!(error, FrameError { frame_type: u64::from(unknown), problem: FrameProblem::UnknownType });
         assert_eq!(error.code(), Code::FRAME_ENCODING_ERROR);
     }
-    assert_eq!(error(&[0x40, 0xaf], 0), FrameError { frame_type: 0xaf, problem: FrameProblem::UnknownType });
+    assert_eq!(error(&[0x40, 0xae], 0), FrameError { frame_type: 0xae, problem: FrameProblem::UnknownType });
 }
 
 #[test]
@@ -250,6 +251,29 @@ fn virtual_data_belongs_to_the_last_stream_frame_and_to_nothing_else() {
     assert_eq!(error(&last, 1).problem, FrameProblem::BeyondLastOffset);
 }
 
+/// draft-ietf-quic-ack-frequency section 4.
+#[test]
+fn ack_frequency_has_a_type_of_two_bytes() {
+    let frame =
+        Frame::AckFrequency { sequence: 3, threshold: 10, max_ack_delay_us: 25_000, reordering_threshold: 0 };
+    let bytes = [0x40, 0xaf, 3, 10, 0x80, 0, 0x61, 0xa8, 0];
+    assert_eq!(decode(&bytes), frame);
+    let mut out = Vec::new();
+    frame.encode(&mut out);
+    assert_eq!((&out[..], frame.encoded_size(), frame.frame_type()), (&bytes[..], bytes.len(), 0xaf));
+    for cut in 1..bytes.len() {
+        assert_eq!(error(&bytes[..cut], 0).problem, FrameProblem::Truncated, "{cut}");
+    }
+    let long = [&[0x80, 0, 0, 0xaf][..], &bytes[2..]].concat();
+    assert_eq!(error(&long, 0).problem, FrameProblem::LongType);
+    assert!(frame.is_ack_eliciting() && !frame.is_probing() && frame.name() == "ACK_FREQUENCY");
+    assert!(frame.allowed_in(PacketKind::OneRtt) && !frame.allowed_in(PacketKind::ZeroRtt));
+    let max_ack_delay = units::Duration::from_millis(25);
+    let shown =
+        trace::Frame::AckFrequency { sequence: 3, threshold: 10, max_ack_delay, reordering_threshold: 0 };
+    assert_eq!(frame.to_trace(3), shown);
+}
+
 #[test]
 fn datagrams_with_a_length_and_to_the_end() {
     fn bytes(data: &[u8]) -> Data<'_> {
@@ -280,7 +304,7 @@ fn datagrams_with_a_length_and_to_the_end() {
 }
 
 /// RFC 9000 table 3, as it stands there, and DATAGRAM of RFC 9221.
-const TABLE_3: [(u8, &str, &str, &str); 32] = [
+const TABLE_3: [(u8, &str, &str, &str); 33] = [
     (0x00, "PADDING", "IH01", "NP"),
     (0x01, "PING", "IH01", ""),
     (0x02, "ACK", "IH_1", "NC"),
@@ -313,6 +337,7 @@ const TABLE_3: [(u8, &str, &str, &str); 32] = [
     (0x1d, "CONNECTION_CLOSE", "__01", "N"),
     (0x1e, "HANDSHAKE_DONE", "___1", ""),
     (0x31, "DATAGRAM", "__01", ""),
+    (0x1f, "IMMEDIATE_ACK", "___1", ""),
 ];
 
 /// RFC 9000-12.4-3, 9000-12.5-1.
@@ -406,7 +431,8 @@ fn the_crypto_header_has_the_size_it_says() {
 #[test]
 fn a_trace_shows_every_frame() {
     let shown: Vec<_> = one_of_each().iter().map(|bytes| decode(bytes).to_trace(3)).collect();
-    assert_eq!(shown.len(), 26);
+    assert_eq!(shown.len(), 27);
+    assert_eq!(shown[26], trace::Frame::ImmediateAck);
     assert_eq!(shown[25], trace::Frame::Datagram { length: 4 });
     let delay = units::Duration::from_micros(200);
     assert_eq!(shown[2], trace::Frame::Ack { delay, ranges: vec![90..=100, 50..=50, 3..=40], ecn: None });

@@ -60,6 +60,11 @@ impl Frame<'_> {
             },
             Frame::HandshakeDone => trace::Frame::HandshakeDone,
             Frame::Datagram { data, .. } => trace::Frame::Datagram { length: data.len() as u64 },
+            Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => {
+                let max_ack_delay = Duration::from_micros(max_ack_delay_us);
+                trace::Frame::AckFrequency { sequence, threshold, max_ack_delay, reordering_threshold }
+            }
+            Frame::ImmediateAck => trace::Frame::ImmediateAck,
         }
     }
 }

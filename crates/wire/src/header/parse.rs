@@ -11,6 +11,9 @@ use std::ops::Range;
 pub struct FirstByte(pub u8);
 
 impl FirstByte {
+    /// The immediate-ack bit of a short header: see [`FirstByte::asks_for_ack`].
+    pub const IMMEDIATE_ACK: u8 = 0x10;
+
     /// Whether it starts a long header.
     #[inline]
     pub const fn is_long(self) -> bool {
@@ -31,6 +34,13 @@ impl FirstByte {
     #[inline]
     pub const fn reserved_bits_are_zero(self) -> bool {
         self.0 & (if self.is_long() { 0x0c } else { 0x18 }) == 0
+    }
+    /// The immediate-ack bit: in a short header the first of the reserved bits is 1, and no other of them. Who has announced
+    /// it by the transport parameter acknowledges such a packet at once; to others it is a PROTOCOL_VIOLATION. It is the
+    /// I-bit of Völker, Volodina, Tüxen and Rathgeb (IFIP Networking 2020), who give it no position; this one is private.
+    #[inline]
+    pub const fn asks_for_ack(self) -> bool {
+        !self.is_long() && self.0 & 0x18 == FirstByte::IMMEDIATE_ACK
     }
     /// The spin bit of a short header (RFC 9000 section 17.4). It is never protected.
     #[inline]

@@ -85,6 +85,10 @@ impl TransportParameters {
         if let Some(pair) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ParameterError { id: pair[0], problem: ParameterProblem::Duplicate });
         }
+        // draft-ietf-quic-ack-frequency section 3.
+        if parameters.min_ack_delay_us.is_some_and(|least| least > parameters.max_ack_delay_ms * 1000) {
+            return Err(ParameterError { id: table::MIN_ACK_DELAY, problem: ParameterProblem::Range });
+        }
         // RFC 9000-18.2-5: an empty id goes with no preferred address.
         if parameters.preferred_address.is_some()
             && parameters.initial_source_connection_id == Some(ConnectionId::EMPTY)
@@ -121,6 +125,12 @@ impl TransportParameters {
                 }
                 self.grease_quic_bit = true;
             }
+            table::IMMEDIATE_ACK_BIT => {
+                if !value.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
+                self.immediate_ack_bit = true;
+            }
             table::PREFERRED_ADDRESS => {
                 server_only()?;
                 self.preferred_address = Some(preferred_address(value)?);
@@ -129,6 +139,13 @@ impl TransportParameters {
             table::RETRY_SOURCE_CONNECTION_ID => {
                 server_only()?;
                 self.retry_source_connection_id = connection_id()?;
+            }
+            table::MIN_ACK_DELAY => {
+                let mut reader = Reader::new(value);
+                self.min_ack_delay_us = Some(reader.varint()?);
+                if !reader.is_empty() {
+                    return Err(ParameterProblem::Length);
+                }
             }
             table::VERSION_INFORMATION => {
                 let information = version_information(value)?;

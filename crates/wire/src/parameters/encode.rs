@@ -33,6 +33,14 @@ impl TransportParameters {
         if self.grease_quic_bit {
             put(out, table::GREASE_QUIC_BIT, &[]);
         }
+        if self.immediate_ack_bit {
+            put(out, table::IMMEDIATE_ACK_BIT, &[]);
+        }
+        if let Some(delay) = self.min_ack_delay_us {
+            encode(out, table::MIN_ACK_DELAY);
+            encode(out, varint::size(delay) as u64);
+            encode(out, delay);
+        }
         if let Some(information) = self.version_information {
             put(out, table::VERSION_INFORMATION, &version_information(&information));
         }

@@ -70,6 +70,13 @@ pub struct TransportParameters {
     pub grease_quic_bit: bool,
     /// The source connection id of the Retry packet, if there was one. Only from a server.
     pub retry_source_connection_id: Option<ConnectionId>,
+    /// The least delay of acknowledgements in microseconds that the sender of this can be asked for; no more than
+    /// `max_ack_delay_ms`. `None`, the default: it does not understand ACK_FREQUENCY and IMMEDIATE_ACK
+    /// (draft-ietf-quic-ack-frequency section 3).
+    pub min_ack_delay_us: Option<u64>,
+    /// Whether the immediate-ack bit of short headers is understood: [`crate::FirstByte::asks_for_ack`]; default no. It is a
+    /// private parameter.
+    pub immediate_ack_bit: bool,
     /// The version that is spoken and those that could be (RFC 9368 section 3).
     pub version_information: Option<VersionInformation>,
 }
@@ -96,6 +103,8 @@ impl Default for TransportParameters {
             grease_quic_bit: false,
             initial_source_connection_id: None,
             retry_source_connection_id: None,
+            min_ack_delay_us: None,
+            immediate_ack_bit: false,
             version_information: None,
         }
     }

@@ -15,6 +15,11 @@ pub(super) const GREASE_QUIC_BIT: u64 = 0x2ab2;
 /// RFC 9368 section 10.1.
 pub(super) const VERSION_INFORMATION: u64 = 0x11;
 
+/// draft-ietf-quic-ack-frequency section 3.
+pub(super) const MIN_ACK_DELAY: u64 = 0xff04_de1b;
+/// Private: "i-bit" in ASCII.
+pub(super) const IMMEDIATE_ACK_BIT: u64 = 0x69_2d62_6974;
+
 /// A parameter that is an integer.
 pub(super) struct Integer {
     pub(super) id: u64,

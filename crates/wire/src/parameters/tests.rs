@@ -33,6 +33,8 @@ fn full() -> TransportParameters {
         grease_quic_bit: true,
         initial_source_connection_id: Some(id(&[3])),
         retry_source_connection_id: Some(ConnectionId::EMPTY),
+        min_ack_delay_us: Some(1000),
+        immediate_ack_bit: true,
         version_information: Some(VersionInformation {
             chosen: Version::V2,
             available: [Version::V2, Version(0x1a2a_3a4a), Version::V1].into_iter().collect(),
@@ -52,6 +54,24 @@ fn decode(bytes: &[u8], from: Side) -> Result<TransportParameters, (u64, Paramet
         assert!(error.to_string().starts_with(error.reason()));
         (error.id, error.problem)
     })
+}
+
+/// draft-ietf-quic-ack-frequency section 3.
+#[test]
+fn min_ack_delay_is_no_more_than_max_ack_delay() {
+    let with = |least, most| {
+        let parameters = TransportParameters {
+            min_ack_delay_us: Some(least),
+            max_ack_delay_ms: most,
+            ..TransportParameters::default()
+        };
+        decode(&encoded(&parameters), Side::Client).map(|decoded| decoded.min_ack_delay_us)
+    };
+    assert_eq!(with(0, 0), Ok(Some(0)));
+    assert_eq!(with(25_000, 25), Ok(Some(25_000)));
+    assert_eq!(with(25_001, 25), Err((0xff04_de1b, ParameterProblem::Range)));
+    let two = [0xc0, 0, 0, 0, 0xff, 0x04, 0xde, 0x1b, 2, 1, 1];
+    assert_eq!(decode(&two, Side::Client), Err((0xff04_de1b, ParameterProblem::Length)));
 }
 
 #[test]
@@ -85,7 +105,7 @@ fn every_parameter_comes_back() {
     assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
     // Cut within a parameter it is an error.
     let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
-    assert_eq!(cuts, 20, "one before each parameter");
+    assert_eq!(cuts, 21, "one before each parameter");
 }
 
 #[test]
