@@ -9,6 +9,7 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO
+from quiclab import progress
 
 SWEEP = (
     SCENARIO
@@ -132,11 +133,27 @@ def test_progress_counts_runs(file: Path, tmp_path: Path) -> None:
     assert seen[-1] == quiclab.SweepProgress(done=12, reused=12, failed=0, total=12)
 
 
+def test_lines_of_progress_tell_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a terminal. What the folder had already took no time, and does not count for what is to come."""
+    now = 100.0
+    monkeypatch.setattr("quiclab.progress.time.monotonic", lambda: now)
+    with progress.shown_sweep("bulk") as callback:
+        for seconds, done in ((0, 50), (1, 51), (10, 60), (11, 61), (20, 70)):
+            now = 100.0 + seconds
+            callback(quiclab.SweepProgress(done=done, reused=50, failed=seconds // 10, total=100))
+    assert capsys.readouterr().err.splitlines() == [
+        "bulk: 60 of 100 runs, 1 failed, about 40 s left",
+        "bulk: 70 of 100 runs, 2 failed, about 30 s left",
+    ]
+
+
 def test_what_the_progress_raises_ends_the_sweep(file: Path, tmp_path: Path) -> None:
     class EnoughError(Exception):
         pass
 
-    def stop(progress: quiclab.SweepProgress) -> None:
+    def stop(_: quiclab.SweepProgress) -> None:
         raise EnoughError
 
     with pytest.raises(EnoughError):

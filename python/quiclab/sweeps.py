@@ -242,6 +242,7 @@ def _run(
         ],
     }
     with folder.writing(path):
+        _remove_leftovers(path)
         # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
         (path / _INFO).unlink(missing_ok=True)
         _write_text(path / _DOCUMENT, scenario._text)
@@ -319,6 +320,21 @@ def _beside(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Removes what processes of this machine left half-written when they were killed."""
+    if os.name != "posix":
+        return
+    for partial in path.glob(".*.partial-*"):
+        owner = partial.name.rsplit("-", 1)[-1]
+        try:
+            os.kill(int(owner), 0)
+        except ProcessLookupError:
+            partial.unlink(missing_ok=True)
+        except (ValueError, OSError):
+            # Not ours, or of somebody who lives.
+            continue
 
 
 @contextmanager

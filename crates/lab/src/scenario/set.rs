@@ -70,6 +70,11 @@ fn split(set: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
+/// The keys of the path that a change names.
+pub(super) fn path_of(set: &str) -> Option<Vec<String>> {
+    split(set).map(|(keys, _)| keys)
+}
+
 /// The keys of a path, as they stand before the equals sign.
 pub(super) fn path(path: &str) -> Option<Vec<String>> {
     split(&format!("{path}=")).map(|(keys, _)| keys)

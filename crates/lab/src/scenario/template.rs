@@ -4,7 +4,7 @@ use super::document;
 use super::error::ScenarioError;
 use super::read::Reader;
 use super::rooms::{check, rooms};
-use super::source::Source;
+use super::source::{Place, Source};
 use super::sweep::{self, Plan};
 use super::tree::{self, Item};
 use super::{Scenario, set};
@@ -29,10 +29,19 @@ impl Template {
     /// scenario is read with each value that is varied, the first values standing at all other paths.
     ///
     /// # Errors
-    /// The first mistake.
+    /// The first mistake; a change of a path that is varied is one.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Template, ScenarioError> {
         let source = Source { origin, text, sets };
         let (base, document, plan) = read(&source)?;
+        for (number, change) in sets.iter().enumerate() {
+            let varied = plan.axes().find(|axis| set::path_of(change).is_some_and(|keys| keys == axis.keys));
+            if let Some(axis) = varied {
+                // It would have no effect, and that is not what it was given for.
+                let name = &axis.name;
+                let problem = format!("varied by the sweep; expected sweep.{name}=[...], its values");
+                return Err(source.error(Place::Set(number), name, problem));
+            }
+        }
         let template = Template {
             text: text.to_owned(),
             origin: origin.to_owned(),

@@ -2,6 +2,7 @@
 
 use super::bed::{BASE, read};
 use lab::Scenario;
+use lab::sweep::Sweep;
 use std::path::Path;
 
 /// What stands after the scenario of the tests, from its line 17 on, and what it gives.
@@ -147,4 +148,19 @@ fn every_mistake_is_one_line_that_says_where_and_what_would_be_right() {
             assert_eq!(error.to_string(), *line, "{table}");
         }
     }
+}
+
+#[test]
+fn a_change_of_what_is_varied_is_refused() {
+    let text = format!("{BASE}[sweep]\nlink.cell.delay = ['5 ms', '6 ms']\n");
+    let parse = |set: &str| Sweep::parse(&text, Path::new("a.toml"), &[set.to_owned()]);
+    assert_eq!(
+        parse("link.\"cell\".delay=7 ms").unwrap_err().to_string(),
+        "--set link.\"cell\".delay=7 ms: link.cell.delay: varied by the sweep; expected sweep.link.cell.delay=[...], its values"
+    );
+    assert_eq!(parse("sweep.link.cell.delay=['7 ms', '8 ms', '9 ms']").unwrap().runs(), 3);
+    assert_eq!(parse("sweep.repetitions=4").unwrap().runs(), 8);
+    // A single run of the file has nothing varied in it.
+    let scenario = Scenario::parse(&text, Path::new("a.toml"), &["link.cell.delay=7 ms".to_owned()]).unwrap();
+    assert!(scenario.to_toml().contains("7 ms"));
 }
