@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from quiclab.papers.inet.measures import over_rtt
+from quiclab.papers.inet.measures import SIZE, over_rtt
 from quiclab.reproduce.points import Points, groups
 from quiclab.reproduce.runs import Runs
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _CREDITS = {"stream": "transport.initial_max_stream_data_uni_bytes", "connection": "transport.initial_max_data_bytes"}
-_SIZE = "flow.data.application.size_bytes"
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
@@ -19,14 +18,14 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     points: Points = []
     for level, path in _CREDITS.items():
         for (credit, delay_ms), rows in groups(sweeps[level].rows, path, "link.bottleneck.delay_ms"):
-            short, long = sorted(rows, key=lambda row: float(row[_SIZE]))
+            short, long = sorted(rows, key=lambda row: float(row[SIZE]))
             seconds = long["connection.data.completion_s"] - short["connection.data.completion_s"]
             points.append(
                 {
                     "level": level,
                     "credit_kb": credit / 1e3,
                     "rtt_ms": 2 * delay_ms,
-                    "goodput_mbps": (long[_SIZE] - short[_SIZE]) * 8e-6 / seconds,
+                    "goodput_mbps": (long[SIZE] - short[SIZE]) * 8e-6 / seconds,
                     "theory_mbps": credit * 8e-6 / (2e-3 * delay_ms),
                 }
             )

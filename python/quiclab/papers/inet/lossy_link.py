@@ -1,17 +1,14 @@
 """Fig. 4: the throughput of a sender that losses limit, over the RTT, beside the equation of Mathis et al."""
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from quiclab.papers.inet.measures import over_rtt, quic_bytes
+from quiclab.papers.inet.measures import mathis_mbps, over_rtt, throughput_mbps
 from quiclab.reproduce.points import Points, groups
 from quiclab.reproduce.runs import Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_SIZE = "flow.data.application.size_bytes"
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
@@ -19,17 +16,14 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     points: Points = []
     columns = ("link.bottleneck.forward.loss.every", "link.bottleneck.delay_ms", "transport.max_udp_payload")
     for (every, delay_ms, packet), rows in groups(sweeps["main"].rows, *columns):
-        short, long = sorted(rows, key=lambda row: float(row[_SIZE]))
-        seconds = long["connection.data.completion_s"] - short["connection.data.completion_s"]
-        arrived = quic_bytes(long, "receiver-access") - quic_bytes(short, "receiver-access")
-        lost = "link.bottleneck.forward.drops.loss"
+        lost = sorted(row["link.bottleneck.forward.drops.loss"] for row in rows)
         points.append(
             {
                 "loss_percent": 100 / every,
                 "rtt_ms": 2 * delay_ms,
-                "throughput_mbps": arrived * 8e-6 / seconds,
-                "theory_mbps": packet * 8e-6 / (2e-3 * delay_ms) * math.sqrt(3 * every / 2),
-                "losses": long[lost] - short[lost],
+                "throughput_mbps": throughput_mbps(rows),
+                "theory_mbps": mathis_mbps(packet, 2 * delay_ms, 1 / every),
+                "losses": lost[-1] - lost[0],
             }
         )
     return points

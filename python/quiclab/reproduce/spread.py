@@ -1,0 +1,16 @@
+"""Means with intervals."""
+
+from collections.abc import Sequence
+from math import sqrt
+from statistics import fmean, stdev
+
+from quiclab.statistics import student_quantile
+
+
+def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """The mean and the ends of its interval by Student's t; of a single value all three are the value."""
+    mean = fmean(values)
+    if len(values) < 2:
+        return mean, mean, mean
+    half = student_quantile((1 + confidence) / 2, len(values) - 1) * stdev(values) / sqrt(len(values))
+    return mean, mean - half, mean + half
