@@ -1,6 +1,7 @@
 //! A host: the only place where an endpoint meets the network.
 
 use crate::capture::Capture;
+use crate::cross_traffic::CrossSender;
 use crate::error::RunError;
 use crate::recorder::Recorder;
 use network::{Element, Exits, Packet};
@@ -79,6 +80,8 @@ pub(crate) struct End {
     pub application: Box<dyn Application>,
     /// At a client: where to, when, and how.
     pub opening: Option<(SocketAddr, Time, Arc<Config>)>,
+    /// At a client: when it closes the connection at the latest.
+    pub stop: Option<Time>,
     /// The subject of its records.
     pub subject: u32,
     /// Whether its packets are captured.
@@ -99,7 +102,8 @@ impl End {
     fn wake_at(&self) -> Option<Time> {
         let opening = self.opening.as_ref().map(|(_, at, _)| *at);
         let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
-        let at = time(opening).min(time(self.endpoint.wake_at())).min(time(self.application.wake_at()));
+        let own = time(opening).min(time(self.stop));
+        let at = own.min(time(self.endpoint.wake_at())).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
     }
 
@@ -194,9 +198,10 @@ impl End {
     }
 }
 
-/// A node with endpoints.
+/// A node with endpoints, or with senders of cross traffic.
 pub(crate) struct Host<'a> {
     ends: Vec<End>,
+    crossing: Vec<CrossSender>,
     /// From port to end.
     ports: Vec<(u16, u32)>,
     timers: BTreeSet<(Time, u32)>,
@@ -204,7 +209,7 @@ pub(crate) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(crate) fn new(mut ends: Vec<End>, shared: Rc<Shared<'a>>) -> Host<'a> {
+    pub(crate) fn new(mut ends: Vec<End>, crossing: Vec<CrossSender>, shared: Rc<Shared<'a>>) -> Host<'a> {
         let mut ports: Vec<(u16, u32)> =
             ends.iter().enumerate().map(|(i, end)| (end.local.port(), i as u32)).collect();
         ports.sort_unstable();
@@ -213,7 +218,22 @@ impl<'a> Host<'a> {
             end.armed = end.wake_at();
             timers.extend(end.armed.map(|at| (at, i as u32)));
         }
-        Host { ends, ports, timers, shared }
+        // Their timers have the numbers after those of the ends.
+        let senders = crossing.iter().zip(ends.len() as u32..);
+        timers.extend(senders.filter_map(|(sender, index)| Some((sender.wake_at()?, index))));
+        Host { ends, crossing, ports, timers, shared }
+    }
+
+    pub(crate) fn crossing(&self) -> &[CrossSender] {
+        &self.crossing
+    }
+
+    /// The timer of a sender of cross traffic.
+    fn wake_sender(&mut self, now: Time, number: u32, exits: &mut Exits) {
+        if let Some(sender) = self.crossing.get_mut(number as usize - self.ends.len()) {
+            sender.wake(now, exits);
+            self.timers.extend(sender.wake_at().map(|at| (at, number)));
+        }
     }
 
     pub(crate) fn ends(&self) -> &[End] {
@@ -275,7 +295,10 @@ impl Element for Host<'_> {
                 break;
             }
             self.timers.pop_first();
-            let end = &mut self.ends[index as usize];
+            let Some(end) = self.ends.get_mut(index as usize) else {
+                self.wake_sender(now, index, exits);
+                continue;
+            };
             end.armed = None;
             if end.opening.as_ref().is_some_and(|(_, at, _)| *at <= now)
                 && let Some((remote, _, config)) = end.opening.take()
@@ -289,6 +312,12 @@ impl Element for Host<'_> {
                 }
             }
             end.endpoint.wake(now);
+            if end.stop.is_some_and(|at| at <= now) {
+                end.stop = None;
+                if let Some(connection) = end.handle.and_then(|handle| end.endpoint.get_mut(handle)) {
+                    connection.close(now, end.application.no_error(), "stopped");
+                }
+            }
             if end.application.wake_at().is_some_and(|at| at <= now)
                 && let Some(connection) = end.handle.and_then(|handle| end.endpoint.get_mut(handle))
             {

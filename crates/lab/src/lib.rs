@@ -2,6 +2,7 @@
 
 pub mod capture;
 mod contexts;
+mod cross_traffic;
 mod error;
 mod host;
 mod recorder;

@@ -176,9 +176,15 @@ fn execute(
     let mut reports: Vec<EndReport> =
         world.hosts().flat_map(|host| host.ends().iter().map(crate::host::End::report)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
-    let numbers = 2 * scenario.flows.len() as u32;
+    let mut crossing: Vec<_> = world
+        .hosts()
+        .flat_map(|host| host.crossing().iter().map(|sender| (sender.index, sender.sent)))
+        .collect();
+    crossing.sort_unstable();
+    let crossing = crossing.into_iter().map(|(_, sent)| sent).collect();
+    let numbers = crate::world::cross_number(scenario, scenario.cross_traffic.len());
     let lost = (0..numbers).map(|flow| world.links().iter().map(|link| link.drops_of(flow)).sum()).collect();
-    Ok(Finished { seed, end: closed, reports, links, lost })
+    Ok(Finished { seed, end: closed, reports, crossing, links, lost })
 }
 
 /// What the hosts share, with the capture opened.

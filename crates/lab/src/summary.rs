@@ -1,7 +1,7 @@
 //! The summary of a run: the numbers that people compare.
 
 use crate::host::EndReport;
-use crate::scenario::Scenario;
+use crate::scenario::{Flow, Scenario};
 use crate::world::DIRECTIONS;
 use network::LinkStats;
 use serde_json::{Map, Value, json};
@@ -13,9 +13,11 @@ pub(crate) struct Finished {
     pub seed: u64,
     pub end: Time,
     pub reports: Vec<EndReport>,
+    /// For each sender of cross traffic: datagrams that left, and the bytes of their payloads.
+    pub crossing: Vec<(u64, u64)>,
     /// For each direction of a link: its counters.
     pub links: Vec<LinkStats>,
-    /// Packets really lost, by the numbers of the ends that sent them.
+    /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
     pub lost: Vec<u64>,
 }
 
@@ -37,9 +39,22 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     let connections = scenario.flows.iter().enumerate().map(|(i, flow)| {
         let ends = [Side::Client, Side::Server]
             .map(|side| finished.reports.iter().find(|report| report.flow == i && report.side == side));
-        connection(&flow.name, Time::ZERO + flow.start, ends, (finished, i))
+        connection(flow, ends, (finished, i))
     });
     root.insert("connections".into(), Value::Array(connections.collect()));
+    if !finished.crossing.is_empty() {
+        let all = scenario.cross_traffic.iter().zip(&finished.crossing).enumerate();
+        let all = all.map(|(index, (cross, (packets, bytes)))| {
+            let number = crate::world::cross_number(scenario, index) as usize;
+            json!({
+                "name": cross.name,
+                "packets_sent": packets,
+                "sent_bytes": bytes,
+                "packets_lost": finished.lost.get(number).copied().unwrap_or(0),
+            })
+        });
+        root.insert("cross_traffic".into(), Value::Array(all.collect()));
+    }
     let links = finished.links.iter().enumerate().map(|(direction, stats)| {
         let name = &scenario.links[direction / 2].name;
         link(name, DIRECTIONS[direction % 2].0, stats)
@@ -51,17 +66,19 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
 }
 
 fn connection(
-    name: &str,
-    start: Time,
+    flow: &Flow,
     [client, server]: [Option<&EndReport>; 2],
-    (finished, flow): (&Finished, usize),
+    (finished, index): (&Finished, usize),
 ) -> Value {
+    let (name, start) = (&flow.name, Time::ZERO + flow.start);
     let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
     // The numbers are those of the end that sends the data.
     let sent = |report: &EndReport| report.stats.streams.sent_bytes;
     let sender = if sent(server) >= sent(client) { server } else { client };
     let progress = client.progress;
-    let until = progress.finished_at.unwrap_or(finished.end);
+    // One that was stopped did not run on.
+    let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+    let until = progress.finished_at.unwrap_or(finished.end.min(stop));
     let span = until.since(start);
     let bytes = if progress.bytes > 0 || sender.side == Side::Server {
         progress.bytes
@@ -70,7 +87,7 @@ fn connection(
     };
     let goodput = if span.is_zero() { 0.0 } else { bytes as f64 * 8e-6 / span.as_secs_f64() };
     let stats = &sender.stats;
-    let number = crate::host::End::number(flow, sender.side) as usize;
+    let number = crate::host::End::number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
     json!({
         "name": name,

@@ -1,12 +1,14 @@
 //! From a scenario to a world: nodes, links, hosts with their endpoints and applications.
 
 use crate::contexts::Contexts;
+use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
 use crate::error::RunError;
 use crate::host::{CLIENT_PORT, End, Host, SERVER_PORT, Shared};
-use crate::scenario::{Flow, IpVersion, MAX_FLOWS, Scenario};
+use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Scenario};
 use network::{Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
 use random::Stream;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -65,6 +67,10 @@ pub(crate) fn build<'a>(
         let problem = format!("{} flows, {MAX_FLOWS} at most", scenario.flows.len());
         return Err(RunError::Component { place: "flow".to_owned(), problem });
     }
+    if scenario.cross_traffic.len() > MAX_CROSS_TRAFFIC {
+        let problem = format!("{}, {MAX_CROSS_TRAFFIC} at most", scenario.cross_traffic.len());
+        return Err(RunError::Component { place: "cross_traffic".to_owned(), problem });
+    }
     let interest = shared.recorder.borrow().interest();
     let topology = topology(scenario).map_err(RunError::Topology)?;
     let links = links(scenario, seed, interest)?;
@@ -83,8 +89,17 @@ pub(crate) fn build<'a>(
             ends[node].push(end);
         }
     }
-    let hosts =
-        ends.into_iter().map(|ends| (!ends.is_empty()).then(|| Host::new(ends, Rc::clone(shared)))).collect();
+    let mut crossing: Vec<Vec<CrossSender>> = ends.iter().map(|_| Vec::new()).collect();
+    for (index, cross) in scenario.cross_traffic.iter().enumerate() {
+        crossing[cross.from].push(cross_sender(scenario, cross, index, seed)?);
+    }
+    // Only hosts have routes, and a datagram needs one though nobody waits for it.
+    let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
+    let hosts = ends.into_iter().zip(crossing).enumerate().map(|(node, (ends, crossing))| {
+        let used = !ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
+        used.then(|| Host::new(ends, crossing, Rc::clone(shared)))
+    });
+    let hosts = hosts.collect();
     let mut subjects = Vec::new();
     for link in &scenario.links {
         for (_, direction) in DIRECTIONS {
@@ -104,6 +119,44 @@ fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow) -> u64 {
         if direction.is_multiple_of(2) { &link.forward } else { &link.backward }.integer("mtu")
     };
     directions.map(mtu).min().unwrap_or(u64::MAX)
+}
+
+/// The number by which the network knows the packets of the sender of cross traffic at this place: after all ends.
+pub(crate) fn cross_number(scenario: &Scenario, index: usize) -> u32 {
+    (2 * scenario.flows.len() + index) as u32
+}
+
+fn cross_sender(
+    scenario: &Scenario,
+    cross: &CrossTraffic,
+    index: usize,
+    seed: u64,
+) -> Result<CrossSender, RunError> {
+    let address = |node: usize, port| {
+        SocketAddr::new(node_address(NodeId(node as u32), cross.ip == IpVersion::V6), port)
+    };
+    let place = || format!("cross_traffic {}", cross.name);
+    let stream = Stream::new(seed, &place());
+    let options = &cross.source.arguments;
+    traffic::sources::check(cross.source.name, options).map_err(|(option, problem)| RunError::Component {
+        place: place(),
+        problem: format!("source.{option}: {problem}"),
+    })?;
+    let source = traffic::sources::build(cross.source.name, options, stream).ok_or_else(|| {
+        RunError::Component { place: place(), problem: format!("no source {:?}", cross.source.name) }
+    })?;
+    let mut sender = CrossSender {
+        index,
+        number: cross_number(scenario, index),
+        local: address(cross.from, CROSS_PORT + index as u16),
+        remote: address(cross.to, DISCARD_PORT),
+        source,
+        stop: cross.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+        next: (Time::NEVER, 0),
+        sent: (0, 0),
+    };
+    sender.draw(Time::ZERO + cross.start);
+    Ok(sender)
 }
 
 /// What both ends of a flow are made from.
@@ -187,6 +240,7 @@ impl Plan<'_> {
             endpoint: Endpoint::new(options, random),
             application,
             opening,
+            stop: self.flow.stop.filter(|_| side == Side::Client).map(|stop| Time::ZERO + stop),
             subject: shared.recorder.borrow_mut().register(&self.flow.name, Role::Connection(traced)),
             captured: side == Side::Client && shared.capture.is_some(),
             handle: None,

@@ -37,16 +37,37 @@ const fn mistake(old: &'static str, new: &'static str, line: &'static str) -> Mi
 }
 
 const MISTAKES: &[Mistake] = &[
+    // Cross traffic, and traffic that ends.
+    mistake(
+        "[[flow]]",
+        "[[cross_traffic]]\nname = \"udp\"\nfrom = \"client\"\nto = \"client\"\nsource = { type = \"constant\", gap = \"1 ms\" }\n\n[[flow]]",
+        r#"a.toml:14:6: cross_traffic.udp.to: from and to are one node, found "client"; expected another node"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[cross_traffic]]\nname = \"udp\"\nfrom = \"client\"\nto = \"server\"\nsource = { type = \"constant\", gap = \"0 ms\" }\n\n[[flow]]",
+        r#"a.toml:15:37: cross_traffic.udp.source.gap: 0 s; expected a time above zero"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[cross_traffic]]\nname = \"udp\"\nfrom = \"client\"\nto = \"server\"\nsource = { type = \"uniform\", smallest = 9, largest = 8, shortest = \"1 ms\", longest = \"1 ms\" }\n\n[[flow]]",
+        r#"a.toml:15:54: cross_traffic.udp.source.largest: 8 is below smallest; expected 9 or more"#,
+    ),
+    mistake(
+        "server = \"server\"\n",
+        "server = \"server\"\nstart = \"2 s\"\nstop = \"2 s\"\n",
+        r#"a.toml:16:8: flow.get.stop: too early, found "2 s"; expected a time after its start (2 s)"#,
+    ),
     // Keys.
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, node, link, flow, sweep (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, node, link, flow, cross_traffic, sweep (did you mean "seed"?)"#,
     ),
     mistake(
         "seed = 1",
         "velocity = 1",
-        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, node, link, flow, sweep"#,
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, node, link, flow, cross_traffic, sweep"#,
     ),
     mistake(
         r#"delay = "20 ms""#,
@@ -66,7 +87,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "server = \"server\"\n",
         "server = \"server\"\nsise = 1\n",
-        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, application, start, ip, transport"#,
+        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, application, start, stop, ip, transport"#,
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
@@ -480,7 +501,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"router\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: a flow begins or ends here, found "router"; expected "host""#,
+        r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "router"; expected "host""#,
     ),
     mistake(
         "[[link]]",

@@ -140,14 +140,33 @@ impl Author {
             let server = (client + by) % nodes;
             writeln!(out, "[[flow]]\nname = \"f{flow}\"\nclient = \"n{client}\"\nserver = \"n{server}\"")
                 .unwrap();
-            writeln!(out, "start = \"{} ms\"", self.below(10_000)).unwrap();
+            self.span(&mut out);
             let parameters = self.options("sections", "flow");
-            let options = self.some(parameters, &["name", "client", "server", "start"]);
+            let options = self.some(parameters, &["name", "client", "server", "start", "stop"]);
             writeln!(out, "{}", options.join("\n")).unwrap();
             let transport = self.options("sections", "transport");
             writeln!(out, "[flow.transport]\n{}", self.some(transport, &[]).join("\n")).unwrap();
         }
+        for cross in 0..self.below(3) {
+            let (from, by) = (self.below(nodes), 1 + self.below(nodes - 1));
+            let to = (from + by) % nodes;
+            writeln!(out, "[[cross_traffic]]\nname = \"c{cross}\"\nfrom = \"n{from}\"\nto = \"n{to}\"")
+                .unwrap();
+            self.span(&mut out);
+            // The options of this one have bounds of each other.
+            let gap = self.value(&Kind::Duration);
+            writeln!(out, "source = {{ type = \"poisson\", gap = {gap} }}\nip = 6").unwrap();
+        }
         out
+    }
+
+    /// When traffic begins, and when it ends.
+    fn span(&mut self, out: &mut String) {
+        let start = self.below(10_000);
+        writeln!(out, "start = \"{start} ms\"").unwrap();
+        if self.below(2) == 0 {
+            writeln!(out, "stop = \"{} ms\"", start + 1 + self.below(10_000)).unwrap();
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! Applications over streams: what makes the traffic of a run.
 //!
 //! An application is a pair of state machines, one at each end of a connection. They see a [`Transport`] and its
-//! events and nothing else. To add one: write its file, add its line to [`APPLICATIONS`].
+//! events and nothing else. To add one: write its file, add its line to [`APPLICATIONS`]. Beside them stand [`sources`] of
+//! datagrams that have no connection.
 
 mod bulk;
 mod hq;
 mod http3;
 mod negotiated;
 mod objects;
+pub mod sources;
 mod transport;
 pub mod web;
 

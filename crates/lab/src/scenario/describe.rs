@@ -1,9 +1,9 @@
 //! A scenario in words, for people: what `quiclab check` prints.
 
-use super::model::{Flow, IpVersion, Link, Scenario};
+use super::model::{CrossTraffic, Flow, IpVersion, Link, Scenario};
 use network::queue::{Bound, Setup};
 use network::{NodeId, Topology};
-use units::parameter::{Arguments, Limit, Value};
+use units::parameter::{Arguments, Component, Limit, Value};
 use units::{Duration, Rate, Size};
 
 /// How many links and flows are described one by one.
@@ -40,6 +40,10 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         lines.extend(describe_flow(scenario, &topology, flow));
     }
     more(&mut lines, scenario.flows.len(), "flow");
+    for cross in scenario.cross_traffic.iter().take(SHOWN) {
+        lines.push(describe_cross_traffic(scenario, cross));
+    }
+    more(&mut lines, scenario.cross_traffic.len(), "cross-traffic sender");
     lines
 }
 
@@ -154,29 +158,50 @@ fn topology(scenario: &Scenario) -> Topology {
     topology
 }
 
+fn describe_cross_traffic(scenario: &Scenario, cross: &CrossTraffic) -> (String, String) {
+    let name = |node: usize| scenario.nodes[node].name.as_str();
+    let options = options(&cross.source);
+    let words = format!(
+        "{}{options}, {} to {}, {}, IPv{}",
+        cross.source.name,
+        name(cross.from),
+        name(cross.to),
+        span(cross.start, cross.stop),
+        cross.ip.name()
+    );
+    (format!("cross traffic {}", cross.name), words)
+}
+
+/// The options of a component in a few words.
+fn options(component: &Component) -> String {
+    component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value))).collect()
+}
+
+fn span(start: Duration, stop: Option<Duration>) -> String {
+    stop.map_or_else(|| format!("from {start}"), |stop| format!("from {start} to {stop}"))
+}
+
 /// What the application is, the paths of both directions, and what will not fit.
 fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(String, String)> {
     let name = |node: usize| scenario.nodes[node].name.as_str();
     let subject = format!("flow {}", flow.name);
-    let options =
-        flow.application.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
     let first = format!(
-        "{}{}, {} to {}, from {}, IPv{}, {}",
+        "{}{}, {} to {}, {}, IPv{}, {}",
         flow.application.name,
-        options.collect::<String>(),
+        options(&flow.application),
         name(flow.client),
         name(flow.server),
-        flow.start,
+        span(flow.start, flow.stop),
         flow.ip.name(),
         flow.transport.component("controller").name
     );
     let path =
         |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
-    let span = |path: &[usize]| {
+    let delay = |path: &[usize]| {
         path.iter().fold(Duration::ZERO, |sum, at| sum + direction_of(scenario, *at).1.duration("delay"))
     };
-    let rtt = span(&there) + span(&back);
+    let rtt = delay(&there) + delay(&back);
     let mut lines = vec![(subject.clone(), first)];
     for (from, to, path) in [(flow.server, flow.client, &back), (flow.client, flow.server, &there)] {
         let subject = format!("{subject}, {} to {}", name(from), name(to));

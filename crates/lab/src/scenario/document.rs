@@ -1,10 +1,13 @@
 //! The document as a whole: its tables in their order, and what must hold across them.
 
 use super::error::ScenarioError;
-use super::model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
+use super::model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Scenario};
 use super::names::{self, Names};
 use super::read::{Reader, Section};
-use super::sections::{BACKWARD, BOTH, FLOW, FORWARD, LINK, NODE, RECORD, SWEEP_TABLE, TOP, TRANSPORT};
+use super::sections::{
+    BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FORWARD, LINK, NODE, RECORD, SWEEP_TABLE, TOP,
+    TRANSPORT,
+};
 use super::source::{listed, quoted};
 use super::tree::{Entry, Item, Node as Toml};
 use std::collections::BTreeSet;
@@ -12,9 +15,12 @@ use units::Duration;
 use units::parameter::{Arguments, Value};
 
 /// The tables and arrays of tables of a document. That of a sweep was taken out before.
-const TABLES: [&str; 7] = ["record", "tls", TRANSPORT, "node", "link", "flow", SWEEP_TABLE];
+const TABLES: [&str; 8] =
+    ["record", "tls", TRANSPORT, "node", "link", "flow", CROSS_TRAFFIC_TABLE, SWEEP_TABLE];
 /// The most flows: as many as `lab` has ports for.
 pub const MAX_FLOWS: usize = 30_000;
+/// The most senders of cross traffic.
+pub const MAX_CROSS_TRAFFIC: usize = 1000;
 
 /// Reads a scenario out of a document.
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {
@@ -34,8 +40,14 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     nodes.declare(reader, &top)?;
     let links = read_links(reader, &top, &mut nodes)?;
     let flows = read_flows(reader, &top, &nodes, &transport, duration)?;
+    let cross_traffic = read_cross_traffic(reader, &top, &nodes, duration)?;
     nodes.check_linked(reader, &links)?;
-    check_routes(reader, &top, &nodes, &links, &flows)?;
+    let ends: Vec<_> = flows.iter().map(|flow| (flow.client, flow.server)).collect();
+    check_routes(reader, (&nodes, &links), &ends, &tables(reader, &top, "flow", MAX_FLOWS)?, "server")?;
+    let sections = tables(reader, &top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)?;
+    let crossing: Vec<_> = cross_traffic.iter().map(|cross| (cross.from, cross.to)).collect();
+    check_routes(reader, (&nodes, &links), &crossing, &sections, "to")?;
+    let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     Ok(Scenario {
         name,
         seed: values.integer("seed"),
@@ -43,9 +55,10 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
         record,
         tls,
         transport: transport_values,
-        nodes: nodes.resolved(reader, &flows)?,
+        nodes: nodes.resolved(reader, &hosts)?,
         links,
         flows,
+        cross_traffic,
     })
 }
 
@@ -176,6 +189,25 @@ impl<'i> Nodes<'i> {
         Ok(index)
     }
 
+    /// The nodes that two keys name, which must be two.
+    fn ends(
+        &self,
+        reader: &Reader<'_>,
+        section: &Section<'_>,
+        keys: [&str; 2],
+    ) -> Result<(usize, usize), ScenarioError> {
+        let end = |key: &str| match section.get(key) {
+            Some(entry) => self.names.find(reader, entry, &section.at(key), "node"),
+            None => Ok(0),
+        };
+        let (first, second) = (end(keys[0])?, end(keys[1])?);
+        if let (true, Some(entry)) = (first == second, section.get(keys[1])) {
+            let problem = format!("{} and {} are one node", keys[0], keys[1]);
+            return Err(reader.wrong(&entry.item, &section.at(keys[1]), &problem, "another node"));
+        }
+        Ok((first, second))
+    }
+
     fn check_linked(&self, reader: &Reader<'_>, links: &[Link]) -> Result<(), ScenarioError> {
         let linked: BTreeSet<usize> = links.iter().flat_map(|link| [link.from, link.to]).collect();
         for (index, declared) in self.declared.iter().enumerate() {
@@ -191,15 +223,14 @@ impl<'i> Nodes<'i> {
         Ok(())
     }
 
-    fn resolved(&self, reader: &Reader<'_>, flows: &[Flow]) -> Result<Vec<Node>, ScenarioError> {
-        let used: BTreeSet<usize> = flows.iter().flat_map(|flow| [flow.client, flow.server]).collect();
+    fn resolved(&self, reader: &Reader<'_>, used: &BTreeSet<usize>) -> Result<Vec<Node>, ScenarioError> {
         let resolve = |(index, declared): (usize, &Option<(Option<NodeKind>, Section<'_>)>)| {
             let used = used.contains(&index);
             let by_use = if used { NodeKind::Host } else { NodeKind::Router };
             let kind = declared.as_ref().and_then(|(kind, _)| *kind).unwrap_or(by_use);
             if let (NodeKind::Router, true, Some((_, section))) = (kind, used, declared) {
                 let place = section.get("kind").map_or(section.place, |entry| entry.item.place);
-                let problem = "a flow begins or ends here, found \"router\"; expected \"host\"";
+                let problem = "traffic begins or ends here, found \"router\"; expected \"host\"";
                 return Err(reader.source.error(place, &section.at("kind"), problem));
             }
             Ok(Node { name: self.names.name(index).to_owned(), kind })
@@ -285,20 +316,8 @@ fn read_flows(
         reader.check_keys(&section, FLOW, &[TRANSPORT])?;
         let values = reader.arguments(FLOW, &section)?;
         names.add(reader, &section)?;
-        let end = |key: &str| match section.get(key) {
-            Some(entry) => nodes.names.find(reader, entry, &section.at(key), "node"),
-            None => Ok(0),
-        };
-        let (client, server) = (end("client")?, end("server")?);
-        if let (true, Some(entry)) = (client == server, section.get("server")) {
-            let path = section.at("server");
-            return Err(reader.wrong(&entry.item, &path, "client and server are one node", "another node"));
-        }
-        let start = values.duration("start");
-        if let (true, Some(entry)) = (start >= duration, section.get("start")) {
-            let expected = format!("a time before the end of the run ({duration})");
-            return Err(reader.wrong(&entry.item, &section.at("start"), "too late", &expected));
-        }
+        let (client, server) = nodes.ends(reader, &section, ["client", "server"])?;
+        let (start, stop) = read_span(reader, &section, &values, duration)?;
         let own = table(reader, &section, TRANSPORT)?;
         reader.check_keys(&own, quic::PARAMETERS, &[])?;
         flows.push(Flow {
@@ -306,7 +325,8 @@ fn read_flows(
             client,
             server,
             start,
-            ip: if values.text("ip") == IpVersion::V6.name() { IpVersion::V6 } else { IpVersion::V4 },
+            stop,
+            ip: ip_version(&values),
             application: values.component("application"),
             transport: reader.arguments(quic::PARAMETERS, &own.over(transport))?,
         });
@@ -318,25 +338,73 @@ fn read_flows(
     Ok(flows)
 }
 
-/// That the ends of every flow are in one part of the network: links go both ways, and every node forwards.
-fn check_routes(
-    reader: &Reader<'_>,
+fn read_cross_traffic(
+    reader: &mut Reader<'_>,
     top: &Section<'_>,
     nodes: &Nodes<'_>,
-    links: &[Link],
-    flows: &[Flow],
+    duration: Duration,
+) -> Result<Vec<CrossTraffic>, ScenarioError> {
+    let (mut names, mut all) = (Names::default(), Vec::new());
+    for section in tables(reader, top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)? {
+        reader.check_keys(&section, CROSS_TRAFFIC, &[])?;
+        let values = reader.arguments(CROSS_TRAFFIC, &section)?;
+        names.add(reader, &section)?;
+        let (from, to) = nodes.ends(reader, &section, ["from", "to"])?;
+        let (start, stop) = read_span(reader, &section, &values, duration)?;
+        all.push(CrossTraffic {
+            name: values.text("name"),
+            from,
+            to,
+            start,
+            stop,
+            ip: ip_version(&values),
+            source: values.component("source"),
+        });
+    }
+    Ok(all)
+}
+
+/// When traffic begins, and when it ends.
+fn read_span(
+    reader: &Reader<'_>,
+    section: &Section<'_>,
+    values: &Arguments,
+    duration: Duration,
+) -> Result<(Duration, Option<Duration>), ScenarioError> {
+    let start = values.duration("start");
+    if let (true, Some(entry)) = (start >= duration, section.get("start")) {
+        let expected = format!("a time before the end of the run ({duration})");
+        return Err(reader.wrong(&entry.item, &section.at("start"), "too late", &expected));
+    }
+    let stop = values.has("stop").then(|| values.duration("stop"));
+    if let (true, Some(entry)) = (stop.is_some_and(|stop| stop <= start), section.get("stop")) {
+        let expected = format!("a time after its start ({start})");
+        return Err(reader.wrong(&entry.item, &section.at("stop"), "too early", &expected));
+    }
+    Ok((start, stop))
+}
+
+fn ip_version(values: &Arguments) -> IpVersion {
+    if values.text("ip") == IpVersion::V6.name() { IpVersion::V6 } else { IpVersion::V4 }
+}
+
+/// That the ends of all traffic are in one part of the network: links go both ways, and every node forwards.
+fn check_routes(
+    reader: &Reader<'_>,
+    (nodes, links): (&Nodes<'_>, &[Link]),
+    ends: &[(usize, usize)],
+    sections: &[Section<'_>],
+    key: &str,
 ) -> Result<(), ScenarioError> {
     let part = parts(nodes.declared.len(), links);
-    let sections = tables(reader, top, "flow", MAX_FLOWS)?;
-    for (flow, section) in flows.iter().zip(&sections) {
-        if part[flow.client] != part[flow.server] {
-            let [client, server] = [flow.client, flow.server].map(|node| quoted(nodes.names.name(node)));
-            let reached =
-                (0..part.len()).filter(|node| part[*node] == part[flow.client] && *node != flow.client);
+    for (&(from, to), section) in ends.iter().zip(sections) {
+        if part[from] != part[to] {
+            let [client, server] = [from, to].map(|node| quoted(nodes.names.name(node)));
+            let reached = (0..part.len()).filter(|node| part[*node] == part[from] && *node != from);
             let reached = listed(reached.take(10).map(|node| nodes.names.name(node)));
             let problem =
                 format!("no route from {client} to {server}; from {client} links lead to: {reached}");
-            let place = section.get("server").map_or(section.place, |entry: &Entry| entry.item.place);
+            let place = section.get(key).map_or(section.place, |entry: &Entry| entry.item.place);
             return Err(reader.source.error(place, section.path(), problem));
         }
     }

@@ -75,9 +75,9 @@ mod tree;
 mod write;
 
 pub use describe::describe;
-pub use document::MAX_FLOWS;
+pub use document::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
 pub use error::ScenarioError;
-pub use model::{Flow, IpVersion, Link, Node, NodeKind, Scenario};
+pub use model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Scenario};
 pub use nearest::nearest;
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};

@@ -27,6 +27,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The flows, in the order of the document.
     pub flows: Vec<Flow>,
+    /// Datagrams that leave without a connection, in the order of the document.
+    pub cross_traffic: Vec<CrossTraffic>,
 }
 
 /// A node of the network.
@@ -83,12 +85,33 @@ pub struct Flow {
     pub server: usize,
     /// When it begins, before the end of the run; default: 0 s.
     pub start: Duration,
+    /// When its client closes the connection at the latest, after the start; default: it does not.
+    pub stop: Option<Duration>,
     /// The version of IP that it goes over; default: 4.
     pub ip: IpVersion,
     /// What is transferred: a component of the room `applications`.
     pub application: Component,
     /// The options of both its endpoints: the values of [`quic::PARAMETERS`].
     pub transport: Arguments,
+}
+
+/// UDP datagrams from one node to another, which nobody answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossTraffic {
+    /// Its name.
+    pub name: String,
+    /// The node that sends: a place in [`Scenario::nodes`].
+    pub from: usize,
+    /// The node that they go to: a place in [`Scenario::nodes`].
+    pub to: usize,
+    /// When it begins, before the end of the run; default: 0 s.
+    pub start: Duration,
+    /// When it ends, after the start; default: with the run.
+    pub stop: Option<Duration>,
+    /// The version of IP that it goes over; default: 4.
+    pub ip: IpVersion,
+    /// When datagrams leave and how large they are: a component of the room `sources`.
+    pub source: Component,
 }
 
 /// A version of IP.

@@ -153,11 +153,57 @@ pub(super) static FLOW: &[Parameter] = &[
         about: "when the connection is opened; before the end of the run",
     },
     Parameter {
-        name: "ip",
-        kind: Kind::Choice(&["4", "6"]),
-        default: Default::Is("4"),
-        about: "version of IP",
+        name: "stop",
+        kind: Kind::Duration,
+        default: Default::Absent,
+        about: "when the client closes the connection, if it is not over before; after start",
     },
+    IP,
+];
+const IP: Parameter = Parameter {
+    name: "ip",
+    kind: Kind::Choice(&["4", "6"]),
+    default: Default::Is("4"),
+    about: "version of IP",
+};
+
+/// The array of tables of cross traffic.
+pub(super) const CROSS_TRAFFIC_TABLE: &str = "cross_traffic";
+
+/// What `[[cross_traffic]]` admits.
+pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
+    Parameter {
+        name: "name",
+        kind: Kind::Text,
+        default: Default::Required,
+        about: "name of the cross traffic",
+    },
+    Parameter { name: "from", kind: Kind::Text, default: Default::Required, about: "node that sends" },
+    Parameter {
+        name: "to",
+        kind: Kind::Text,
+        default: Default::Required,
+        about: "node that the datagrams go to, which takes no notice of them",
+    },
+    Parameter {
+        name: "source",
+        kind: Kind::Component("sources"),
+        default: Default::Required,
+        about: "when datagrams leave and how large they are",
+    },
+    Parameter {
+        name: "start",
+        kind: Kind::Duration,
+        default: Default::Is("\"0 s\""),
+        about: "when it begins; before the end of the run",
+    },
+    Parameter {
+        name: "stop",
+        kind: Kind::Duration,
+        default: Default::Absent,
+        about: "when it ends; after start (default: with the run)",
+    },
+    IP,
 ];
 pub(super) const TRANSPORT: &str = "transport";
 
@@ -180,6 +226,11 @@ pub(super) fn room() -> Room {
             row("link", "[[link]]: a link; options of both directions stand here too, or in `both`", LINK),
             row("direction", "[link.forward], [link.backward]: one direction of a link", network::LINK),
             row("flow", "[[flow]]: an application over one connection", FLOW),
+            row(
+                CROSS_TRAFFIC_TABLE,
+                "[[cross_traffic]]: UDP datagrams that nobody answers and nothing slows down",
+                CROSS_TRAFFIC,
+            ),
             row(
                 SWEEP_TABLE,
                 "[sweep]: which paths are varied, as lists or ranges; how often all is run",

@@ -5,7 +5,7 @@ use super::nearest::nearest;
 use super::quantity::{Quantity, Unit, label};
 use super::range::{self, MAX_VALUES};
 use super::read::{Reader, Section};
-use super::sections::{SWEEP, SWEEP_TABLE as KEY, ZIP};
+use super::sections::{CROSS_TRAFFIC_TABLE, SWEEP, SWEEP_TABLE as KEY, ZIP};
 use super::set;
 use super::source::{Place, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node};
@@ -17,7 +17,8 @@ pub const MAX_RUNS: u64 = 1_000_000;
 /// The most paths that a sweep varies.
 const MAX_AXES: usize = 32;
 /// Where paths begin.
-const ROOTS: [&str; 8] = ["seed", "duration", "record", "tls", "transport", "node", "link", "flow"];
+const ROOTS: [&str; 9] =
+    ["seed", "duration", "record", "tls", "transport", "node", "link", "flow", CROSS_TRAFFIC_TABLE];
 const EXPECTED_VALUES: &str =
     "a list of values, or a range like { from = \"10 ms\", to = \"100 ms\", step = \"10 ms\" }";
 

@@ -4,9 +4,10 @@
 //! away. Files stand in it by their absolute paths, so that the document works from any folder, the run's folder above
 //! all; a run on another machine, or a scenario in another folder, gives another text there and nowhere else.
 
-use super::model::{Flow, Link, Scenario};
-use super::sections::{BACKWARD, FORWARD, TRANSPORT};
+use super::model::{CrossTraffic, Flow, Link, Scenario};
+use super::sections::{BACKWARD, CROSS_TRAFFIC_TABLE, FORWARD, TRANSPORT};
 use std::fmt::Write;
+use units::Duration;
 use units::parameter::{Arguments, Component, Value};
 
 /// Writes the resolved document.
@@ -29,6 +30,9 @@ pub(super) fn to_toml(scenario: &Scenario) -> String {
     for flow in &scenario.flows {
         write_flow(&mut out, scenario, flow);
     }
+    for cross in &scenario.cross_traffic {
+        write_cross_traffic(&mut out, scenario, cross);
+    }
     out
 }
 
@@ -48,12 +52,30 @@ fn write_flow(out: &mut String, scenario: &Scenario, flow: &Flow) {
     line(out, "server", &text(&scenario.nodes[flow.server].name));
     line(out, "application", &component(&flow.application));
     line(out, "start", &text(&flow.start.to_string()));
+    write_stop(out, flow.stop);
     line(out, "ip", flow.ip.name());
     // The others are those of [transport].
     let own = flow.transport.0.iter().filter(|(name, value)| scenario.transport.get(name) != Some(value));
     let own = Arguments(own.cloned().collect());
     if !own.0.is_empty() {
         table(out, &format!("flow.{TRANSPORT}"), &own);
+    }
+}
+
+fn write_cross_traffic(out: &mut String, scenario: &Scenario, cross: &CrossTraffic) {
+    let _ = writeln!(out, "\n[[{CROSS_TRAFFIC_TABLE}]]");
+    line(out, "name", &text(&cross.name));
+    line(out, "from", &text(&scenario.nodes[cross.from].name));
+    line(out, "to", &text(&scenario.nodes[cross.to].name));
+    line(out, "source", &component(&cross.source));
+    line(out, "start", &text(&cross.start.to_string()));
+    write_stop(out, cross.stop);
+    line(out, "ip", cross.ip.name());
+}
+
+fn write_stop(out: &mut String, stop: Option<Duration>) {
+    if let Some(stop) = stop {
+        line(out, "stop", &text(&stop.to_string()));
     }
 }
 

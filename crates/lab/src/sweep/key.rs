@@ -33,8 +33,9 @@ fn by_contents(scenario: &Scenario) -> Scenario {
     let links = scenario.links.iter_mut().flat_map(|link| [&mut link.forward, &mut link.backward]);
     let flows =
         scenario.flows.iter_mut().flat_map(|flow| [&mut flow.application.arguments, &mut flow.transport]);
+    let cross = scenario.cross_traffic.iter_mut().map(|cross| &mut cross.source.arguments);
     let tables = [&mut scenario.record, &mut scenario.tls, &mut scenario.transport];
-    tables.into_iter().chain(links).chain(flows).for_each(hash_files);
+    tables.into_iter().chain(links).chain(flows).chain(cross).for_each(hash_files);
     scenario
 }
 

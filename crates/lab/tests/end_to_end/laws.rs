@@ -37,6 +37,16 @@ name = "beside"
 client = "right"
 server = "left"
 application = "bulk"
+[[cross_traffic]]
+name = "get"
+from = "server"
+to = "client"
+source = { type = "constant", gap = "200 ms" }
+[[cross_traffic]]
+name = "beside"
+from = "left"
+to = "right"
+source = { type = "constant", gap = "200 ms" }
 "#;
 
 /// Options of any row, out of nothing but the tables: small ones, that leave something to happen in a few seconds.
@@ -124,7 +134,7 @@ impl Case {
         let place = match self.section {
             "direction" => format!("link.{link}.both"),
             "transport" => format!("flow.{flow}.transport"),
-            "flow" => format!("flow.{flow}"),
+            "flow" | "cross_traffic" => format!("{}.{flow}", self.section),
             other => panic!("no place is known for components in {other}"),
         };
         format!("{place}.{}={}", self.key, self.value)

@@ -2,6 +2,7 @@
 
 mod bed;
 mod captures;
+mod cross_traffic;
 mod equal_seeds;
 mod flows;
 mod goodput;

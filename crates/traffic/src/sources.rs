@@ -1,0 +1,245 @@
+//! Sources of datagrams: traffic without a connection, that nobody answers and nothing slows down.
+
+use random::Stream;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+
+/// Decides when the next datagram leaves, and how large it is.
+pub trait Source {
+    /// The time from the datagram before to this one, and the bytes of its UDP payload. The first is as long after the
+    /// start. Called once for each datagram.
+    fn next(&mut self) -> (Duration, u64);
+}
+
+/// How a source is made. Its options were checked by [`check`].
+pub type Build = fn(&Arguments, Stream) -> Box<dyn Source>;
+
+/// The largest UDP payload over IPv4: 65535 bytes without the headers of IP and UDP.
+const LARGEST: u64 = 65_507;
+
+const SIZE: Parameter = Parameter {
+    name: "size",
+    kind: Kind::Integer(1, LARGEST),
+    default: Default::Is("1000"),
+    about: "bytes of each UDP payload",
+};
+
+/// The sources.
+pub static SOURCES: &[Row<Build>] = &[
+    Row {
+        name: "constant",
+        about: "datagrams of one size at one interval",
+        parameters: &[
+            SIZE,
+            Parameter {
+                name: "gap",
+                kind: Kind::Duration,
+                default: Default::Required,
+                about: "time between two of them",
+            },
+        ],
+        build: |arguments, _| {
+            Box::new(Constant { gap: arguments.duration("gap"), size: arguments.integer("size") })
+        },
+    },
+    Row {
+        name: "poisson",
+        about: "datagrams of one size at exponential intervals",
+        parameters: &[
+            SIZE,
+            Parameter {
+                name: "gap",
+                kind: Kind::Duration,
+                default: Default::Required,
+                about: "mean time between two of them",
+            },
+        ],
+        build: |arguments, stream| {
+            Box::new(Poisson {
+                gap: arguments.duration("gap").as_nanos() as f64,
+                size: arguments.integer("size"),
+                stream,
+            })
+        },
+    },
+    Row {
+        name: "uniform",
+        about: "datagrams of uniform sizes at uniform intervals",
+        parameters: &[
+            Parameter {
+                name: "smallest",
+                kind: Kind::Integer(1, LARGEST),
+                default: Default::Required,
+                about: "bytes of the smallest UDP payload",
+            },
+            Parameter {
+                name: "largest",
+                kind: Kind::Integer(1, LARGEST),
+                default: Default::Required,
+                about: "bytes of the largest UDP payload; no less than smallest",
+            },
+            Parameter {
+                name: "shortest",
+                kind: Kind::Duration,
+                default: Default::Required,
+                about: "shortest time between two datagrams",
+            },
+            Parameter {
+                name: "longest",
+                kind: Kind::Duration,
+                default: Default::Required,
+                about: "longest time between two datagrams; no less than shortest",
+            },
+        ],
+        build: |arguments, stream| {
+            Box::new(Uniform {
+                sizes: (arguments.integer("smallest"), arguments.integer("largest")),
+                gaps: (arguments.duration("shortest").as_nanos(), arguments.duration("longest").as_nanos()),
+                stream,
+            })
+        },
+    },
+];
+
+/// The room of the sources as scenarios and `quiclab list` see it.
+pub fn room() -> Room {
+    Room::of("sources", "datagrams without a connection: cross traffic", SOURCES, None)
+}
+
+/// Makes the source of this name; `None` if the table has no such row.
+pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Box<dyn Source>> {
+    SOURCES.iter().find(|row| row.name == name).map(|row| (row.build)(arguments, stream))
+}
+
+/// Whether options fit together: the option that does not, and what is wrong with it.
+///
+/// # Errors
+/// If the largest of something is below the smallest, or if datagrams would leave without end at one instant.
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
+    if name != "uniform" {
+        let gap = arguments.duration("gap");
+        return if gap.is_zero() {
+            Err(("gap", "0 s; expected a time above zero".to_owned()))
+        } else {
+            Ok(())
+        };
+    }
+    let (smallest, largest) = (arguments.integer("smallest"), arguments.integer("largest"));
+    if largest < smallest {
+        return Err(("largest", format!("{largest} is below smallest; expected {smallest} or more")));
+    }
+    let (shortest, longest) = (arguments.duration("shortest"), arguments.duration("longest"));
+    if longest < shortest || longest.is_zero() {
+        let least =
+            if shortest.is_zero() { "a time above zero".to_owned() } else { format!("{shortest} or more") };
+        return Err(("longest", format!("{longest} is too short; expected {least}")));
+    }
+    Ok(())
+}
+
+struct Constant {
+    gap: Duration,
+    size: u64,
+}
+
+impl Source for Constant {
+    fn next(&mut self) -> (Duration, u64) {
+        (self.gap, self.size)
+    }
+}
+
+struct Poisson {
+    /// The mean, in nanoseconds.
+    gap: f64,
+    size: u64,
+    stream: Stream,
+}
+
+impl Source for Poisson {
+    fn next(&mut self) -> (Duration, u64) {
+        // unit() is below 1, so that the logarithm is finite.
+        let gap = -(1.0 - self.stream.unit()).ln() * self.gap;
+        (Duration::from_nanos(gap.round() as u64), self.size)
+    }
+}
+
+struct Uniform {
+    sizes: (u64, u64),
+    /// In nanoseconds.
+    gaps: (u64, u64),
+    stream: Stream,
+}
+
+impl Source for Uniform {
+    fn next(&mut self) -> (Duration, u64) {
+        let mut draw = |(from, to): (u64, u64)| from + self.stream.below((to - from).saturating_add(1));
+        let gap = draw(self.gaps);
+        (Duration::from_nanos(gap), draw(self.sizes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::parameter::Value;
+
+    fn ms(n: u64) -> Value {
+        Value::Duration(Duration::from_millis(n))
+    }
+
+    /// Means, smallest and largest of 100 000 draws: gaps in milliseconds, sizes in bytes.
+    fn drawn(name: &str, options: &[(&'static str, Value)]) -> [[f64; 3]; 2] {
+        let arguments = Arguments(options.to_vec());
+        assert_eq!(check(name, &arguments), Ok(()));
+        let mut source = build(name, &arguments, Stream::new(1, "source")).unwrap();
+        let draws: Vec<_> = (0..100_000).map(|_| source.next()).collect();
+        let of = |values: Vec<f64>| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            [mean, least, values.iter().copied().fold(0.0, f64::max)]
+        };
+        [
+            of(draws.iter().map(|(gap, _)| gap.as_secs_f64() * 1e3).collect()),
+            of(draws.iter().map(|(_, size)| *size as f64).collect()),
+        ]
+    }
+
+    #[test]
+    fn draws_are_of_the_law() {
+        let bounds = [
+            ("smallest", Value::Integer(100)),
+            ("largest", Value::Integer(1000)),
+            ("shortest", ms(25)),
+            ("longest", ms(100)),
+        ];
+        let [gaps, sizes] = drawn("uniform", &bounds);
+        assert!((gaps[0] - 62.5).abs() < 0.3 && gaps[1] >= 25.0 && gaps[2] <= 100.0, "{gaps:?}");
+        assert!(gaps[1] < 25.1 && gaps[2] > 99.9);
+        assert!((sizes[0] - 550.0).abs() < 3.0 && (sizes[1], sizes[2]) == (100.0, 1000.0), "{sizes:?}");
+
+        let options = [("size", Value::Integer(7)), ("gap", ms(10))];
+        assert_eq!(drawn("constant", &options), [[10.0; 3], [7.0; 3]].map(|row| row));
+        let [gaps, sizes] = drawn("poisson", &options);
+        assert!((gaps[0] - 10.0).abs() < 0.1 && gaps[2] > 80.0, "{gaps:?}");
+        assert_eq!(sizes, [7.0; 3]);
+    }
+
+    #[test]
+    fn what_does_not_fit_together() {
+        let uniform = |sizes: (u64, u64), gaps: (u64, u64)| {
+            let arguments = Arguments(vec![
+                ("smallest", Value::Integer(sizes.0)),
+                ("largest", Value::Integer(sizes.1)),
+                ("shortest", ms(gaps.0)),
+                ("longest", ms(gaps.1)),
+            ]);
+            check("uniform", &arguments).map_err(|(option, _)| option)
+        };
+        assert_eq!(uniform((5, 5), (3, 3)), Ok(()));
+        assert_eq!(uniform((5, 4), (3, 3)), Err("largest"));
+        assert_eq!(uniform((5, 5), (3, 2)), Err("longest"));
+        assert_eq!(uniform((5, 5), (0, 0)), Err("longest"));
+        let constant = Arguments(vec![("size", Value::Integer(1)), ("gap", ms(0))]);
+        assert_eq!(check("constant", &constant).map_err(|(option, _)| option), Err("gap"));
+    }
+}
