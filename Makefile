@@ -132,6 +132,10 @@ storm: ## the endpoint against an attacker between its ends, new seeds for STORM
 	done; \
 	echo "no finding in $$((first - $(STORM_FIRST))) seeds of each kind of attack"
 
+.PHONY: script-mutations
+script-mutations: ## the endpoint broken on purpose, one thing at a time: which scripts fail, to docs/scripts.md (an hour)
+	$(PYTHON) tests/mutations.py --write
+
 .PHONY: storm-coverage
 storm-coverage: ## which lines of the endpoint the storm reaches, file by file (needs rustup's component llvm-tools)
 	rustup component add llvm-tools

@@ -1,0 +1,250 @@
+"""Shows that scripts fail when the endpoint is broken on purpose: `make script-mutations`.
+
+Each breakage of mutations.toml is made in a copy of the workspace, which is built and runs all scripts; those that the
+breakage names must fail. Without a breakage all must hold. The copy and its build stay in target/mutations, so that a
+second time costs less.
+
+    python tests/mutations.py [--write] [--json] [WORD...]
+
+With words only the breakages are made that have one of them in their name or their scripts. With --write the table goes
+to docs/scripts.md.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "tests" / "scripts"
+DOCUMENT = ROOT / "docs" / "scripts.md"
+PLACE = ROOT / "target" / "mutations"
+
+BEGIN = "<!-- written by make script-mutations -->\n"
+END = "<!-- end -->\n"
+
+COPIED = ("Cargo.toml", "Cargo.lock", "crates", "benches", "interop/quiclab", "interop/peers/command-line")
+"""What the workspace of the crates needs, tests and benchmarks included: their manifests are read."""
+
+PATIENCE_S = 60.0
+"""A broken endpoint may go round in a circle."""
+
+
+class RefusedError(Exception):
+    """A breakage that cannot be made, or a build that fails."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A text of a source that is replaced, and the scripts that must fail then."""
+
+    breakage: str
+    file: str
+    old: str
+    new: str
+    scripts: tuple[str, ...]
+
+    def problem(self) -> str | None:
+        """What has to be changed in mutations.toml, if anything."""
+        source = ROOT / self.file
+        if not source.is_file():
+            return f"{self.breakage!r}: there is no file {self.file}"
+        count = source.read_text(encoding="utf-8").count(self.old)
+        if count != 1:
+            return f"{self.breakage!r}: {self.file} has its old text {count} times, not once"
+        if self.old == self.new:
+            return f"{self.breakage!r} changes nothing"
+        if not self.scripts:
+            return f"{self.breakage!r} names no script that must fail"
+        for script in self.scripts:
+            if not (SCRIPTS / f"{script}.quic").is_file():
+                return f"{self.breakage!r}: there is no script {script}"
+        return None
+
+
+@dataclass
+class Shown:
+    """What a breakage did: the scripts that failed, each with its first difference."""
+
+    mutation: Mutation
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def survived(self) -> list[str]:
+        """The scripts that had to fail and did not."""
+        return [script for script in self.mutation.scripts if script not in self.failed]
+
+
+def mutations() -> list[Mutation]:
+    """All breakages of mutations.toml."""
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return [Mutation(**{**row, "scripts": tuple(row["scripts"])}) for row in data["mutation"]]
+
+
+def _files(below: Path) -> Iterator[Path]:
+    for name in COPIED:
+        start = below / name
+        yield from [start] if start.is_file() else (file for file in start.rglob("*") if file.is_file())
+
+
+def copy(workspace: Path) -> None:
+    """Makes the copy equal to the workspace. A file that is equal already is not touched, so it is not built again."""
+    wanted = {file.relative_to(ROOT) for file in _files(ROOT) if "target" not in file.relative_to(ROOT).parts}
+    for file in {file.relative_to(workspace) for file in _files(workspace)} - wanted:
+        (workspace / file).unlink()
+    for file in wanted:
+        source, target = ROOT / file, workspace / file
+        if not target.is_file() or source.read_bytes() != target.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+
+
+def build(workspace: Path) -> Path:
+    """Builds the program that runs scripts. Gives where it is."""
+    target = PLACE / "target"
+    # Without debugging information: half of the time.
+    environment = {
+        **os.environ,
+        "CARGO_TARGET_DIR": str(target),
+        "CARGO_PROFILE_DEV_DEBUG": "0",
+        "RUSTFLAGS": "-A warnings",
+    }
+    command = ["cargo", "build", "--quiet", "--locked", "--package", "script", "--example", "script"]
+    result = subprocess.run(command, cwd=workspace, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise RefusedError(f"it does not build:\n{result.stderr}")
+    return target / "debug" / "examples" / "script"
+
+
+def run(program: Path) -> dict[str, str]:
+    """Runs all scripts. Gives the first difference of each that does not hold."""
+    failed = {}
+    for file in sorted(SCRIPTS.rglob("*.quic")):
+        name = str(file.relative_to(SCRIPTS))
+        try:
+            result = subprocess.run(
+                [program, name], cwd=SCRIPTS, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            failed[name.removesuffix(".quic")] = f"it does not end within {PATIENCE_S:.0f} s"
+            continue
+        if result.returncode == 1:
+            failed[name.removesuffix(".quic")] = result.stdout.partition("\n")[0].removeprefix(f"{name}:")
+        elif result.returncode != 0:
+            failed[name.removesuffix(".quic")] = "the endpoint panics"
+    return failed
+
+
+def show(mutation: Mutation, workspace: Path) -> Shown:
+    """Makes one breakage, runs the scripts, and takes it back."""
+    source = workspace / mutation.file
+    whole = source.read_text(encoding="utf-8")
+    source.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
+    try:
+        return Shown(mutation, run(build(workspace)))
+    except RefusedError as error:
+        raise RefusedError(f"{mutation.breakage!r}: {error}") from None
+    finally:
+        source.write_text(whole, encoding="utf-8")
+
+
+def table(shown: Sequence[Shown]) -> str:
+    """What was shown, as Markdown."""
+    lines = ["| broken on purpose | scripts that fail | first difference |", "|---|---|---|"]
+    for one in shown:
+        named = ", ".join(f"`{script}`" for script in one.mutation.scripts)
+        others = len(one.failed) - len(one.mutation.scripts)
+        first = one.mutation.scripts[0]
+        line, _, reason = one.failed.get(first, "").partition(": ")
+        where = f"line {line} of `{first}`: {reason}" if reason else one.failed.get(first, "none")
+        more = f" and {others} more" if others > 0 else ""
+        lines.append(f"| {one.mutation.breakage} | {named}{more} | {where.replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
+
+
+def coverage(shown: Sequence[Shown]) -> str:
+    """How many scripts were seen to fail."""
+    every = {str(file.relative_to(SCRIPTS)).removesuffix(".quic") for file in SCRIPTS.rglob("*.quic")}
+    seen = {script for one in shown for script in one.failed}
+    text = f"{len(shown)} breakages; {len(seen)} of {len(every)} scripts fail under at least one of them"
+    never = sorted(every - seen)
+    return f"{text}; under none: {', '.join(never)}." if never else f"{text}."
+
+
+def write(shown: Sequence[Shown]) -> None:
+    """Puts the table into the document."""
+    document = DOCUMENT.read_text(encoding="utf-8")
+    before, _, rest = document.partition(BEGIN)
+    _, _, behind = rest.partition(END)
+    if not rest:
+        raise RefusedError(f"{DOCUMENT.relative_to(ROOT)} has no place for the table")
+    text = f"{before}{BEGIN}\n{coverage(shown)}\n\n{table(shown)}\n{END}{behind}"
+    DOCUMENT.write_text(text, encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Gives 0 if every breakage was noticed by the scripts that it names, 1 if one was not, 2 if one cannot be made."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only breakages with this word")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/scripts.md")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    chosen = [
+        mutation
+        for mutation in mutations()
+        if not options.words or any(word in " ".join([mutation.breakage, *mutation.scripts]) for word in options.words)
+    ]
+    if not chosen:
+        parser.error(f"no breakage has any of: {' '.join(options.words)}")
+    if options.write and options.words:
+        parser.error("only all breakages together are written")
+    try:
+        shown = _all(chosen)
+        if options.write:
+            write(shown)
+    except RefusedError as error:
+        print(f"script-mutations: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        rows = [
+            {
+                "breakage": one.mutation.breakage,
+                "expected": one.mutation.scripts,
+                "failed": one.failed,
+                "ok": not one.survived,
+            }
+            for one in shown
+        ]
+        print(json.dumps(rows, indent=2))
+    else:
+        print(table(shown))
+        print(coverage(shown))
+    return 1 if any(one.survived for one in shown) else 0
+
+
+def _all(chosen: Sequence[Mutation]) -> list[Shown]:
+    problems = [problem for mutation in chosen if (problem := mutation.problem())]
+    if problems:
+        raise RefusedError("; ".join(problems))
+    workspace = PLACE / "workspace"
+    copy(workspace)
+    sound = run(build(workspace))
+    if sound:
+        raise RefusedError(f"without any breakage these scripts fail: {', '.join(sound)}")
+    shown = []
+    for number, mutation in enumerate(chosen, 1):
+        one = show(mutation, workspace)
+        shown.append(one)
+        told = f"NOT NOTICED by {', '.join(one.survived)}" if one.survived else f"{len(one.failed)} scripts fail"
+        print(f"{number:>3} of {len(chosen)}  {mutation.breakage}: {told}", file=sys.stderr, flush=True)
+    return shown
+
+
+if __name__ == "__main__":
+    sys.exit(main())
