@@ -257,3 +257,48 @@ impl Entry {
 pub(crate) fn find(table: &'static [Entry], name: &str) -> Option<&'static Entry> {
     table.iter().find(|entry| entry.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the reference in docs/scripts.md writes it.
+    fn signature(entry: &Entry, is_call: bool) -> String {
+        let fields: Vec<String> = entry
+            .fields
+            .iter()
+            .map(|field| match field.absent {
+                Required => field.name.to_owned(),
+                Free => format!("{}?", field.name),
+                Missing => format!("[{}]", field.name),
+            })
+            .collect();
+        match (fields.is_empty(), is_call) {
+            (true, false) => entry.name.to_owned(),
+            _ => format!("{}({})", entry.name, fields.join(", ")),
+        }
+    }
+
+    #[test]
+    fn the_reference_has_every_word() {
+        let document = include_str!("../../../docs/scripts.md");
+        let reference =
+            document.split("\n## Reference").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+        let rows =
+            |table: &'static [Entry], is_call| table.iter().map(move |entry| signature(entry, is_call));
+        let rows = rows(FRAMES, false).chain(rows(EVENTS, false)).chain(rows(CALLS, true));
+        for row in rows {
+            assert!(reference.contains(&format!("\n| `{row}` | ")), "{row}");
+        }
+        let mut words: Vec<&str> = ERRORS.iter().chain(REASONS).chain(PACKETS).copied().collect();
+        words.extend(HEADER.fields.iter().chain(GAUGES.fields).map(|field| field.name));
+        for field in FRAMES.iter().chain(CALLS).chain([&HEADER, &GAUGES]).flat_map(|entry| entry.fields) {
+            if let Choice(choices) = field.kind {
+                words.extend(choices);
+            }
+        }
+        for word in words {
+            assert!(reference.contains(&format!("`{word}`")), "{word}");
+        }
+    }
+}
