@@ -29,8 +29,16 @@ PLACE = ROOT / "target" / "mutations"
 BEGIN = "<!-- written by make script-mutations -->\n"
 END = "<!-- end -->\n"
 
-COPIED = ("Cargo.toml", "Cargo.lock", "crates", "benches", "interop/quiclab", "interop/peers/command-line")
-"""What the workspace of the crates needs, tests and benchmarks included: their manifests are read."""
+COPIED = (
+    "Cargo.toml",
+    "Cargo.lock",
+    "crates",
+    "benches",
+    "interop/quiclab",
+    "interop/peers/command-line",
+    "tests/scripts",
+)
+"""What the workspace of the crates needs, and the scripts, so that the table is of one moment."""
 
 PATIENCE_S = 60.0
 """A broken endpoint may go round in a circle."""
@@ -122,14 +130,14 @@ def build(workspace: Path) -> Path:
     return target / "debug" / "examples" / "script"
 
 
-def run(program: Path) -> dict[str, str]:
+def run(program: Path, scripts: Path) -> dict[str, str]:
     """Runs all scripts. Gives the first difference of each that does not hold."""
     failed = {}
-    for file in sorted(SCRIPTS.rglob("*.quic")):
-        name = str(file.relative_to(SCRIPTS))
+    for file in sorted(scripts.rglob("*.quic")):
+        name = str(file.relative_to(scripts))
         try:
             result = subprocess.run(
-                [program, name], cwd=SCRIPTS, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+                [program, name], cwd=scripts, capture_output=True, text=True, timeout=PATIENCE_S, check=False
             )
         except subprocess.TimeoutExpired:
             failed[name.removesuffix(".quic")] = f"it does not end within {PATIENCE_S:.0f} s"
@@ -147,7 +155,7 @@ def show(mutation: Mutation, workspace: Path) -> Shown:
     whole = source.read_text(encoding="utf-8")
     source.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
-        return Shown(mutation, run(build(workspace)))
+        return Shown(mutation, run(build(workspace), workspace / "tests" / "scripts"))
     except RefusedError as error:
         raise RefusedError(f"{mutation.breakage!r}: {error}") from None
     finally:
@@ -234,7 +242,7 @@ def _all(chosen: Sequence[Mutation]) -> list[Shown]:
         raise RefusedError("; ".join(problems))
     workspace = PLACE / "workspace"
     copy(workspace)
-    sound = run(build(workspace))
+    sound = run(build(workspace), workspace / "tests" / "scripts")
     if sound:
         raise RefusedError(f"without any breakage these scripts fail: {', '.join(sound)}")
     shown = []
