@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.progress import SweepCallback
 from quiclab.scenario import Scenario
-from quiclab.sweeps import sweep
+from quiclab.sweeps import Sweep, sweep
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,13 +27,17 @@ class Runs:
     made: int
     """How many runs there were."""
 
+    @staticmethod
+    def of(done: Sweep) -> "Runs":
+        """Those of a finished sweep."""
+        failures = [
+            f"run {failure['run']}, seed {failure['seed']}, {failure['values']}: {failure['error']}"
+            for failure in done.failures
+        ]
+        rows = [row for row in done.runs.to_pylist() if row["error"] is None]
+        return Runs(rows, done.series, failures, done.info["runs"])
+
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:
     """Makes the runs of a scenario file with these changes. What the folder has is not run again."""
-    done = sweep(Scenario.from_file(path, sets), jobs=jobs, out=folder, progress=progress)
-    failures = [
-        f"{path.name}: run {failure['run']}, seed {failure['seed']}, {failure['values']}: {failure['error']}"
-        for failure in done.failures
-    ]
-    rows = [row for row in done.runs.to_pylist() if row["error"] is None]
-    return Runs(rows, done.series, failures, done.info["runs"])
+    return Runs.of(sweep(Scenario.from_file(path, sets), jobs=jobs, out=folder, progress=progress))
