@@ -1,8 +1,8 @@
 """Shows that scripts fail when the endpoint is broken on purpose: `make script-mutations`.
 
 Each breakage of mutations.toml is made in a copy of the workspace, which is built and runs all scripts; those that the
-breakage names must fail. Without a breakage all must hold. The copy and its build stay in target/mutations, so that a
-second time costs less.
+breakage names must fail. Without a breakage all must hold. The copy, its build, and what each breakage did stay in
+target/mutations: what was interrupted goes on, and as long as sources and scripts are the same nothing is made twice.
 
     python tests/mutations.py [--write] [--json] [WORD...]
 
@@ -11,6 +11,7 @@ to docs/scripts.md.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
@@ -149,8 +150,35 @@ def run(program: Path, scripts: Path) -> dict[str, str]:
     return failed
 
 
-def show(mutation: Mutation, workspace: Path) -> Shown:
-    """Makes one breakage, runs the scripts, and takes it back."""
+def fingerprint(workspace: Path) -> str:
+    """Tells one state of the copy from every other."""
+    whole = hashlib.sha256()
+    for file in sorted(_files(workspace)):
+        for part in (str(file.relative_to(workspace)).encode(), file.read_bytes()):
+            whole.update(len(part).to_bytes(8, "big") + part)
+    return whole.hexdigest()
+
+
+def kept(mutation: Mutation, state: str) -> Path:
+    """Where it is kept what a breakage of this state did."""
+    what = json.dumps([state, mutation.file, mutation.old, mutation.new])
+    return PLACE / "shown" / f"{hashlib.sha256(what.encode()).hexdigest()}.json"
+
+
+def show(mutation: Mutation, workspace: Path, state: str) -> Shown:
+    """Makes one breakage, runs the scripts, and takes it back; or tells what it did before."""
+    known = kept(mutation, state)
+    if known.is_file():
+        return Shown(mutation, json.loads(known.read_text(encoding="utf-8")))
+    shown = _show(mutation, workspace)
+    known.parent.mkdir(parents=True, exist_ok=True)
+    partial = known.with_suffix(".partial")
+    partial.write_text(json.dumps(shown.failed), encoding="utf-8")
+    partial.replace(known)
+    return shown
+
+
+def _show(mutation: Mutation, workspace: Path) -> Shown:
     source = workspace / mutation.file
     whole = source.read_text(encoding="utf-8")
     source.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
@@ -245,9 +273,10 @@ def _all(chosen: Sequence[Mutation]) -> list[Shown]:
     sound = run(build(workspace), workspace / "tests" / "scripts")
     if sound:
         raise RefusedError(f"without any breakage these scripts fail: {', '.join(sound)}")
+    state = fingerprint(workspace)
     shown = []
     for number, mutation in enumerate(chosen, 1):
-        one = show(mutation, workspace)
+        one = show(mutation, workspace, state)
         shown.append(one)
         told = f"NOT NOTICED by {', '.join(one.survived)}" if one.survived else f"{len(one.failed)} scripts fail"
         print(f"{number:>3} of {len(chosen)}  {mutation.breakage}: {told}", file=sys.stderr, flush=True)

@@ -56,3 +56,27 @@ def test_the_copy_follows_its_original(tmp_path: Path, monkeypatch: pytest.Monke
     assert (workspace / "Cargo.toml").read_text() == "new"
     assert copied.stat().st_mtime_ns == before
     assert not (workspace / "crates/a/src/old.rs").exists()
+
+
+def test_what_a_breakage_did_is_kept_for_one_state_of_the_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutations, "PLACE", tmp_path / "place")
+    made = []
+
+    def make(mutation: mutations.Mutation, workspace: Path) -> mutations.Shown:
+        made.append(mutation)
+        return mutations.Shown(mutation, {"a/b": "1: no"})
+
+    monkeypatch.setattr(mutations, "_show", make)
+    first, second = mutations.mutations()[:2]
+    source = tmp_path / "workspace" / "Cargo.toml"
+    source.parent.mkdir()
+    states = []
+    for text in ("one", "one", "two"):
+        source.write_text(text)
+        states.append(mutations.fingerprint(source.parent))
+    assert states[0] == states[1] != states[2]
+    for mutation, state in ((first, states[0]), (first, states[1]), (second, states[0]), (first, states[2])):
+        assert mutations.show(mutation, source.parent, state).failed == {"a/b": "1: no"}
+    assert made == [first, second, first]

@@ -47,6 +47,9 @@ fn every_script_names_the_section_that_it_shows() {
     for path in scripts(&folder()) {
         let text = fs::read_to_string(&path).unwrap();
         let first = text.lines().next().unwrap_or_default();
-        assert!(first.starts_with("// RFC 9") && first.contains(" section "), "{}: {first}", path.display());
+        let cites = ["// RFC 9", "// draft-ietf-quic-", "// Völker et al., "]
+            .iter()
+            .any(|start| first.starts_with(start));
+        assert!(cites && first.contains(" section "), "{}: {first}", path.display());
     }
 }
