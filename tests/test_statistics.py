@@ -45,6 +45,13 @@ def test_a_mean_with_its_interval() -> None:
     assert wide["high"] - 1.58 == pytest.approx(3.249836 * 1.229995 / math.sqrt(10), rel=1e-6)
 
 
+def test_equal_values_have_no_interval_but_themselves() -> None:
+    """Their sum is rounded: three times 0.1 is not 0.3."""
+    for interval in ("student", "bootstrap"):
+        (row,) = statistics.means(pa.table({"x": [0.1] * 3}), ["x"], [], interval=interval).to_pylist()
+        assert (row["mean"], row["stddev"], row["low"], row["high"]) == (0.1, 0, 0.1, 0.1)
+
+
 def test_the_bootstrap_has_a_seed_of_its_own() -> None:
     table = pa.table({"hours": SLEEP})
     first, second, other = (

@@ -1,5 +1,6 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Final, final
 
 from typing_extensions import CapsuleType
@@ -14,7 +15,9 @@ __all__ = [
     "ScenarioError",
     "ScriptError",
     "Sweep",
+    "SweepSession",
     "Table",
+    "carry_out",
     "fetch",
     "relay",
     "rooms_json",
@@ -30,6 +33,7 @@ class RunError(Error): ...
 class OutputError(Error): ...
 class ScriptError(Error): ...
 
+def carry_out(scenario: str, files: Mapping[Path, str], series: Sequence[str]) -> tuple[bytes | None, str | None]: ...
 def rooms_json() -> str: ...
 def run_script(origin: str, text: str) -> dict[str, Any]: ...
 def relay(
@@ -126,6 +130,15 @@ class Sweep:
         jobs: int,
         progress: Callable[[int, int, int, int], object],
     ) -> FinishedSweep: ...
+    def session(self, folder: str | PathLike[str]) -> SweepSession: ...
+
+@final
+class SweepSession:
+    def order(self) -> tuple[int, str, dict[Path, str]] | None: ...
+    def put(self, number: int, contents: bytes | None, error: str | None) -> None: ...
+    @property
+    def counts(self) -> tuple[int, int, int, int]: ...
+    def finish(self) -> FinishedSweep: ...
 
 @final
 class FinishedSweep:

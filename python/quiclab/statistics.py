@@ -40,14 +40,12 @@ def means(
     Rows where a column is null (a failed run, a transfer that was not completed) do not count in it: see n. Of one
     value there is no interval, and of none no mean: they are null.
     """
-    import numpy as np
-
     check(interval, confidence)
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
         count = len(values)
-        mean = float(np.mean(values)) if count else None
-        stddev = float(np.std(values, ddof=1)) if count > 1 else None
+        mean = mean_of(values) if count else None
+        stddev = deviation_of(values) if count > 1 else None
         low, high = interval_of(values, interval, confidence, seed) or (None, None)
         return {"n": count, "mean": mean, "stddev": stddev, "low": low, "high": high}
 
@@ -78,18 +76,26 @@ def check(interval: str, confidence: float) -> None:
         raise Error(f"a confidence of {confidence}: expected a number between 0 and 1")
 
 
+def mean_of(values: "np.ndarray[Any, Any]") -> float:
+    """The mean, from the distances to one of the values: of equal values it is their value, not rounded."""
+    return float(values[0] + (values - values[0]).mean())
+
+
+def deviation_of(values: "np.ndarray[Any, Any]") -> float:
+    """The standard deviation of a sample, of at least two values; of equal values it is zero."""
+    return float((values - values[0]).std(ddof=1))
+
+
 def interval_of(
     values: "np.ndarray[Any, Any]", interval: Interval = "student", confidence: float = 0.95, seed: int = 1
 ) -> tuple[float, float] | None:
     """The interval of the mean of these values; None of fewer than two. See `means`."""
-    import numpy as np
-
     check(interval, confidence)
     if len(values) < 2:
         return None
     if interval == "bootstrap":
         return bootstrap(values, confidence, seed)
-    mean, stddev = float(np.mean(values)), float(np.std(values, ddof=1))
+    mean, stddev = mean_of(values), deviation_of(values)
     half = student_quantile((1 + confidence) / 2, len(values) - 1) * stddev / math.sqrt(len(values))
     return mean - half, mean + half
 
@@ -105,7 +111,7 @@ def bootstrap(values: "np.ndarray[Any, Any]", confidence: float, seed: int) -> t
     left = _RESAMPLES
     while left > 0:
         draws = generator.integers(0, count, size=(min(left, at_once), count))
-        found.append(values[draws].mean(axis=1))
+        found.append(values[0] + (values[draws] - values[0]).mean(axis=1))
         left -= at_once
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.concatenate(found), [tail, 1 - tail])

@@ -6,12 +6,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from quiclab import _quiclab, folder, statistics
-from quiclab._quiclab import VERSION, OutputError
+from quiclab._quiclab import VERSION, Error, OutputError
 from quiclab.progress import SweepCallback, SweepProgress, shown_sweep
 from quiclab.scenario import Changes, Scenario
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
     from matplotlib.figure import Figure
+
+Engine = Literal["local", "dask"]
 
 _FINISHED = "finished"
 """The folder in a sweep's folder that keeps its finished runs."""
@@ -148,18 +151,26 @@ def sweep(
     set: Changes = (),
     *,
     jobs: int | None = None,
+    engine: Engine = "local",
+    scheduler: str | None = None,
     out: str | PathLike[str] | Literal[True] | None = None,
     progress: SweepCallback | bool | None = None,
 ) -> Sweep:
-    """Makes all runs that a scenario's `[sweep]` table asks for, on all cores, without holding the GIL.
+    """Makes all runs that a scenario's `[sweep]` table asks for, on all cores or on a cluster, without holding the GIL.
 
     :param scenario: a `Scenario`, the path of its file, or its document as a mapping.
     :param set: changes to it, as in `Scenario.from_file`.
     :param jobs: how many runs at once; default: as many as there are cores for this process.
+    :param engine: "local": threads of this process; "dask": Dask distributed (the extra `quiclab[cluster]`), whose
+        processes import the script that calls this: what is not to run in them stands below
+        `if __name__ == "__main__":`. The tables are the same to the byte.
+    :param scheduler: of the engine dask, the address of a scheduler ("tcp://head:8786"); default: a cluster of `jobs`
+        processes on this machine.
     :param out: the sweep's folder. What it has is not run again; one that was interrupted goes on, an extended one runs
         what is new. True: sweeps/NAME. None: no folder; the results are gone with the object.
     :param progress: called with a `SweepProgress` at most ten times a second; True shows it on stderr.
     :raises ScenarioError: the scenario or its table is wrong. :raises OutputError: the folder cannot be used.
+    :raises Error: the cluster cannot be used.
     :raises KeyboardInterrupt: at once; what was finished is kept in the folder.
 
     A run that fails does not stop the others: see `Sweep.failures`. The tables depend on the sweep alone, and neither
@@ -171,7 +182,12 @@ def sweep(
         scenario = Scenario.from_file(scenario)
     if set:
         scenario = scenario.with_(set)
+    if engine not in ("local", "dask"):
+        raise Error(f"no engine {engine!r}: one of local, dask")
+    if scheduler is not None and (engine != "dask" or jobs is not None):
+        raise Error("a scheduler is of the engine dask, and has its own workers instead of jobs")
     inner = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
+    how = _How(engine, scheduler, _jobs(jobs))
     held = None
     if out is None:
         held = tempfile.TemporaryDirectory(prefix="quiclab-")
@@ -179,7 +195,7 @@ def sweep(
     else:
         path = Path("sweeps") / inner.name if out is True else Path(out)
     with _shown(inner.name, progress) as report:
-        result = _run(scenario, inner, path, _jobs(jobs), report)
+        result = _run(scenario, inner, path, how, report)
     result._held = held
     return result
 
@@ -215,15 +231,33 @@ def _jobs(jobs: int | None) -> int:
     return jobs
 
 
+@dataclass(frozen=True)
+class _How:
+    """By which engine, and with how much of it."""
+
+    engine: Engine
+    scheduler: str | None
+    jobs: int
+
+    def run(
+        self, inner: _quiclab.Sweep, path: Path, report: Callable[[int, int, int, int], object]
+    ) -> _quiclab.FinishedSweep:
+        if self.engine == "local":
+            return inner.run(path, self.jobs, report)
+        from quiclab import cluster
+
+        return cluster.run(inner, path, self.scheduler, self.jobs, report)
+
+
 def _run(
-    scenario: Scenario, inner: _quiclab.Sweep, path: Path, jobs: int, report: Callable[[int, int, int, int], object]
+    scenario: Scenario, inner: _quiclab.Sweep, path: Path, how: _How, report: Callable[[int, int, int, int], object]
 ) -> Sweep:
     finished_folder = path / _FINISHED
     if path.exists() and not finished_folder.is_dir() and (not path.is_dir() or any(path.iterdir())):
         raise OutputError(f"{path}: exists and is no sweep's folder; choose another --out or remove it")
     with folder.writing(path):
         finished_folder.mkdir(parents=True, exist_ok=True)
-    finished = inner.run(finished_folder, jobs, report)
+    finished = how.run(inner, finished_folder, report)
     _, reused, failed, total = finished.counts
     info = {
         "scenario": inner.name,

@@ -30,7 +30,7 @@ mod _quiclab {
     #[pymodule_export]
     use crate::script::{ScriptError, run_script};
     #[pymodule_export]
-    use crate::sweep::{FinishedSweep, Sweep};
+    use crate::sweep::{FinishedSweep, Sweep, SweepSession, carry_out};
     #[pymodule_export]
     use crate::table::Table;
     #[cfg(target_os = "linux")]

@@ -1,12 +1,14 @@
-//! The classes `Sweep` and `FinishedSweep`: many runs, and the tables of them.
+//! The classes `Sweep`, `SweepSession` and `FinishedSweep`: many runs, here or elsewhere, and the tables of them.
 
 use crate::error::{self, OutputError};
 use crate::table::Table;
-use lab::sweep::{self, Finished, Progress, SweepError};
+use lab::sweep::{self, Finished, Progress, Session, SweepError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A scenario with what is varied in it, read and found right.
 #[pyclass(frozen, module = "quiclab._quiclab")]
@@ -83,6 +85,77 @@ impl Sweep {
             (None, Ok(finished)) => Ok(FinishedSweep { inner: Mutex::new(finished) }),
             (None, Err(error)) => Err(failed(&error)),
         }
+    }
+
+    /// Begins it in a folder for runs that are made elsewhere.
+    fn session(&self, py: Python<'_>, folder: PathBuf) -> PyResult<SweepSession> {
+        let session = py.detach(|| Session::open(&self.inner, &folder)).map_err(|error| failed(&error))?;
+        Ok(SweepSession { inner: Mutex::new(Some(session)) })
+    }
+}
+
+/// A sweep in a folder whose runs are made elsewhere.
+#[pyclass(frozen, module = "quiclab._quiclab")]
+pub(crate) struct SweepSession {
+    inner: Mutex<Option<Session>>,
+}
+
+impl SweepSession {
+    fn with<T>(&self, what: impl FnOnce(&mut Session) -> T) -> PyResult<T> {
+        // A panic leaves nothing half-changed in it.
+        let mut session = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        session.as_mut().map(what).ok_or_else(|| OutputError::new_err("the sweep is finished"))
+    }
+}
+
+#[pymethods]
+impl SweepSession {
+    /// The next run that the folder does not have: its number from 0, its resolved scenario, and the files in it by
+    /// path. None when all were handed out.
+    #[allow(clippy::type_complexity, reason = "a row of a table")]
+    fn order(&self, py: Python<'_>) -> PyResult<Option<(u64, String, BTreeMap<PathBuf, String>)>> {
+        let order = py.detach(|| self.with(Session::order))?;
+        Ok(order.map(|order| {
+            let files = order.files.into_iter().map(|(path, text)| (path, text.to_string())).collect();
+            (order.number, order.scenario, files)
+        }))
+    }
+
+    /// Keeps what `carry_out` gave for a run, or why nothing came.
+    #[pyo3(signature = (number, contents, error))]
+    fn put(&self, number: u64, contents: Option<&[u8]>, error: Option<String>) -> PyResult<()> {
+        let result = contents.map(<[u8]>::to_vec).ok_or(error.unwrap_or_default());
+        self.with(|session| session.put(number, result))?.map_err(|error| failed(&error))
+    }
+
+    /// (done, reused, failed, total).
+    #[getter]
+    fn counts(&self) -> PyResult<(u64, u64, u64, u64)> {
+        let far = self.with(|session| session.progress())?;
+        Ok((far.done, far.reused, far.failed, far.total))
+    }
+
+    /// The tables, when all came back.
+    fn finish(&self, py: Python<'_>) -> PyResult<FinishedSweep> {
+        let session = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let session = session.ok_or_else(|| OutputError::new_err("the sweep is finished"))?;
+        let finished = py.detach(|| session.finish()).map_err(|error| failed(&error))?;
+        Ok(FinishedSweep { inner: Mutex::new(finished) })
+    }
+}
+
+/// Makes the run of an order: (what is kept of it, None), or (None, why it failed). `series` as in `Sweep.series`.
+#[pyfunction]
+pub(crate) fn carry_out<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    files: BTreeMap<PathBuf, String>,
+    series: Vec<String>,
+) -> (Option<Bound<'py, PyBytes>>, Option<String>) {
+    let files = files.into_iter().map(|(path, text)| (path, Arc::from(text))).collect();
+    match py.detach(|| sweep::carry_out(scenario, &files, &series)) {
+        Ok(contents) => (Some(PyBytes::new(py, &contents)), None),
+        Err(error) => (None, Some(error)),
     }
 }
 

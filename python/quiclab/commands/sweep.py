@@ -2,14 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 
 if TYPE_CHECKING:
-    from quiclab.sweeps import Sweep
+    from quiclab.sweeps import Engine, Sweep
 
 _ROWS = 40
 """Combinations of values that are printed."""
@@ -23,6 +23,13 @@ def sweep(
     file: ScenarioFile,
     jobs: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Runs at once. Default: one for each core.", show_default=False)
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="local: threads of this process; dask: processes, here or on a cluster.")
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a Dask scheduler: tcp://head:8786. Default: one on this machine."),
     ] = None,
     set_: Sets = None,
     out: Annotated[
@@ -39,7 +46,15 @@ def sweep(
     from quiclab.sweeps import sweep as run_sweep
 
     try:
-        result = run_sweep(file, set_ or (), jobs=jobs, out=True if out is None else out, progress=True)
+        result = run_sweep(
+            file,
+            set_ or (),
+            jobs=jobs,
+            engine=cast("Engine", engine),
+            scheduler=scheduler,
+            out=True if out is None else out,
+            progress=True,
+        )
     except KeyboardInterrupt:
         typer.echo("what was finished is kept: the same command goes on", err=True)
         raise

@@ -32,6 +32,11 @@ impl Files {
         Files { folder, known: BTreeMap::new(), left: MAX_FILES }
     }
 
+    /// Takes these for the files at their absolute paths, whatever is there.
+    pub(super) fn give(&mut self, files: &BTreeMap<PathBuf, Arc<str>>) {
+        self.known.extend(files.iter().map(|(path, text)| (path.clone(), text.clone())));
+    }
+
     /// Reads a file. Its path becomes absolute, so that the resolved scenario can stand in any folder.
     pub(super) fn read(&mut self, given: &str) -> Result<File, String> {
         if given.is_empty() {

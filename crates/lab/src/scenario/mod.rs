@@ -86,8 +86,10 @@ pub use sweep::{Axis, Group, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 
 use source::Source;
+use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 impl Scenario {
     /// Reads a scenario out of its document. `origin` is the document's path: errors name it, files are relative to its
@@ -97,7 +99,20 @@ impl Scenario {
     /// # Errors
     /// The first mistake.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
-        template::read(&Source { origin, text, sets }).map(|(scenario, ..)| scenario)
+        template::read(&Source { origin, text, sets }, &BTreeMap::new()).map(|(scenario, ..)| scenario)
+    }
+
+    /// Reads a document like that of [`Scenario::to_toml`] where its files are not: they are given by the absolute
+    /// paths that stand in it.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn parse_with_files(
+        text: &str,
+        files: &BTreeMap<PathBuf, Arc<str>>,
+    ) -> Result<Scenario, ScenarioError> {
+        let source = Source { origin: Path::new("scenario.toml"), text, sets: &[] };
+        template::read(&source, files).map(|(scenario, ..)| scenario)
     }
 
     /// Reads a scenario file, at most 16 MiB long.

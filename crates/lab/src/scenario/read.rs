@@ -6,6 +6,9 @@ use super::kind::{expected, shorthand};
 use super::nearest::nearest;
 use super::source::{Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 use units::parameter::{Arguments, Component, Default, Kind, Parameter, Room, Row, Value};
 use units::{Duration, ParseError};
 
@@ -91,6 +94,12 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn new(source: Source<'a>, rooms: &'a [Room], check: Check) -> Reader<'a> {
         Reader { source, rooms, check, files: Files::beside(source.origin) }
+    }
+
+    /// Takes these for the files at their absolute paths.
+    pub(super) fn with_files(mut self, files: &BTreeMap<PathBuf, Arc<str>>) -> Reader<'a> {
+        self.files.give(files);
+        self
     }
 
     /// The value as a table.

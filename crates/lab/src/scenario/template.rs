@@ -8,7 +8,9 @@ use super::source::{Place, Source};
 use super::sweep::{self, Plan};
 use super::tree::{self, Item};
 use super::{Scenario, set};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use units::parameter::Room;
 
 /// A document with a `[sweep]` table, read and found right.
@@ -32,7 +34,7 @@ impl Template {
     /// The first mistake; a change of a path that is varied is one.
     pub fn parse(text: &str, origin: &Path, sets: &[String]) -> Result<Template, ScenarioError> {
         let source = Source { origin, text, sets };
-        let (base, document, plan) = read(&source)?;
+        let (base, document, plan) = read(&source, &BTreeMap::new())?;
         for (number, change) in sets.iter().enumerate() {
             let varied = plan.axes().find(|axis| set::path_of(change).is_some_and(|keys| keys == axis.keys));
             if let Some(axis) = varied {
@@ -100,13 +102,17 @@ impl Template {
     }
 }
 
-/// Reads the scenario of a document and its `[sweep]` table; gives the document with its changes too.
-pub(super) fn read(source: &Source<'_>) -> Result<(Scenario, Item, Plan), ScenarioError> {
+/// Reads the scenario of a document and its `[sweep]` table; gives the document with its changes too. The files that
+/// are given are not read.
+pub(super) fn read(
+    source: &Source<'_>,
+    files: &BTreeMap<PathBuf, Arc<str>>,
+) -> Result<(Scenario, Item, Plan), ScenarioError> {
     let mut document = tree::document(source)?;
     set::apply(&mut document, source)?;
     let table = sweep::take(&mut document).unwrap_or(sweep::empty(document.place));
     let rooms = rooms();
-    let mut reader = Reader::new(*source, &rooms, check);
+    let mut reader = Reader::new(*source, &rooms, check).with_files(files);
     let scenario = document::read(&mut reader, &document)?;
     let plan = sweep::read(&mut reader, &table)?;
     Ok((scenario, document, plan))

@@ -80,7 +80,7 @@ pub struct Finished {
     pub(super) contents: Contents,
     pub(super) runs: Vec<Entry>,
     pub(super) schema: Option<Schema>,
-    progress: Progress,
+    pub(super) progress: Progress,
 }
 
 /// What became of a run.
@@ -222,23 +222,16 @@ struct Work<'a> {
 impl Work<'_> {
     /// One thread: run after run until none is left.
     fn run(&self, sender: &SyncSender<Message>) {
-        let mut last: Option<(Vec<usize>, Result<Scenario, ScenarioError>)> = None;
+        let mut scenarios = Scenarios::default();
         while !self.stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.sweep.runs() {
                 return;
             }
-            let planned = self.sweep.planned(number);
-            // Repetitions follow one another, and their scenario is read once.
-            if last.as_ref().is_none_or(|(choice, _)| *choice != planned.choice) {
-                last = Some((planned.choice.clone(), self.sweep.scenario(&planned)));
-            }
-            let Some((_, scenario)) = &last else { return };
-            let seed =
-                self.sweep.seed(&planned, scenario.as_ref().map_or(self.sweep.base().seed, |s| s.seed));
+            let (seed, scenario) = scenarios.get(self.sweep, number);
             let result = match scenario {
-                Ok(scenario) => self.one(&Scenario { seed, ..scenario.clone() }, sender),
-                Err(error) => Some(Err(error.to_string())),
+                Ok(scenario) => self.one(&scenario, sender),
+                Err(problem) => Some(Err(problem)),
             };
             let Some(result) = result else { return };
             if sender.send(Message::Over { number, seed, result }).is_err() {
@@ -249,25 +242,53 @@ impl Work<'_> {
 
     /// One run; `None` if it was interrupted.
     fn one(&self, scenario: &Scenario, sender: &SyncSender<Message>) -> Option<Result<Kept, String>> {
-        let key = Key::of(scenario, &self.sweep.plan().series);
+        let series = &self.sweep.plan().series;
+        let key = Key::of(scenario, series);
         if let Some(location) = self.known.get(&key) {
             return Some(Ok(Kept::Before(*location)));
         }
-        let contents = guarded(|| self.simulate(scenario, sender))?;
-        Some(contents.map(|contents| Kept::Now(key, contents)))
-    }
-
-    fn simulate(&self, scenario: &Scenario, sender: &SyncSender<Message>) -> Result<Vec<u8>, RunError> {
-        let series = &self.sweep.plan().series;
-        let options = Options { tables: !series.is_empty(), ..Options::default() };
-        let prepared = Prepared::new(scenario)?;
-        let outcome = crate::run_prepared(scenario, &prepared, &options, &mut |_| {
+        let contents = simulate(scenario, series, &mut || {
             // If there is no room, others have something to say.
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        Ok(Record::of(outcome, series).to_bytes())
+        Some(contents.map(|contents| Kept::Now(key, contents)))
     }
+}
+
+/// The scenarios of runs. Repetitions follow one another, and their scenario is read once.
+#[derive(Debug, Default)]
+pub(super) struct Scenarios {
+    last: Option<(Vec<usize>, Result<Scenario, String>)>,
+}
+
+impl Scenarios {
+    /// The seed of a run and its scenario with it, or why it is none.
+    pub(super) fn get(&mut self, sweep: &Sweep, number: u64) -> (u64, Result<Scenario, String>) {
+        let planned = sweep.planned(number);
+        let last = match self.last.take() {
+            Some(last) if last.0 == planned.choice => last,
+            _ => (planned.choice.clone(), sweep.scenario(&planned).map_err(|error| error.to_string())),
+        };
+        let scenario = &self.last.insert(last).1;
+        let seed = sweep.seed(&planned, scenario.as_ref().map_or(sweep.base().seed, |s| s.seed));
+        (seed, scenario.as_ref().map(|scenario| Scenario { seed, ..scenario.clone() }).map_err(String::clone))
+    }
+}
+
+/// What is kept of a run, or why there is nothing; `None` if it was interrupted. It asks every some milliseconds
+/// whether to stop.
+pub(super) fn simulate(
+    scenario: &Scenario,
+    series: &[String],
+    stop: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Option<Result<Vec<u8>, String>> {
+    guarded(|| {
+        let options = Options { tables: !series.is_empty(), ..Options::default() };
+        let prepared = Prepared::new(scenario)?;
+        let outcome = crate::run_prepared(scenario, &prepared, &options, &mut |_| stop())?;
+        Ok(Record::of(outcome, series).to_bytes())
+    })
 }
 
 /// What a run gives, or why it gives nothing; `None` if it was interrupted.

@@ -3,16 +3,19 @@
 //! A [`Sweep`] is a scenario with its `[sweep]` table. [`run`] makes the runs that its folder does not have yet; a run
 //! is known there by the hash of its resolved scenario, its seed and the version of quiclab, so that an interrupted
 //! sweep goes on where it ended and an extended one runs what is new. [`Finished`] gives the tables: they depend on the
-//! sweep alone, and neither on the number of threads nor on when what was run.
+//! sweep alone, and neither on the number of threads nor on when what was run. A [`Session`] is the same for runs that
+//! are made on other machines.
 
 mod engine;
 mod expand;
 mod key;
 mod record;
 mod schema;
+mod session;
 mod store;
 mod table;
 
 pub use engine::{Failure, Finished, MAX_JOBS, Progress, SweepError, run};
 pub use expand::{Planned, Sweep};
+pub use session::{Order, Session, carry_out};
 pub use table::{Column, Table};

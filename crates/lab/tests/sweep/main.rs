@@ -1,6 +1,7 @@
 //! Whole sweeps: their runs, their folder, their tables.
 
 mod bed;
+mod elsewhere;
 mod expansion;
 mod folder;
 mod mistakes;

@@ -11,7 +11,7 @@ from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import label, value_text
 from quiclab.plots.downsample import Series
 from quiclab.plots.style import MARKERS, PALETTE
-from quiclab.statistics import interval_of, resolve
+from quiclab.statistics import interval_of, mean_of, resolve
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,7 +111,7 @@ def point(values: Series, choice: Choice) -> Point | None:
         tail = (1 - choice.confidence) / 2
         low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail])
         return Point(float(middle), float(low), float(high))
-    middle = float(np.mean(values))
+    middle = mean_of(values)
     interval = interval_of(values, choice.spread, choice.confidence)
     return Point(middle, *(interval or (middle, middle)))
 

@@ -1,0 +1,101 @@
+//! Runs that are made elsewhere give the tables of runs that are made here.
+
+use super::bed::{BASE, SWEEP, finish, folder, sweep, sweep_of, tables};
+use lab::sweep::{Session, Sweep, SweepError, carry_out};
+use std::fs;
+use std::path::Path;
+
+/// Hands out all runs that are missing, and puts back what comes in another order.
+fn elsewhere(sweep: &Sweep, folder: &Path) -> lab::sweep::Finished {
+    let mut session = Session::open(sweep, folder).unwrap();
+    let mut orders = Vec::new();
+    while let Some(order) = session.order() {
+        orders.push(order);
+    }
+    orders.reverse();
+    for order in orders {
+        let made = carry_out(&order.scenario, &order.files, &sweep.plan().series);
+        session.put(order.number, made).unwrap();
+    }
+    session.finish().unwrap()
+}
+
+#[test]
+fn the_tables_are_the_same() {
+    let sweep = sweep(SWEEP);
+    let whole = tables(&mut finish(&sweep, &folder("here"), 2));
+    let there = folder("there");
+    let mut finished = elsewhere(&sweep, &there);
+    assert_eq!((finished.progress().done, finished.progress().reused), (24, 0));
+    assert_eq!(tables(&mut finished), whole);
+    // Each way takes up what the other left.
+    assert_eq!(finish(&sweep, &there, 2).progress().reused, 24);
+    let again = elsewhere(&sweep, &folder("here-again"));
+    assert_eq!(again.progress().done, 24);
+    assert_eq!(
+        elsewhere(&sweep, Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep/here").as_path())
+            .progress()
+            .reused,
+        24
+    );
+}
+
+#[test]
+fn files_go_with_the_order() {
+    let beside = folder("files");
+    fs::create_dir_all(&beside).unwrap();
+    // A packet every 12 ms, and one every 3 ms.
+    for (name, times) in [("slow", "12\n"), ("fast", "3\n")] {
+        fs::write(beside.join(name), times).unwrap();
+    }
+    let text = BASE.replace("rate = \"5 Mbit/s\"", "rate = { type = \"trace\", file = \"slow\" }");
+    let table = "[sweep]\nlink.cell.forward.rate.file = ['slow', 'fast']\n";
+    let sweep = Sweep::parse(&format!("{text}{table}"), &beside.join("a.toml"), &[]);
+    let sweep = sweep.unwrap_or_else(|error| panic!("{error}"));
+    let whole = tables(&mut finish(&sweep, &folder("files-here"), 1));
+    let there = folder("files-there");
+    let mut session = Session::open(&sweep, &there).unwrap();
+    let mut orders = Vec::new();
+    while let Some(order) = session.order() {
+        assert_eq!(order.files.len(), 1);
+        orders.push(order);
+    }
+    // The machine that makes the runs does not have them.
+    fs::remove_dir_all(&beside).unwrap();
+    for order in orders {
+        session.put(order.number, carry_out(&order.scenario, &order.files, &[])).unwrap();
+    }
+    assert_eq!(tables(&mut session.finish().unwrap()), whole);
+}
+
+#[test]
+fn failures_are_the_same() {
+    let sweep = sweep("[sweep]\nduration = ['10 s', '1 s']\nflow.get.start = ['0 s', '5 s']\n");
+    let here: Vec<_> = finish(&sweep, &folder("failed-here"), 1).failures().collect();
+    let there = elsewhere(&sweep, &folder("failed-there"));
+    assert_eq!(there.failures().collect::<Vec<_>>(), here);
+    assert_eq!(there.progress().failed, 1);
+}
+
+#[test]
+fn what_did_not_come_back_is_missing_and_what_came_twice_is_there_once() {
+    let sweep = sweep_of(&format!("{BASE}[sweep]\nrepetitions = 3\n"));
+    let folder = folder("partly");
+    let mut session = Session::open(&sweep, &folder).unwrap();
+    let (first, second) = (session.order().unwrap(), session.order().unwrap());
+    let made = carry_out(&first.scenario, &first.files, &[]);
+    session.put(first.number, made.clone()).unwrap();
+    session.put(first.number, made).unwrap();
+    session.put(77, Ok(vec![1])).unwrap();
+    session.put(second.number, Err("its worker died".to_owned())).unwrap();
+    assert_eq!((session.progress().done, session.progress().failed), (2, 1));
+    assert!(matches!(session.finish(), Err(SweepError::Interrupted)));
+    // A failure is not kept: it may have been the machine's.
+    let finished = finish(&sweep, &folder, 1);
+    assert_eq!((finished.progress().reused, finished.progress().failed), (1, 0));
+}
+
+#[test]
+fn what_is_no_order_is_refused() {
+    assert!(carry_out("seed = ", &std::collections::BTreeMap::new(), &[]).is_err());
+}

@@ -1,0 +1,160 @@
+"""The engine `dask`: the runs of a sweep on the workers of a Dask cluster, kept by this process alone.
+
+A run goes to a worker as its resolved scenario, with the files that it names, and comes back as bytes: the workers need
+quiclab in the same version, and no common file system. A run whose worker dies is given to another one.
+"""
+
+import hashlib
+import queue
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quiclab import _quiclab
+from quiclab._quiclab import VERSION, Error
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_AHEAD = 3
+"""Runs for each thread of the workers that are handed out at once: one that goes on, and two that wait."""
+_LEAST_AHEAD = 8
+
+_SECONDS_TO_CONNECT = 20
+_SECONDS_BETWEEN_LOOKS = 1.0
+"""How long nothing may come back before it is looked whether there are more workers now."""
+
+Report = Callable[[int, int, int, int], object]
+
+
+def run(
+    sweep: _quiclab.Sweep, folder: Path, scheduler: str | None, jobs: int, report: Report
+) -> _quiclab.FinishedSweep:
+    """Makes the runs that the folder does not have: on the cluster of a scheduler, or on `jobs` processes here.
+
+    Raises `Error` if there is no such scheduler, or if its workers cannot run this version; what came is kept.
+    """
+    with _client(scheduler, jobs) as client:
+        session = sweep.session(folder)
+        made = _Work(client, session, sweep.series)
+        try:
+            made.run(report)
+        finally:
+            made.cancel()
+    report(*session.counts)
+    return session.finish()
+
+
+class _Work:
+    """What is handed out, and what comes back."""
+
+    def __init__(self, client: "Client", session: _quiclab.SweepSession, series: list[str]) -> None:
+        self.client = client
+        self.session = session
+        self.series = series
+        self.open: dict[int, Future[Any]] = {}
+        self.back: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self.files: dict[str, Future[Any]] = {}
+        self.most = 0
+        self.more = True
+
+    def run(self, report: Report) -> None:
+        """Hands out and takes back until all is there."""
+        self._look()
+        while self.more or self.open:
+            while self.more and len(self.open) < self.most:
+                self._hand_out()
+            report(*self.session.counts)
+            if not self.open:
+                continue
+            try:
+                number = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
+            except queue.Empty:
+                self._look()
+                continue
+            self._take(number, self.open.pop(number))
+
+    def cancel(self) -> None:
+        """Takes back what no worker has begun."""
+        if self.open:
+            self.client.cancel(list(self.open.values()))
+            self.open.clear()
+
+    def _look(self) -> None:
+        """Workers come and go: what is handed out at once is as much as they can do soon, so that memory is bounded."""
+        self.most = max(_LEAST_AHEAD, _AHEAD * sum(self.client.nthreads().values()))
+
+    def _hand_out(self) -> None:
+        order = self.session.order()
+        if order is None:
+            self.more = False
+            return
+        number, scenario, files = order
+        names = {str(path): self._file(text) for path, text in files.items()}
+        future = self.client.submit(_make, VERSION, scenario, self.series, list(names), *names.values(), pure=False)
+        self.open[number] = future
+        # In another thread: a queue is what it may touch.
+        future.add_done_callback(lambda _: self.back.put(number))
+
+    def _file(self, text: str) -> "Future[Any]":
+        """A file as a task of its own: it goes to a worker once, and again to the next one if that dies."""
+        key = f"quiclab-file-{hashlib.sha256(text.encode()).hexdigest()}"
+        if key not in self.files:
+            self.files[key] = self.client.submit(_file, text, key=key)
+        return self.files[key]
+
+    def _take(self, number: int, future: "Future[Any]") -> None:
+        from distributed import KilledWorker
+
+        try:
+            kept = future.result()
+        except KilledWorker as error:
+            # As often as the scheduler tried it; the others are not stopped by that.
+            kept = None, f"{error.allowed_failures + 1} workers died while they made this run"
+        except Exception as error:
+            raise Error(f"the cluster: {_one_line(error)}") from error
+        self.session.put(number, *kept)
+
+
+def _make(version: str, scenario: str, series: list[str], paths: list[str], *texts: str) -> tuple[Any, Any]:
+    """On a worker: makes a run."""
+    if version != VERSION:
+        raise RuntimeError(f"a worker has quiclab {VERSION}; expected {version}, as here")
+    files = {Path(path): text for path, text in zip(paths, texts, strict=True)}
+    return _quiclab.carry_out(scenario, files, series)
+
+
+def _file(text: str) -> str:
+    """On a worker: keeps a file."""
+    return text
+
+
+@contextmanager
+def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
+    try:
+        from distributed import Client, LocalCluster
+        from distributed.comm import resolve_address
+    except ImportError as error:
+        raise Error("the engine dask needs Dask distributed: pip install 'quiclab[cluster]'") from error
+    if scheduler is not None:
+        try:
+            # A client whose address is none would wait for itself when it is taken down.
+            resolve_address(scheduler)
+            client = Client(scheduler, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise Error(f"{scheduler}: no Dask scheduler answers: {_one_line(error)}") from error
+        with client:
+            yield client
+        return
+    options: Mapping[str, Any] = {"dashboard_address": None, "memory_limit": 0, "processes": True}
+    with (
+        LocalCluster(n_workers=jobs, threads_per_worker=1, **options) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _one_line(error: BaseException) -> str:
+    lines = str(error).split("\n")
+    return f"{type(error).__name__}: {lines[0]}" if lines[0] else type(error).__name__

@@ -1,0 +1,174 @@
+"""The engine dask: a real scheduler with real workers, of which one is killed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import quiclab
+from conftest import SCENARIO, Command
+
+SWEEP = (
+    SCENARIO
+    + """
+[sweep]
+repetitions = 10
+series = ["queue"]
+transport.ack_ratio = [1, 4, 10]
+link.cell.delay = ["10 ms", "20 ms"]
+"""
+)
+"""60 runs."""
+
+TABLES = ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml")
+
+
+@pytest.fixture
+def sweeps(command: Command) -> Command:
+    """The command with sweep.toml beside it."""
+    (command.folder / "sweep.toml").write_text(SWEEP, encoding="utf-8")
+    return command
+
+
+def start(folder: Path, role: str, *arguments: str) -> "subprocess.Popen[str]":
+    """A scheduler or a worker, which prints to a file."""
+    with (folder / f"{role}-{len(list(folder.glob('*.log')))}.log").open("w") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments],
+            cwd=folder,
+            env={**os.environ, "DASK_DISTRIBUTED__WORKER__DAEMON": "False"},
+            stdout=log,
+            stderr=log,
+            text=True,
+        )
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[str]:
+    """The address of a scheduler on the loopback interface."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    arguments = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", "scheduler.json"]
+    process = start(folder, "scheduler", *arguments)
+    file = folder / "scheduler.json"
+    try:
+        while not file.exists() or not file.read_text():
+            assert process.poll() is None, (folder / "scheduler-0.log").read_text()
+            time.sleep(0.02)
+        yield json.loads(file.read_text())["address"]
+    finally:
+        process.kill()
+        process.wait()
+
+
+def worker(scheduler: str, folder: Path) -> "subprocess.Popen[str]":
+    """A worker with one thread: one process, so that a kill is a kill."""
+    arguments = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", "."]
+    return start(folder / "cluster", "worker", scheduler, *arguments)
+
+
+def kept(folder: Path) -> int:
+    """The bytes of finished runs in a folder."""
+    return sum(file.stat().st_size for file in folder.glob("finished/*.runs"))
+
+
+def same_tables(folder: Path, other: Path) -> None:
+    for name in TABLES:
+        assert (folder / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, scheduler: str) -> None:
+    here = quiclab.sweep(sweeps.folder / "sweep.toml", out=sweeps.folder / "here", jobs=2)
+    assert here.path is not None
+    workers = [worker(scheduler, sweeps.folder) for _ in range(2)]
+    try:
+        process = sweeps.start("sweep", "sweep.toml", "--engine", "dask", "--scheduler", scheduler, "--out", "there")
+        there = sweeps.folder / "there"
+        while process.poll() is None and kept(there) < kept(here.path) // 4:
+            time.sleep(0.001)
+        workers[0].send_signal(signal.SIGKILL)
+        assert workers[0].wait() == -signal.SIGKILL
+        assert kept(there) < kept(here.path), "it was killed in the middle"
+        printed, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        assert "runs     60, 0 of them were there, 0 failed" in printed
+        assert workers[1].poll() is None
+        same_tables(there, here.path)
+        # What is there is not sent out again, and what the cluster made is taken up here.
+        told = sweeps("sweep", "sweep.toml", "--engine", "dask", "--scheduler", scheduler, "--out", "there", "--json")
+        assert json.loads(told.stdout)["reused"] == 60
+        assert json.loads(sweeps("sweep", "sweep.toml", "--out", "there", "--json").stdout)["reused"] == 60
+        same_tables(there, here.path)
+    finally:
+        for process in workers:
+            process.kill()
+            process.wait()
+
+
+def test_a_cluster_on_this_machine_needs_no_scheduler(sweeps: Command) -> None:
+    """Files go with the runs, failures come back, and the tables are those of the threads."""
+    folder = sweeps.folder
+    (folder / "slow").write_text("12\n")
+    (folder / "fast").write_text("3\n")
+    text = SCENARIO.replace('rate = "5 Mbit/s"', 'rate = { type = "trace", file = "slow" }')
+    table = '[sweep]\nlink.cell.forward.rate.file = ["slow", "fast"]\nduration = ["20 s", "1 s"]\n'
+    table += 'flow.download.start = ["0 s", "5 s"]\n'
+    (folder / "sweep.toml").write_text(text + table, encoding="utf-8")
+    for out, arguments in (("here", []), ("there", ["--engine", "dask", "--jobs", "2"])):
+        result = sweeps("sweep", "sweep.toml", "--out", out, *arguments)
+        assert result.returncode == 1, result.stderr
+        assert len(re.findall(r"^run \d failed: .*too late", result.stderr, re.MULTILINE)) == 2
+    for name in ("runs.parquet", "sweep.json"):
+        assert (folder / "here" / name).read_bytes() == (folder / "there" / name).read_bytes(), name
+
+
+def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:
+    whole = quiclab.sweep(sweeps.folder / "sweep.toml", out=sweeps.folder / "whole", jobs=1)
+    assert whole.path is not None
+    there = sweeps.folder / "there"
+    process = sweeps.start("sweep", "sweep.toml", "--engine", "dask", "--jobs", "2", "--out", "there")
+    while process.poll() is None and kept(there) < kept(whole.path) // 4:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "what was finished is kept: the same command goes on" in errors
+    told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
+    assert 0 < told["reused"] < 60
+    same_tables(there, whole.path)
+
+
+def test_what_cannot_be_used_is_said(sweeps: Command) -> None:
+    for arguments, message in (
+        (["--engine", "spark"], "no engine 'spark': one of local, dask"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "a scheduler is of the engine dask"),
+        (["--engine", "dask", "--scheduler", "127.0.0.1:1", "--jobs", "2"], "its own workers instead of jobs"),
+        (["--engine", "dask", "--scheduler", "nonsense://x"], "nonsense://x: no Dask scheduler answers: "),
+    ):
+        result = sweeps("sweep", "sweep.toml", *arguments)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert message in result.stderr
+        assert len(result.stderr.splitlines()) == 1, result.stderr
+
+
+def test_a_scheduler_that_does_not_answer_is_said(sweeps: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from quiclab import cluster
+
+    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 1)
+    with pytest.raises(quiclab.Error, match=r"tcp://127\.0\.0\.1:1: no Dask scheduler answers: "):
+        quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", scheduler="tcp://127.0.0.1:1")
+
+
+def test_workers_of_another_version_are_refused(sweeps: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from quiclab import cluster
+
+    monkeypatch.setattr(cluster, "VERSION", "0.0.9")
+    with pytest.raises(quiclab.Error, match=rf"a worker has quiclab {quiclab.__version__}; expected 0\.0\.9, as here"):
+        quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", jobs=1)
