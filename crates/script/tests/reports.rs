@@ -54,3 +54,35 @@ fn every_kind_of_line_bites() {
         assert!(found.contains(reason), "{rest}: {found}");
     }
 }
+
+/// What cannot be written into a packet is a mistake of the script, with its place.
+#[test]
+fn what_no_packet_can_say_is_a_mistake() {
+    for (line, problem) in [
+        ("< 1rtt [key_phase 2] PING", "x.quic:2:3: \"key_phase\" is a bit: 0 or 1, and not 2"),
+        ("< 1rtt [spin 7] PING", "\"spin\" is a bit"),
+        ("< 1rtt [from \"here\"] PING", "\"here\" is no address, like \"10.0.0.9:443\""),
+        (
+            "< 1rtt [destination 0x000102030405060708090a0b0c0d0e0f1011121314] PING",
+            "\"destination\" has 21 bytes",
+        ),
+        ("< 1rtt PATH_RESPONSE(0x00)", "\"data\" has 1 bytes, not 8"),
+        ("< 1rtt STREAM(0, 0, 70000)", "70000 bytes fit into no datagram"),
+        ("< 1rtt ACK(3..1)", "a range of ACK ends below its start"),
+        ("< 1rtt ACK(1..2, 3)", "two ranges of ACK touch"),
+        ("< 1rtt CRYPTO(5000, 1)", "TLS has written"),
+        ("< retry", "a packet of kind retry cannot be injected"),
+    ] {
+        let script = Script::parse("x.quic", &format!("handshake\n{line}\n")).unwrap();
+        let found = script.run().unwrap_err().to_string();
+        assert!(found.starts_with("x.quic:2:3: ") && found.contains(problem), "{line}: {found}");
+    }
+}
+
+/// RFC 9000 section 19.8: a stream ends at offset 2^62 - 1.
+#[test]
+fn a_stream_takes_no_more_than_it_can_have() {
+    let text = "handshake\nopen(uni) = 2\nwrite(2, 4611686018427387900) = 4611686018427387900\n\
+                write(2, 100) = 3\nwrite(2, 100) = 0\n";
+    assert!(report(&format!("{text}silence\n")).contains("a packet was sent that no line expects"));
+}

@@ -226,7 +226,8 @@ impl Streams {
             return Err(StreamError::Finished);
         }
         let taken = match data {
-            Data::Virtual(_) => data,
+            // RFC 9000 section 19.8: no offset beyond 2^62 - 1.
+            Data::Virtual(length) => Data::Virtual(length.min(wire::varint::MAX - half.written())),
             Data::Bytes(bytes) => {
                 let room = limit.saturating_sub(half.buffered()).min(bytes.len() as u64) as usize;
                 if room < bytes.len() {

@@ -84,6 +84,10 @@ impl SendHalf {
     pub(crate) fn buffered(&self) -> u64 {
         self.buffer.stored()
     }
+    /// How far the application has written.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
     /// How far the stream was sent: what RESET_STREAM tells as the final size.
     pub(crate) fn sent_to(&self) -> u64 {
         self.next

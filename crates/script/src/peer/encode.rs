@@ -39,6 +39,7 @@ impl Values {
         for given in given {
             let value = value_of(&given.pattern, variables);
             let value = value.ok_or_else(|| format!("{:?} has no value that fits", given.field.name))?;
+            fits(given.field.name, &value)?;
             values.push((given.field.name, value));
         }
         Ok(Values(values))
@@ -94,6 +95,19 @@ impl Values {
             }
             None => Ok([0; N]),
         }
+    }
+}
+
+/// What a packet has no room for.
+fn fits(name: &str, value: &Value) -> Result<(), String> {
+    match (name, value) {
+        ("key_phase" | "spin" | "immediate_ack", Value::Int(bit)) if *bit > 1 => {
+            Err(format!("{name:?} is a bit: 0 or 1, and not {bit}"))
+        }
+        ("destination" | "source" | "id", Value::Bytes(bytes)) if ConnectionId::new(bytes).is_none() => {
+            Err(format!("{name:?} has {} bytes; a connection id has at most 20", bytes.len()))
+        }
+        _ => Ok(()),
     }
 }
 
