@@ -49,7 +49,7 @@ pub(crate) struct Peer {
     config: Config,
     /// Of the endpoint, for the delays of its ACK frames.
     their_exponent: u8,
-    random: Option<Stream>,
+    seed: u64,
     session: Option<Session>,
     /// The level that TLS writes at.
     level: Level,
@@ -58,6 +58,10 @@ pub(crate) struct Peer {
     destination: ConnectionId,
     /// Whether the endpoint has named an id of its own.
     has_destination: bool,
+    /// The destination of the client's first packet, where the peer is the server.
+    original_destination: Option<ConnectionId>,
+    /// The id that the client was sent to by a Retry packet.
+    retry_source: Option<ConnectionId>,
     /// The ids that it was told of, beside the first.
     issued: Vec<ConnectionId>,
     key_phase: bool,
@@ -83,26 +87,29 @@ impl Peer {
             context,
             config: options.peer.clone(),
             their_exponent: options.transport.ack_delay_exponent,
-            random: Some(Stream::new(options.seed, "peer")),
+            seed: options.seed,
             session: None,
             level: Level::Initial,
             spaces: Default::default(),
             destination: id(&FIRST_DESTINATION),
             has_destination: false,
+            original_destination: None,
+            retry_source: None,
             issued: Vec::new(),
             key_phase: false,
         };
         if peer.side == Side::Client {
-            peer.begin(None);
+            peer.begin();
         }
         peer
     }
 
     /// Makes the TLS session, once it is known what it says of itself.
-    fn begin(&mut self, original_destination: Option<ConnectionId>) {
-        let Some(random) = self.random.take() else { return };
+    fn begin(&mut self) {
+        let name = if self.retry_source.is_some() { "peer after Retry" } else { "peer" };
+        let random = Stream::new(self.seed, name);
         let mut parameters = Vec::new();
-        self.parameters(original_destination).encode(&mut parameters, None);
+        self.parameters().encode(&mut parameters, None);
         let start = tls::Start::new(random, Version::V1.0, parameters);
         let session = match self.side {
             Side::Client => self.context.client(start, tls::Request::default()),
@@ -113,7 +120,7 @@ impl Peer {
     }
 
     /// What the peer says of itself.
-    fn parameters(&self, original_destination: Option<ConnectionId>) -> TransportParameters {
+    fn parameters(&self) -> TransportParameters {
         let config = &self.config;
         let ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
         let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
@@ -134,7 +141,8 @@ impl Peer {
             min_ack_delay_us: config.min_ack_delay.map(units::Duration::as_micros),
             immediate_ack_bit: config.immediate_ack_bit,
             initial_source_connection_id: Some(id(&ID)),
-            original_destination_connection_id: original_destination,
+            original_destination_connection_id: self.original_destination,
+            retry_source_connection_id: self.retry_source,
             stateless_reset_token: (self.side == Side::Server).then_some(RESET_TOKEN),
             ..TransportParameters::default()
         }
@@ -163,12 +171,25 @@ impl Peer {
             self.has_destination = true;
             self.destination = packet.source;
             if self.side == Side::Server && self.session.is_none() && packet.kind == PacketKind::Initial {
-                self.begin(Some(packet.destination));
+                self.original_destination.get_or_insert(packet.destination);
+                self.begin();
             }
         }
         let level = [Level::Initial, Level::Handshake, Level::OneRtt][space_of(packet.kind)];
         for (offset, data) in &packet.crypto {
             self.hear_crypto(now, level, *offset, data);
+        }
+    }
+
+    /// The peer, a server, sends the client away by a Retry packet: what it has heard is forgotten, as a server does that
+    /// keeps no state for it (RFC 9000 section 8.1.2).
+    fn forget(&mut self, retry_source: ConnectionId) {
+        self.retry_source = Some(retry_source);
+        self.session = None;
+        self.level = Level::Initial;
+        for space in &mut self.spaces {
+            let Space { next_number, largest_received, .. } = *space;
+            *space = Space { next_number, largest_received, ..Space::default() };
         }
     }
 

@@ -140,6 +140,7 @@ pub(crate) static HEADER: Entry = entry(
         field("immediate_ack", Int, Free),
         field("destination", Bytes, Free),
         field("source", Bytes, Free),
+        field("version", Int, Free),
         field("token", Bytes, Free),
         field("from", Text, Free),
         field("to", Text, Free),

@@ -15,6 +15,11 @@ use wire::{
 const LEAST_INITIAL: usize = 1200;
 /// The largest UDP payload.
 const LARGEST: usize = 65_527;
+/// What a Retry packet has if the script does not say: the id that it sends the client to, and the token.
+const RETRY_SOURCE: [u8; 8] = [0xf5; 8];
+const RETRY_TOKEN: [u8; 8] = [0x70; 8];
+/// A version that is reserved and that nobody speaks (RFC 9000 section 15).
+const RESERVED_VERSION: u32 = 0x1a2a_3a4a;
 /// The largest packet with a long header that is written.
 const LARGEST_LONG: usize = 16_000;
 
@@ -104,6 +109,9 @@ fn fits(name: &str, value: &Value) -> Result<(), String> {
         ("key_phase" | "spin" | "immediate_ack", Value::Int(bit)) if *bit > 1 => {
             Err(format!("{name:?} is a bit: 0 or 1, and not {bit}"))
         }
+        ("version", Value::Int(version)) if *version > u64::from(u32::MAX) => {
+            Err(format!("{name:?} has 32 bits, and {version} has more"))
+        }
         ("destination" | "source" | "id", Value::Bytes(bytes)) if ConnectionId::new(bytes).is_none() => {
             Err(format!("{name:?} has {} bytes; a connection id has at most 20", bytes.len()))
         }
@@ -188,8 +196,21 @@ impl Peer {
                 datagram.shown.push("stateless_reset".to_owned());
                 return Ok(());
             }
-            PacketKind::Retry | PacketKind::VersionNegotiation => {
-                return Err(format!("a packet of kind {} cannot be injected", packet.kind));
+            PacketKind::Retry => return self.retry(datagram, &header),
+            PacketKind::VersionNegotiation => {
+                // RFC 9000 section 17.2.1: the ids of the packet that it answers, exchanged.
+                let (to, from) = (self.destination, self.original_destination.unwrap_or(id(&super::ID)));
+                let version = header.try_int("version").map_or(RESERVED_VERSION, |version| version as u32);
+                let offered = [Version(version)];
+                wire::header::version_negotiation(
+                    &mut datagram.bytes,
+                    0,
+                    to.as_bytes(),
+                    from.as_bytes(),
+                    &offered,
+                );
+                datagram.shown.push(format!("version_negotiation [version {version:#010x}]"));
+                return Ok(());
             }
             _ => {}
         }
@@ -228,6 +249,24 @@ impl Peer {
         Ok(())
     }
 
+    /// A Retry packet (RFC 9000 section 17.2.5), which only a server sends.
+    fn retry(&mut self, datagram: &mut Injected, header: &Values) -> Result<(), String> {
+        let Some(original) = self.original_destination else {
+            return Err("a Retry packet answers a client's Initial packet, and none has come".to_owned());
+        };
+        let source = header.bytes("source").map_or(id(&RETRY_SOURCE), id);
+        let token = header.bytes("token").unwrap_or(&RETRY_TOKEN);
+        let mut packet = Vec::new();
+        wire::header::retry(&mut packet, Version::V1, self.destination, source, token);
+        let tag = tls::retry_integrity_tag(Version::V1.0, original.as_bytes(), &packet);
+        datagram.bytes.extend(packet.iter().chain(&tag));
+        datagram.shown.push("retry".to_owned());
+        if self.retry_source.is_none() {
+            self.forget(source);
+        }
+        Ok(())
+    }
+
     /// Writes a packet. Its tag of zeros fits every key.
     fn seal(&self, bytes: &mut Vec<u8>, (kind, number): (PacketKind, u64), header: &Values, payload: &[u8]) {
         let destination = header.bytes("destination").map_or(self.destination, id);
@@ -244,8 +283,8 @@ impl Peer {
             bytes.resize(bytes.len() + TAG_LENGTH, 0);
         } else {
             let token = header.bytes("token").unwrap_or_default();
-            let written =
-                LongHeader { kind, version: Version::V1, destination, source, token, number }.write(bytes);
+            let version = header.try_int("version").map_or(Version::V1, |version| Version(version as u32));
+            let written = LongHeader { kind, version, destination, source, token, number }.write(bytes);
             bytes.extend_from_slice(payload);
             bytes.resize(bytes.len() + TAG_LENGTH, 0);
             written.set_length(bytes, payload.len() + TAG_LENGTH);
