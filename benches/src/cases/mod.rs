@@ -5,6 +5,7 @@ mod bulk_quinn;
 mod handshake;
 mod handshake_quinn;
 mod idle_pair;
+mod sweep;
 
 use crate::case::{Case, Protection, Ratio};
 use crate::quiclab::Traces;
@@ -67,5 +68,7 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
         Box::new(handshake_quinn::Handshake::new(Protection::Tls)),
         Box::new(idle_pair::IdlePair::new(Protection::Null)),
         Box::new(idle_pair::IdlePair::new(Protection::Tls)),
+        Box::new(sweep::Short::new(sweep::Of::Overhead)),
+        Box::new(sweep::Short::new(sweep::Of::TwoJobs)),
     ]
 }

@@ -16,11 +16,13 @@ impl Contexts {
     /// Contexts for all flows. Certificates come from the scenario's own seed: they are the same for all runs of a
     /// sweep.
     pub(crate) fn new(scenario: &Scenario) -> Result<Contexts, RunError> {
-        let mut protocols: Vec<&'static [u8]> =
-            scenario.flows.iter().map(|flow| traffic::alpn(flow.application.name)).collect();
-        protocols.sort_unstable();
-        protocols.dedup();
-        Contexts::make(tls::Options::from(&scenario.tls), scenario.seed, protocols)
+        Contexts::make(tls::Options::from(&scenario.tls), scenario.seed, protocols(scenario))
+    }
+
+    /// Whether these are the contexts of a scenario, but for its seed.
+    pub(crate) fn fit(&self, scenario: &Scenario) -> bool {
+        self.options == tls::Options::from(&scenario.tls)
+            && self.made.iter().map(|(protocol, _)| *protocol).eq(protocols(scenario))
     }
 
     fn make(
@@ -51,4 +53,13 @@ impl Contexts {
         let wanted = traffic::alpn(application);
         self.made.iter().find(|(protocol, _)| *protocol == wanted).map(|(_, context)| context)
     }
+}
+
+/// The application protocols of the flows, each once.
+fn protocols(scenario: &Scenario) -> Vec<&'static [u8]> {
+    let mut protocols: Vec<&'static [u8]> =
+        scenario.flows.iter().map(|flow| traffic::alpn(flow.application.name)).collect();
+    protocols.sort_unstable();
+    protocols.dedup();
+    protocols
 }

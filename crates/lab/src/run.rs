@@ -76,6 +76,11 @@ impl Prepared {
     pub fn new(scenario: &Scenario) -> Result<Prepared, RunError> {
         Contexts::new(scenario).map(|tls| Prepared { tls })
     }
+
+    /// Whether it is what another scenario needs: the TLS options and the application protocols are the same.
+    pub fn fits(&self, scenario: &Scenario) -> bool {
+        self.tls.fit(scenario)
+    }
 }
 
 /// Builds all that a run of the scenario needs, and runs nothing: what the document alone does not show to be wrong,

@@ -222,7 +222,7 @@ struct Work<'a> {
 impl Work<'_> {
     /// One thread: run after run until none is left.
     fn run(&self, sender: &SyncSender<Message>) {
-        let mut scenarios = Scenarios::default();
+        let (mut scenarios, mut prepared) = (Scenarios::default(), None);
         while !self.stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.sweep.runs() {
@@ -230,7 +230,7 @@ impl Work<'_> {
             }
             let (seed, scenario) = scenarios.get(self.sweep, number);
             let result = match scenario {
-                Ok(scenario) => self.one(&scenario, sender),
+                Ok(scenario) => self.one(&scenario, &mut prepared, sender),
                 Err(problem) => Some(Err(problem)),
             };
             let Some(result) = result else { return };
@@ -241,13 +241,18 @@ impl Work<'_> {
     }
 
     /// One run; `None` if it was interrupted.
-    fn one(&self, scenario: &Scenario, sender: &SyncSender<Message>) -> Option<Result<Kept, String>> {
+    fn one(
+        &self,
+        scenario: &Scenario,
+        prepared: &mut Option<Prepared>,
+        sender: &SyncSender<Message>,
+    ) -> Option<Result<Kept, String>> {
         let series = &self.sweep.plan().series;
         let key = Key::of(scenario, series);
         if let Some(location) = self.known.get(&key) {
             return Some(Ok(Kept::Before(*location)));
         }
-        let contents = simulate(scenario, series, &mut || {
+        let contents = simulate(scenario, prepared, series, &mut || {
             // If there is no room, others have something to say.
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -277,16 +282,21 @@ impl Scenarios {
 }
 
 /// What is kept of a run, or why there is nothing; `None` if it was interrupted. It asks every some milliseconds
-/// whether to stop.
+/// whether to stop. What was prepared for the run before is taken if it fits: no size, and so no time, depends on the
+/// seed that keys and certificates are made from.
 pub(super) fn simulate(
     scenario: &Scenario,
+    prepared: &mut Option<Prepared>,
     series: &[String],
     stop: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Option<Result<Vec<u8>, String>> {
     guarded(|| {
         let options = Options { tables: !series.is_empty(), ..Options::default() };
-        let prepared = Prepared::new(scenario)?;
-        let outcome = crate::run_prepared(scenario, &prepared, &options, &mut |_| stop())?;
+        let prepared = match prepared {
+            Some(before) if before.fits(scenario) => before,
+            other => other.insert(Prepared::new(scenario)?),
+        };
+        let outcome = crate::run_prepared(scenario, prepared, &options, &mut |_| stop())?;
         Ok(Record::of(outcome, series).to_bytes())
     })
 }

@@ -34,7 +34,7 @@ impl Record {
         Record { summary: outcome.summary, series: wanted.flat_map(series_of).collect() }
     }
 
-    /// The record as bytes.
+    /// The record as bytes; the summary first, so that it can be read alone.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.summary.len() + 16);
         put_text(&mut out, &self.summary);

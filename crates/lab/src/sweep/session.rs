@@ -147,7 +147,7 @@ pub fn carry_out(
     series: &[String],
 ) -> Result<Vec<u8>, String> {
     let scenario = Scenario::parse_with_files(scenario, files).map_err(|error| error.to_string())?;
-    let kept = simulate(&scenario, series, &mut || ControlFlow::Continue(()));
+    let kept = simulate(&scenario, &mut None, series, &mut || ControlFlow::Continue(()));
     // Nobody asked it to stop.
     kept.unwrap_or_else(|| Err("interrupted".to_owned()))
 }

@@ -126,17 +126,34 @@ pub(crate) struct Contents {
 impl Contents {
     /// The contents of a record.
     pub(crate) fn read(&mut self, at: Location) -> io::Result<Vec<u8>> {
-        let file = match &mut self.open {
-            Some((segment, file)) if *segment == at.segment => file,
-            open => {
-                let path = self.segments.get(at.segment as usize).ok_or(io::ErrorKind::NotFound)?;
-                &mut open.insert((at.segment, File::open(path)?)).1
-            }
-        };
-        file.seek(SeekFrom::Start(at.offset))?;
         let mut contents = vec![0; at.length as usize];
-        file.read_exact(&mut contents)?;
+        self.seek(at)?.read_exact(&mut contents)?;
         Ok(contents)
+    }
+
+    /// The first field of a record's contents: its length in 8 bytes, little endian, and so many bytes.
+    pub(crate) fn read_first(&mut self, at: Location) -> io::Result<Vec<u8>> {
+        let file = self.seek(at)?;
+        let mut length = [0; 8];
+        file.read_exact(&mut length)?;
+        let length = u64::from_le_bytes(length);
+        if length > at.length {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut first = vec![0; length as usize];
+        file.read_exact(&mut first)?;
+        Ok(first)
+    }
+
+    /// The file of a record, at its contents.
+    fn seek(&mut self, at: Location) -> io::Result<&mut File> {
+        if self.open.as_ref().is_none_or(|(segment, _)| *segment != at.segment) {
+            let path = self.segments.get(at.segment as usize).ok_or(io::ErrorKind::NotFound)?;
+            self.open = Some((at.segment, File::open(path)?));
+        }
+        let (_, file) = self.open.as_mut().ok_or(io::ErrorKind::NotFound)?;
+        file.seek(SeekFrom::Start(at.offset))?;
+        Ok(file)
     }
 }
 

@@ -108,12 +108,14 @@ impl Finished {
     }
 
     fn row(&mut self, location: Location) -> Result<Vec<(String, Value)>, SweepError> {
-        let record = self.record(location)?;
-        flatten(&record.summary).ok_or_else(|| SweepError::Folder {
-            path: self.folder.clone(),
-            error: io::ErrorKind::InvalidData.into(),
-        })
+        let read = self.contents.read_first(location);
+        let row = read.and_then(|bytes| summary_of(bytes).ok_or(io::ErrorKind::InvalidData.into()));
+        row.map_err(|error| SweepError::Folder { path: self.folder.clone(), error })
     }
+}
+
+fn summary_of(bytes: Vec<u8>) -> Option<Vec<(String, Value)>> {
+    flatten(&String::from_utf8(bytes).ok()?)
 }
 
 impl Finished {

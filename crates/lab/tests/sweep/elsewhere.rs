@@ -40,6 +40,15 @@ fn the_tables_are_the_same() {
     );
 }
 
+/// Here the runs of a thread share keys and certificates, there each makes its own.
+#[test]
+fn keys_and_certificates_change_nothing() {
+    let sweep = sweep("[sweep]\nrepetitions = 4\ntls.protection = ['tls', 'null']\ntls.tickets = [0, 2]\n");
+    let whole = tables(&mut finish(&sweep, &folder("keys-here"), 1));
+    assert_eq!(tables(&mut elsewhere(&sweep, &folder("keys-there"))), whole);
+    assert_eq!(tables(&mut finish(&sweep, &folder("keys-threads"), 3)), whole);
+}
+
 #[test]
 fn files_go_with_the_order() {
     let beside = folder("files");
