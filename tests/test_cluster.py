@@ -169,6 +169,6 @@ def test_a_scheduler_that_does_not_answer_is_said(sweeps: Command, monkeypatch: 
 def test_workers_of_another_version_are_refused(sweeps: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     from quiclab import cluster
 
-    monkeypatch.setattr(cluster, "VERSION", "0.0.9")
-    with pytest.raises(quiclab.Error, match=rf"a worker has quiclab {quiclab.__version__}; expected 0\.0\.9, as here"):
+    monkeypatch.setattr(cluster, "PROGRAM", "0.0.9 abc")
+    with pytest.raises(quiclab.Error, match=rf"has quiclab {quiclab.__version__} \w+; expected 0\.0\.9 abc, as here"):
         quiclab.sweep(sweeps.folder / "sweep.toml", engine="dask", jobs=1)

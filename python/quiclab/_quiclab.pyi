@@ -6,6 +6,7 @@ from typing import Any, Final, final
 from typing_extensions import CapsuleType
 
 __all__ = [
+    "PROGRAM",
     "VERSION",
     "Error",
     "FinishedSweep",
@@ -25,6 +26,7 @@ __all__ = [
     "serve",
 ]
 
+PROGRAM: Final[str]
 VERSION: Final[str]
 
 class Error(Exception): ...

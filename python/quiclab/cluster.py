@@ -1,7 +1,7 @@
 """The engine `dask`: the runs of a sweep on the workers of a Dask cluster, kept by this process alone.
 
 A run goes to a worker as its resolved scenario, with the files that it names, and comes back as bytes: the workers need
-quiclab in the same version, and no common file system. A run whose worker dies is given to another one.
+the same quiclab, and no common file system. A run whose worker dies is given to another one.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab import _quiclab
-from quiclab._quiclab import VERSION, Error
+from quiclab._quiclab import PROGRAM, Error
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -92,7 +92,7 @@ class _Work:
             return
         number, scenario, files = order
         names = {str(path): self._file(text) for path, text in files.items()}
-        future = self.client.submit(_make, VERSION, scenario, self.series, list(names), *names.values(), pure=False)
+        future = self.client.submit(_make, PROGRAM, scenario, self.series, list(names), *names.values(), pure=False)
         self.open[number] = future
         # In another thread: a queue is what it may touch.
         future.add_done_callback(lambda _: self.back.put(number))
@@ -117,10 +117,10 @@ class _Work:
         self.session.put(number, *kept)
 
 
-def _make(version: str, scenario: str, series: list[str], paths: list[str], *texts: str) -> tuple[Any, Any]:
+def _make(program: str, scenario: str, series: list[str], paths: list[str], *texts: str) -> tuple[Any, Any]:
     """On a worker: makes a run."""
-    if version != VERSION:
-        raise RuntimeError(f"a worker has quiclab {VERSION}; expected {version}, as here")
+    if program != PROGRAM:
+        raise RuntimeError(f"a worker has quiclab {PROGRAM}; expected {program}, as here")
     files = {Path(path): text for path, text in zip(paths, texts, strict=True)}
     return _quiclab.carry_out(scenario, files, series)
 

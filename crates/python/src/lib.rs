@@ -42,6 +42,10 @@ mod _quiclab {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+    /// The version and a hash of the simulator's sources: where it is the same, equal scenarios give equal runs.
+    #[pymodule_export]
+    const PROGRAM: &str = lab::sweep::PROGRAM;
+
     /// What can stand in a scenario, as JSON: rooms with their components, their options, units and defaults.
     #[pyfunction]
     fn rooms_json() -> String {

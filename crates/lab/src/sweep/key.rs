@@ -4,7 +4,8 @@ use crate::scenario::Scenario;
 use std::fmt;
 use units::parameter::{Arguments, Value};
 
-/// The hash of a resolved scenario with its seed, of the version of quiclab, and of what is kept of the run.
+/// The hash of a resolved scenario with its seed, of the version of quiclab and its sources, and of what is kept of the
+/// run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(pub [u8; 32]);
 
@@ -20,7 +21,7 @@ const FORMAT: &str = "quiclab sweep 1";
 impl Key {
     /// The key of a run of this scenario with its own seed.
     pub(crate) fn of(scenario: &Scenario, series: &[String]) -> Key {
-        let mut text = format!("{FORMAT}\n{}\n{}\n", env!("CARGO_PKG_VERSION"), series.join(" "));
+        let mut text = format!("{FORMAT}\n{}\n{}\n", super::PROGRAM, series.join(" "));
         text.push_str(&by_contents(scenario).to_toml());
         Key(tls::sha256(text.as_bytes()))
     }

@@ -1,10 +1,10 @@
 //! Sweeps: many runs of a scenario with other values and seeds, on all cores, kept in a folder.
 //!
 //! A [`Sweep`] is a scenario with its `[sweep]` table. [`run`] makes the runs that its folder does not have yet; a run
-//! is known there by the hash of its resolved scenario, its seed and the version of quiclab, so that an interrupted
-//! sweep goes on where it ended and an extended one runs what is new. [`Finished`] gives the tables: they depend on the
-//! sweep alone, and neither on the number of threads nor on when what was run. A [`Session`] is the same for runs that
-//! are made on other machines.
+//! is known there by the hash of its resolved scenario, its seed and the [`PROGRAM`], so that an interrupted sweep goes
+//! on where it ended and an extended one runs what is new. [`Finished`] gives the tables: they depend on the sweep alone,
+//! and neither on the number of threads nor on when what was run. A [`Session`] is the same for runs that are made on
+//! other machines.
 
 mod engine;
 mod expand;
@@ -19,3 +19,6 @@ pub use engine::{Failure, Finished, MAX_JOBS, Progress, SweepError, run};
 pub use expand::{Planned, Sweep};
 pub use session::{Order, Session, carry_out};
 pub use table::{Column, Table};
+
+/// The version of quiclab and a hash of the simulator's sources: two programs in which it is the same make the same runs.
+pub const PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("QUICLAB_SOURCES"));
