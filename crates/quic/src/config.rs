@@ -242,6 +242,18 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "packets sent with one key before it is updated; by default as many as the AEAD admits (RFC 9001 section 6.6)",
     },
     Parameter {
+        name: "send_queue",
+        kind: WINDOWS,
+        default: Default::Absent,
+        about: "bytes, real or virtual, that all streams of a connection keep until they are acknowledged: beyond, the application is told to stop (default: no limit)",
+    },
+    Parameter {
+        name: "send_queue_low",
+        kind: WINDOWS,
+        default: Default::Absent,
+        about: "low-water mark: the application is told to go on when the send queue has fallen to it (default: as soon as there is room)",
+    },
+    Parameter {
         name: "send_buffer",
         kind: WINDOWS,
         default: Default::Is("\"4 MB\""),
@@ -378,6 +390,8 @@ pub struct Config {
     pub key_update_after: Option<u64>,
     /// Limits below those of the AEAD: to test what happens there. No option of a scenario.
     pub aead_limits: Option<crate::AeadLimits>,
+    pub send_queue: Option<Size>,
+    pub send_queue_low: Option<Size>,
     pub send_buffer: Size,
     pub max_datagram_frame_size: u64,
     pub datagram_queue: u64,
@@ -472,6 +486,8 @@ impl From<&Arguments> for Config {
                 .has("key_update_after")
                 .then(|| arguments.integer("key_update_after")),
             aead_limits: None,
+            send_queue: arguments.has("send_queue").then(|| arguments.size("send_queue")),
+            send_queue_low: arguments.has("send_queue_low").then(|| arguments.size("send_queue_low")),
             send_buffer: arguments.size("send_buffer"),
             max_datagram_frame_size: arguments.integer("max_datagram_frame_size"),
             datagram_queue: arguments.integer("datagram_queue"),

@@ -49,6 +49,46 @@ fn build(arguments: &Arguments) -> Ends {
     Ends { client: Box::new(client), server: Box::new(BulkServer::default()) }
 }
 
+/// What is still to be written on streams whose transport has taken no more for now.
+#[derive(Debug, Default)]
+struct Pouring(Vec<(StreamId, u64)>);
+
+impl Pouring {
+    /// Writes so many bytes on a stream, which ends behind them unless there is no end to them; what is not taken now is
+    /// written when the transport says that there is room.
+    fn pour(
+        &mut self,
+        stream: StreamId,
+        length: u64,
+        transport: &mut dyn Transport,
+    ) -> Result<(), StreamError> {
+        let mut left = length;
+        while left > 0 {
+            match transport.write(stream, Data::Virtual(left)) {
+                // The end of all streams.
+                Ok(0) => break,
+                Ok(taken) => left -= taken,
+                Err(StreamError::Blocked) => {
+                    self.0.push((stream, left));
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // One without end was given more than any run sends.
+        if length > ENDLESS / 2 { Ok(()) } else { transport.finish(stream) }
+    }
+
+    /// The transport has room on a stream.
+    fn go_on(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+        if let Some(at) = self.0.iter().position(|(known, _)| *known == stream) {
+            let (stream, left) = self.0.swap_remove(at);
+            // What the peer has given up meanwhile is not missed.
+            let _ = self.pour(stream, left, transport);
+        }
+    }
+}
+
 /// The client's end.
 #[derive(Debug)]
 pub struct BulkClient {
@@ -57,6 +97,7 @@ pub struct BulkClient {
     upload: bool,
     opened: u64,
     finished: u64,
+    pouring: Pouring,
     progress: Progress,
 }
 
@@ -64,7 +105,7 @@ impl BulkClient {
     /// A transfer of `size` bytes over so many streams.
     pub fn new(size: Option<u64>, streams: u64, upload: bool) -> BulkClient {
         let progress = Progress { total: size, ..Progress::default() };
-        BulkClient { size, streams, upload, opened: 0, finished: 0, progress }
+        BulkClient { size, streams, upload, opened: 0, finished: 0, pouring: Pouring::default(), progress }
     }
 
     /// The part of a stream: the first ones take what does not divide evenly.
@@ -80,12 +121,14 @@ impl BulkClient {
             let share = self.share(self.opened);
             self.opened += 1;
             let result = if self.upload {
-                transport.write(stream, Data::Virtual(share.unwrap_or(ENDLESS)))
+                self.pouring.pour(stream, share.unwrap_or(ENDLESS), transport)
             } else {
                 let request = share.map_or("GET /*\r\n".to_owned(), |bytes| format!("GET /{bytes}\r\n"));
-                transport.write(stream, Data::Bytes(request.as_bytes()))
+                transport
+                    .write(stream, Data::Bytes(request.as_bytes()))
+                    .and_then(|_| transport.finish(stream))
             };
-            if result.is_err() || (!self.upload || share.is_some()) && transport.finish(stream).is_err() {
+            if result.is_err() {
                 return;
             }
         }
@@ -122,6 +165,7 @@ impl Application for BulkClient {
                 Err(_) => {}
             },
             Event::Connected | Event::StreamsAvailable(_) => self.open(transport),
+            Event::Writable(stream) if self.upload => self.pouring.go_on(stream, transport),
             Event::Delivered(_) if self.upload => {
                 self.note(now, transport.acked_bytes() - self.progress.bytes);
                 self.finish_one(now, transport);
@@ -139,6 +183,7 @@ impl Application for BulkClient {
 #[derive(Debug, Default)]
 pub struct BulkServer {
     requests: Vec<(StreamId, Vec<u8>)>,
+    pouring: Pouring,
     progress: Progress,
 }
 
@@ -158,9 +203,7 @@ impl BulkServer {
             return;
         }
         let answered = match parse(&line) {
-            Some(length) => transport
-                .write(stream, Data::Virtual(length))
-                .and_then(|_| if length == ENDLESS { Ok(()) } else { transport.finish(stream) }),
+            Some(length) => self.pouring.pour(stream, length, transport),
             None => transport.reset(stream, BAD_REQUEST),
         };
         // A stream that the client has given up meanwhile needs no answer.
@@ -174,7 +217,7 @@ fn parse(line: &[u8]) -> Option<u64> {
     match path {
         "*" => Some(ENDLESS),
         digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            digits.parse().ok().filter(|n| *n < ENDLESS)
+            digits.parse().ok().filter(|n| *n <= ENDLESS / 2)
         }
         _ => None,
     }
@@ -182,7 +225,11 @@ fn parse(line: &[u8]) -> Option<u64> {
 
 impl Application for BulkServer {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
-        let Event::Readable(stream) = *event else { return };
+        let stream = match *event {
+            Event::Readable(stream) => stream,
+            Event::Writable(stream) => return self.pouring.go_on(stream, transport),
+            _ => return,
+        };
         if stream.direction() == Direction::Bidirectional {
             return self.on_request(stream, transport);
         }

@@ -356,3 +356,30 @@ fn where_one_packet_in_five_is_lost_everything_arrives_all_the_same() {
         );
     }
 }
+
+/// A sender whose application may not hand over more than so much sends so much in a round trip, in either direction and for
+/// virtual bytes, too, and loses nothing.
+#[test]
+fn a_send_queue_lets_its_limit_through_in_a_round_trip() {
+    let window = 30_000.0;
+    for direction in ["download", "upload"] {
+        for streams in [1, 3] {
+            let sets = [
+                "link.cell.both.rate=1 Gbit/s".to_owned(),
+                "transport.send_queue=30 kB".to_owned(),
+                "transport.initial_window=1000".to_owned(),
+                format!(
+                    "flow.get.application={{ type = \"bulk\", size = \"3 MB\", direction = \"{direction}\", streams = {streams} }}"
+                ),
+            ];
+            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            let run = run(&scenario(ONE_LINK, &sets));
+            let flow = run.connection("get");
+            assert_eq!(flow["delivered_bytes"], 3_000_000, "{flow}");
+            // A hundred round trips of 40 ms, and two for the handshake and the request.
+            let rounds = flow["completion_s"].as_f64().unwrap() / 0.04;
+            let least = 3e6 / window;
+            assert!((least..least * 1.05 + 3.0).contains(&rounds), "{direction} {streams}: {rounds}");
+        }
+    }
+}

@@ -125,10 +125,12 @@ impl Streams {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
         let was_reset = half.reset_code().is_some();
+        let kept = half.outstanding();
         // RFC 9000-3.5-1: the answer is RESET_STREAM.
         if half.on_stop_sending(code) {
             if !was_reset {
                 self.control.push_back(SentFrame::ResetStream { id });
+                self.release(kept);
             }
             self.events.push_back(Event::Stopped { stream: id, code });
         }

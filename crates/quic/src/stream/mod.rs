@@ -4,6 +4,7 @@ mod buffer;
 mod flow;
 mod incoming;
 mod outgoing;
+mod queue;
 mod recv;
 mod rewind;
 mod send;
@@ -21,6 +22,7 @@ use crate::sent::SentFrame;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
 
+use queue::SendQueue;
 use send::SendHalf;
 use std::collections::VecDeque;
 use table::Table;
@@ -96,6 +98,7 @@ pub(crate) struct Streams {
     /// Windows of new streams' receiving halves: the same order.
     recv_windows: [Window; 3],
     send_buffer: u64,
+    queue: Option<Box<SendQueue>>,
     scheduler: Box<dyn Scheduler>,
     /// Streams whose new data waits for credit of the connection.
     starved: VecDeque<StreamId>,
@@ -130,6 +133,7 @@ impl Streams {
                 window(config.initial_max_stream_data_uni),
             ],
             send_buffer: config.send_buffer.as_bytes(),
+            queue: SendQueue::new(config),
             scheduler,
             starved: VecDeque::new(),
             control: VecDeque::new(),
@@ -218,6 +222,7 @@ impl Streams {
 
     pub(crate) fn write(&mut self, now: Time, id: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
         let limit = self.send_buffer;
+        let admitted = self.queue.as_ref().map_or(u64::MAX, |queue| queue.room());
         let half = self.sending(id)?;
         if let Some(code) = half.stopped() {
             return Err(StreamError::Stopped(code));
@@ -225,23 +230,29 @@ impl Streams {
         if !half.is_writable() {
             return Err(StreamError::Finished);
         }
+        let offered = data.len();
+        // Whether there will be more room.
+        let mut blocked = admitted < offered;
         let taken = match data {
             // RFC 9000 section 19.8: no offset beyond 2^62 - 1.
-            Data::Virtual(length) => Data::Virtual(length.min(wire::varint::MAX - half.written())),
+            Data::Virtual(length) => {
+                Data::Virtual(length.min(admitted).min(wire::varint::MAX - half.written()))
+            }
             Data::Bytes(bytes) => {
-                let room = limit.saturating_sub(half.buffered()).min(bytes.len() as u64) as usize;
-                if room < bytes.len() {
-                    half.wants_write = true;
-                }
-                if room == 0 && !bytes.is_empty() {
-                    return Err(StreamError::Blocked);
-                }
-                Data::Bytes(&bytes[..room])
+                let kept = limit.saturating_sub(half.buffered());
+                half.wants_write |= kept < offered;
+                blocked |= kept < offered;
+                Data::Bytes(&bytes[..kept.min(admitted).min(offered) as usize])
             }
         };
-        half.write(taken);
-        self.schedule(now, id);
-        Ok(taken.len())
+        if !taken.is_empty() || offered == 0 {
+            half.write(taken);
+            self.schedule(now, id);
+        }
+        if let Some(queue) = &mut self.queue {
+            queue.note_written(id, taken.len(), admitted >= offered);
+        }
+        if taken.is_empty() && blocked { Err(StreamError::Blocked) } else { Ok(taken.len()) }
     }
 
     pub(crate) fn finish(&mut self, now: Time, id: StreamId) -> Result<(), StreamError> {
@@ -258,10 +269,12 @@ impl Streams {
         let half = self.sending(id)?;
         // RFC 9000-11.2-1: here and in answer to STOP_SENDING, and nowhere else.
         if half.reset_code().is_none() {
+            let kept = half.outstanding();
             half.reset(code);
             // Not in "Data Recvd": the peer has it all.
             if half.reset_code().is_some() {
                 self.control.push_back(SentFrame::ResetStream { id });
+                self.release(kept);
             }
         }
         Ok(())

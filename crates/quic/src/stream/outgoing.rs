@@ -195,6 +195,8 @@ impl Streams {
                 let Some(half) = half else { return };
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
                 self.stats.acked_bytes += acked.fresh;
+                // What was reset was released then.
+                let released = if half.reset_code().is_none() { acked.fresh } else { 0 };
                 if half.wants_write && half.buffered() < limit && half.is_writable() {
                     half.wants_write = false;
                     self.events.push_back(Event::Writable(id));
@@ -202,6 +204,9 @@ impl Streams {
                 if acked.delivered {
                     self.events.push_back(Event::Delivered(id));
                     self.close_if_over(id);
+                }
+                if self.queue.is_some() {
+                    self.release(released);
                 }
             }
             SentFrame::ResetStream { id } => {
@@ -211,6 +216,18 @@ impl Streams {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// So much need not be kept any more: applications that were told to stop go on, if it is enough.
+    #[cold]
+    pub(super) fn release(&mut self, length: u64) {
+        let Some(queue) = &mut self.queue else { return };
+        queue.note_released(length);
+        while let Some(id) = self.queue.as_mut().and_then(|queue| queue.next_to_go_on()) {
+            if self.send_half(id).is_some_and(|half| half.is_writable()) {
+                self.events.push_back(Event::Writable(id));
+            }
         }
     }
 

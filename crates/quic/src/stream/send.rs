@@ -88,6 +88,10 @@ impl SendHalf {
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
+    /// Bytes, real or virtual, that were written and not acknowledged.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.written - self.acked.iter().map(|range| range.end - range.start).sum::<u64>()
+    }
     /// How far the stream was sent: what RESET_STREAM tells as the final size.
     pub(crate) fn sent_to(&self) -> u64 {
         self.next

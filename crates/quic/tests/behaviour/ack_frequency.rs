@@ -184,7 +184,7 @@ fn a_full_window_asks_for_an_acknowledgement() {
         for (how, admits, value, first) in &rows {
             let mut server = slow.to_vec();
             server.push((*admits, value.clone()));
-            let client = config(&[("immediate_ack", word(how)), ("pacing", Value::Flag(false))]);
+            let client = config(&[("immediate_ack", word(how))]);
             let mut pair = Pair::new(tls.clone(), client, config(&server), delay(10));
             pair.establish();
             let (start, mark) = (pair.now, pair.mark());

@@ -334,3 +334,40 @@ fn a_full_send_buffer_blocks_and_tells_when_it_has_room() {
     assert!(pair.client_events.contains(&Event::Writable(stream)));
     assert_eq!(pair.client().write(now, stream, Data::Bytes(&[1; 15_000])).unwrap(), 10_000);
 }
+
+/// The limit is one for all streams and for virtual bytes, too; who was told to stop goes on at the low-water mark.
+#[test]
+fn a_full_send_queue_blocks_all_streams_until_the_low_water_mark() {
+    let kb = |n: u64| crate::pair::size(1000 * n);
+    let client = config(&[("send_queue", kb(10)), ("send_queue_low", kb(2))]);
+    let mut pair = Pair::new(null(), client, config(&[("ack_ratio", count(1))]), delay(10));
+    pair.establish();
+    let now = pair.now;
+    let streams = [(); 3].map(|()| pair.client().open(Direction::Unidirectional).unwrap());
+    let write = |pair: &mut Pair, index: usize, length| {
+        pair.client().write(now, streams[index], Data::Virtual(length))
+    };
+    assert_eq!(write(&mut pair, 0, 6000), Ok(6000));
+    assert_eq!(write(&mut pair, 1, 6000), Ok(4000));
+    assert_eq!(write(&mut pair, 2, 1), Err(StreamError::Blocked));
+    assert_eq!(write(&mut pair, 0, 0), Ok(0), "nothing needs no room");
+    assert_eq!(pair.client().write(now, streams[0], Data::Bytes(b"x")), Err(StreamError::Blocked));
+    // What is reset is not kept: 6000 bytes are left of 10 000.
+    pair.client().reset(streams[1], 0).unwrap();
+    assert_eq!(write(&mut pair, 2, 6000), Ok(4000));
+    pair.drain();
+    pair.client_events.clear();
+    let writable = |pair: &Pair| {
+        let told = pair.client_events.iter().filter_map(|event| match event {
+            Event::Writable(stream) => Some(*stream),
+            _ => None,
+        });
+        told.collect::<Vec<_>>()
+    };
+    // The acknowledgements come one by one, 20 ms later, and only those after which no more than 2 kB are left say so.
+    pair.run_for(ms(19));
+    assert_eq!(writable(&pair), []);
+    pair.run_for(ms(100));
+    assert_eq!(writable(&pair), [streams[0], streams[2]], "once each, and none for what was reset");
+    assert_eq!(pair.client().write(now, streams[0], Data::Virtual(20_000)), Ok(10_000));
+}

@@ -20,12 +20,16 @@ fn bounds(name: &str) -> Option<(u64, u64)> {
         | "initial_max_stream_data_bidi_remote"
         | "initial_max_stream_data_uni" => (2_000, 100_000),
         "send_buffer" => (2_000, 100_000),
+        "send_queue" => (3_000, 200_000),
+        "send_queue_low" => (0, 200_000),
         // Numbers.
         "initial_max_streams_bidi" | "initial_max_streams_uni" => (1, 20),
         "max_udp_payload" => (1200, 9000),
         "initial_window" => (1, 100),
         "pacing_burst" | "pacing_quantum" => (1, 40),
-        "ack_ratio" => (1, 20),
+        "ack_ratio" | "peer_ack_ratio" => (1, 20),
+        "min_ack_delay" | "peer_max_ack_delay" => (0, 100_000),
+        "peer_reordering_threshold" => (0, 10),
         "key_update_after" => (1, 500),
         _ => return None,
     })

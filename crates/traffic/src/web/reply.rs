@@ -53,9 +53,16 @@ impl Reply {
                     return if transport.finish(stream).is_ok() { Pumped::Done } else { Pumped::Over };
                 }
                 Some(Body::Virtual(length)) => {
-                    // Virtual bytes take no room: all of them are taken.
-                    if length > 0 && transport.write(stream, Data::Virtual(length)).is_err() {
-                        return Pumped::Over;
+                    let taken =
+                        if length == 0 { Ok(0) } else { transport.write(stream, Data::Virtual(length)) };
+                    match taken {
+                        Ok(taken) if taken == length => {}
+                        Ok(taken) => self.body = Some(Body::Virtual(length - taken)),
+                        Err(StreamError::Blocked) => {
+                            self.body = Some(Body::Virtual(length));
+                            return Pumped::Blocked;
+                        }
+                        Err(_) => return Pumped::Over,
                     }
                 }
                 Some(Body::Bytes(bytes)) => (self.chunk, self.at) = (bytes, 0),
