@@ -50,19 +50,25 @@ def start(folder: Path, role: str, *arguments: str) -> "subprocess.Popen[str]":
         )
 
 
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
-    """The address of a scheduler on the loopback interface."""
-    folder = tmp_path / "cluster"
-    folder.mkdir()
+def start_scheduler(folder: Path) -> "tuple[str, subprocess.Popen[str]]":
+    """A scheduler on the loopback interface: its address and its process."""
     arguments = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", "scheduler.json"]
     process = start(folder, "scheduler", *arguments)
     file = folder / "scheduler.json"
+    while not file.exists() or not file.read_text():
+        assert process.poll() is None, (folder / "scheduler-0.log").read_text()
+        time.sleep(0.02)
+    return json.loads(file.read_text())["address"], process
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[str]:
+    """The address of a scheduler."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    address, process = start_scheduler(folder)
     try:
-        while not file.exists() or not file.read_text():
-            assert process.poll() is None, (folder / "scheduler-0.log").read_text()
-            time.sleep(0.02)
-        yield json.loads(file.read_text())["address"]
+        yield address
     finally:
         process.kill()
         process.wait()
@@ -110,6 +116,31 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, 
         for process in workers:
             process.kill()
             process.wait()
+
+
+def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    address, process = start_scheduler(folder)
+    mine = worker(address, sweeps.folder)
+    try:
+        there = sweeps.folder / "there"
+        # Runs enough that it does not end before.
+        many = ["--set", "sweep.repetitions=2000"]
+        sweep = sweeps.start("sweep", "sweep.toml", "--engine", "dask", "--scheduler", address, "--out", "there", *many)
+        while sweep.poll() is None and not kept(there):
+            time.sleep(0.001)
+        process.kill()
+        _, errors = sweep.communicate(timeout=120)
+        assert sweep.returncode == 2
+        (line,) = errors.splitlines()
+        assert line.startswith("quiclab: the cluster: ")
+        told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
+        assert told["reused"] > 0
+    finally:
+        for one in (process, mine):
+            one.kill()
+            one.wait()
 
 
 def test_a_cluster_on_this_machine_needs_no_scheduler(sweeps: Command) -> None:

@@ -5,9 +5,10 @@ the same quiclab, and no common file system. A run whose worker dies is given to
 """
 
 import hashlib
+import logging
 import queue
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ def run(
         made = _Work(client, session, sweep.series)
         try:
             made.run(report)
+        except OSError as error:
+            raise Error(f"the cluster: {_one_line(error)}") from error
         finally:
             made.cancel()
     report(*session.counts)
@@ -77,9 +80,10 @@ class _Work:
 
     def cancel(self) -> None:
         """Takes back what no worker has begun."""
-        if self.open:
+        # A scheduler that is gone has nothing to take back.
+        with suppress(OSError):
             self.client.cancel(list(self.open.values()))
-            self.open.clear()
+        self.open.clear()
 
     def _look(self) -> None:
         """Workers come and go: what is handed out at once is as much as they can do soon, so that memory is bounded."""
@@ -137,22 +141,32 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
         from distributed.comm import resolve_address
     except ImportError as error:
         raise Error("the engine dask needs Dask distributed: pip install 'quiclab[cluster]'") from error
-    if scheduler is not None:
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        if scheduler is None:
+            options: Mapping[str, Any] = {"dashboard_address": None, "memory_limit": 0, "processes": True}
+            cluster = stack.enter_context(LocalCluster(n_workers=jobs, threads_per_worker=1, **options))
+            yield stack.enter_context(Client(cluster, set_as_default=False))
+            return
         try:
             # A client whose address is none would wait for itself when it is taken down.
             resolve_address(scheduler)
             client = Client(scheduler, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise Error(f"{scheduler}: no Dask scheduler answers: {_one_line(error)}") from error
-        with client:
-            yield client
-        return
-    options: Mapping[str, Any] = {"dashboard_address": None, "memory_limit": 0, "processes": True}
-    with (
-        LocalCluster(n_workers=jobs, threads_per_worker=1, **options) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+        yield stack.enter_context(client)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What goes wrong is told once, by us, and not in the traceback of each of Dask's threads as well."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _one_line(error: BaseException) -> str:
