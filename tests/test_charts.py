@@ -135,6 +135,13 @@ def test_words_and_truth_values_have_places_on_an_axis() -> None:
     assert [text.get_text() for text in axes.get_xticklabels()] == ["True"]
 
 
+def test_the_legend_has_what_the_first_panel_lacks() -> None:
+    table = pa.table({"x": [1, 1, 2, 2], "v": [1.0, 2.0, 3.0, 4.0], "who": ["b", "a", "a", "c"], "f": [1, 2, 2, 2]})
+    figure = plots.chart(table, "bar", plots.Choice(x="x", y="v", group="who", facet="f"))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["b", "a", "c"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["f: 1", "f: 2"]
+
+
 def test_series_over_time(sweep: quiclab.Sweep) -> None:
     """A value holds until the next, so that at each time the mean is that of what the runs had then."""
     where = {"link.cell.delay": 10, "ack_ratio": 1, "repetition": 2}

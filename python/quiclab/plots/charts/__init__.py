@@ -71,15 +71,20 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
             cell.set_xlabel(choice.x_label or found.x_label)
             # Of shared axes only the last row has labels, and above an empty cell there would be none.
             cell.tick_params(labelbottom=True)
-    _legend(figure, axes.flat[0], found)
+    _legend(figure, found)
     heading = choice.title if choice.title is not None else title
     if heading:
         figure.suptitle(heading, fontweight="bold", fontsize=9)
     return figure
 
 
-def _legend(figure: "Figure", first: "Axes", found: Panels) -> None:
-    handles, labels = first.get_legend_handles_labels()
+def _legend(figure: "Figure", found: Panels) -> None:
+    """One for all panels; a panel may lack some of the groups."""
+    handles = {
+        label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    labels = [label for label in found.labels if label in handles]
     if found.legend and len(labels) > 1:
         columns = min(len(labels), 4 if len(found.panels) == 1 else 7)
-        figure.legend(handles, labels, title=found.legend, loc="outside lower center", ncols=columns)
+        shown = [handles[label] for label in labels]
+        figure.legend(shown, labels, title=found.legend, loc="outside lower center", ncols=columns)

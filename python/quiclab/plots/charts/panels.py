@@ -94,13 +94,18 @@ class Panels:
     x: Axis
     y: Axis | None
     """Of a heat map."""
-    layers: int
-    """The number of colours."""
+    labels: Sequence[str]
+    """What each colour is, in their order."""
     x_label: str
     y_label: str
     value_label: str
     legend: str | None
     """What the colours are."""
+
+    @property
+    def layers(self) -> int:
+        """The number of colours."""
+        return len(self.labels)
 
 
 def point(values: Series, choice: Choice) -> Point | None:
@@ -146,7 +151,7 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
         panels=made,
         x=x,
         y=y,
-        layers=len(groups),
+        labels=[value_text(group) for group in groups],
         x_label=label(names["x"], known),
         y_label="part of the runs" if kind == "ecdf" else label(names["y"], known),
         value_label=label(names["value"], known) if "value" in names else "",
