@@ -168,6 +168,22 @@ def test_a_short_sweep_prints_its_table_and_no_progress(sweeps: Command) -> None
     assert "folder   sweeps/bulk" in result.stdout
 
 
+def test_columns_of_the_printed_table_can_be_named(sweeps: Command) -> None:
+    arguments = ("sweep", "sweep.toml", "--set", "sweep.repetitions=3", "--show", "packets_lost", "--show", "seed")
+    result = sweeps(*arguments, "--interval", "bootstrap")
+    assert result.returncode == 0, result.stderr
+    assert "packets_lost" in result.stdout and "seed" in result.stdout and "goodput" not in result.stdout
+    told = json.loads(sweeps(*arguments, "--json").stdout)
+    assert [row["column"] for row in told["means"][:2]] == ["connection.download.packets_lost", "seed"]
+    for wrong, message in (
+        (["--show", "packet_lost"], "no column 'packet_lost'"),
+        (["--interval", "x"], "no interval"),
+    ):
+        result = sweeps("sweep", "sweep.toml", *wrong)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert message in result.stderr
+
+
 def test_two_at_once_in_one_folder_do_not_meet(sweeps: Command, whole: Path) -> None:
     both = [sweeps.start("sweep", "sweep.toml", "--out", "out", "--jobs", "1") for _ in range(2)]
     assert [process.communicate(timeout=60) and process.returncode for process in both] == [0, 0]

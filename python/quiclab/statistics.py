@@ -193,6 +193,8 @@ def _grouped(
             values = values[values == values]
             rows.append({**dict(zip(by, key, strict=True)), "column": name, **row(values)})
     types = {name: table.schema.field(name).type for name in by}
+    if not rows:
+        return pa.table({name: pa.array([], _plain(kind)) for name, kind in types.items()})
     result = pa.Table.from_pylist(rows)
     for name, kind in types.items():
         result = result.set_column(result.schema.get_field_index(name), name, result.column(name).cast(_plain(kind)))

@@ -9,6 +9,7 @@ import typer
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 
 if TYPE_CHECKING:
+    from quiclab.statistics import Interval
     from quiclab.sweeps import Engine, Sweep
 
 _ROWS = 40
@@ -16,7 +17,9 @@ _ROWS = 40
 _FAILURES = 10
 """Failed runs that are printed."""
 _METRICS = ("goodput_mbps", "completion_s", "rtt_mean_ms")
-"""The ends of the columns whose means are printed."""
+"""The ends of the columns whose means are printed if none are named."""
+_MOST = 6
+"""More columns do not go on a line: then they are named."""
 
 
 def sweep(
@@ -36,6 +39,16 @@ def sweep(
         Path | None,
         typer.Option(metavar="DIR", help="The sweep's folder; what it has is not run again. Default: sweeps/NAME."),
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Print means of this column of runs.parquet, named by the end of its name: packets_lost. May be given "
+            "more than once. Default: goodput, completion time, mean RTT.",
+            show_default=False,
+        ),
+    ] = None,
+    interval: Annotated[str, typer.Option(help="Of the means, 95 %: student or bootstrap.")] = "student",
     as_json: Json = False,
 ) -> None:
     """Make all runs of a scenario's [sweep] table, on all cores: runs.parquet, series.parquet, means with intervals.
@@ -43,8 +56,10 @@ def sweep(
     Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
     code is 1 if a run failed: the others are in the tables all the same.
     """
+    from quiclab.statistics import check
     from quiclab.sweeps import sweep as run_sweep
 
+    check(interval, 0.95)
     try:
         result = run_sweep(
             file,
@@ -58,12 +73,13 @@ def sweep(
     except KeyboardInterrupt:
         typer.echo("what was finished is kept: the same command goes on", err=True)
         raise
+    columns = _columns(result, show)
+    means = result.means(*columns, interval=cast("Interval", interval)).to_pylist()
     if as_json:
-        means = result.means(*_columns(result)).to_pylist()
         told = {"folder": str(result.path), "reused": result.reused, **result.info, "means": means}
         typer.echo(json.dumps(told, indent=2))
     else:
-        _print(result)
+        _print(result, columns, means)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
         typer.echo(f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}", err=True)
@@ -73,35 +89,44 @@ def sweep(
         raise typer.Exit(1)
 
 
-def _columns(result: "Sweep") -> list[str]:
-    return [
-        name
-        for name in result.runs.column_names
-        if name.startswith("connection.") and name.endswith(tuple(f".{metric}" for metric in _METRICS))
-    ]
+def _columns(result: "Sweep", show: list[str] | None) -> list[str]:
+    from quiclab.statistics import resolve
+
+    known = result.runs.column_names
+    if show:
+        return [resolve(name, known) for name in show]
+    ends = tuple(f".{metric}" for metric in _METRICS)
+    return [name for name in known if name.startswith("connection.") and name.endswith(ends)]
 
 
-def _print(result: "Sweep") -> None:
+def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from quiclab.plots.charts.labels import short
 
     info = result.info
-    rows = result.means(*_columns(result)).to_pylist()
+    shown = columns[:_MOST]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows:
+    for row in means:
         groups.setdefault(tuple(row[name] for name in result.parameters), []).append(row)
     table = Table(title=f"{info['scenario']}, {info['runs']} runs", title_justify="left")
     for name in result.parameters:
         table.add_column(short(name, result.parameters), overflow="fold")
-    for name in _columns(result):
+    for name in shown:
         table.add_column(short(name, result.runs.column_names), justify="right", overflow="fold")
     for key, cells in list(groups.items())[:_ROWS]:
-        table.add_row(*(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells))
+        table.add_row(
+            *(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(_cell, cells[:_MOST])
+        )
+    more = []
     if len(groups) > _ROWS:
-        table.caption = f"{len(groups) - _ROWS} more combinations in runs.parquet"
-    Console(highlight=False).print(table)
+        more.append(f"{len(groups) - _ROWS} more combinations in runs.parquet")
+    if len(columns) > _MOST:
+        more.append(f"{len(columns) - _MOST} more columns: --show names others")
+    table.caption = "; ".join(more) or None
+    if groups:
+        Console(highlight=False).print(table)
     typer.echo(f"runs     {info['runs']}, {result.reused} of them were there, {info['failed']} failed")
     typer.echo(f"folder   {result.path}")
 
