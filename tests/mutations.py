@@ -192,13 +192,13 @@ def _show(mutation: Mutation, workspace: Path) -> Shown:
 
 def table(shown: Sequence[Shown]) -> str:
     """What was shown, as Markdown."""
-    lines = ["| broken on purpose | scripts that fail | first difference |", "|---|---|---|"]
+    lines = ["| broken on purpose | scripts that fail | first difference in the first of them |", "|---|---|---|"]
     for one in shown:
         named = ", ".join(f"`{script}`" for script in one.mutation.scripts)
         others = len(one.failed) - len(one.mutation.scripts)
         first = one.mutation.scripts[0]
         line, _, reason = one.failed.get(first, "").partition(": ")
-        where = f"line {line} of `{first}`: {reason}" if reason else one.failed.get(first, "none")
+        where = f"line {line}: {reason}" if reason else one.failed.get(first, "none")
         more = f" and {others} more" if others > 0 else ""
         lines.append(f"| {one.mutation.breakage} | {named}{more} | {where.replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
