@@ -19,13 +19,13 @@ SWEEP = (
     SCENARIO
     + """
 [sweep]
-repetitions = 10
+repetitions = 50
 series = ["queue"]
 transport.ack_ratio = [1, 4, 10]
 link.cell.delay = ["10 ms", "20 ms"]
 """
 )
-"""60 runs."""
+RUNS = 300
 
 TABLES = ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml")
 
@@ -104,13 +104,13 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, 
         assert kept(there) < kept(here.path), "it was killed in the middle"
         printed, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
-        assert "runs     60, 0 of them were there, 0 failed" in printed
+        assert f"runs     {RUNS}, 0 of them were there, 0 failed" in printed
         assert workers[1].poll() is None
         same_tables(there, here.path)
         # What is there is not sent out again, and what the cluster made is taken up here.
         told = sweeps("sweep", "sweep.toml", "--engine", "dask", "--scheduler", scheduler, "--out", "there", "--json")
-        assert json.loads(told.stdout)["reused"] == 60
-        assert json.loads(sweeps("sweep", "sweep.toml", "--out", "there", "--json").stdout)["reused"] == 60
+        assert json.loads(told.stdout)["reused"] == RUNS
+        assert json.loads(sweeps("sweep", "sweep.toml", "--out", "there", "--json").stdout)["reused"] == RUNS
         same_tables(there, here.path)
     finally:
         for process in workers:
@@ -133,8 +133,9 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
         process.kill()
         _, errors = sweep.communicate(timeout=120)
         assert sweep.returncode == 2
-        (line,) = errors.splitlines()
-        assert line.startswith("quiclab: the cluster: ")
+        # Before it there may be lines of the progress.
+        assert errors.splitlines()[-1].startswith("quiclab: the cluster: ")
+        assert "Traceback" not in errors
         told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
         assert told["reused"] > 0
     finally:
@@ -172,7 +173,7 @@ def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:
     assert process.returncode == 130, errors
     assert "what was finished is kept: the same command goes on" in errors
     told = json.loads(sweeps("sweep", "sweep.toml", "--jobs", "1", "--out", "there", "--json").stdout)
-    assert 0 < told["reused"] < 60
+    assert 0 < told["reused"] < RUNS
     same_tables(there, whole.path)
 
 

@@ -105,6 +105,13 @@ def test_columns_by_the_end_of_their_names() -> None:
         statistics.means(table, ["rtt"], [])
 
 
+def test_large_whole_numbers_and_truth_values_are_numbers() -> None:
+    table = pa.table({"seed": [2**62 + 1, 2**62 + 3], "clean": [True, False], "text": ["1", "2"]})
+    assert statistics.means(table, ["seed", "clean"], []).column("mean").to_pylist() == [2.0**62, 0.5]
+    with pytest.raises(quiclab.Error, match="'text' has no numbers"):
+        statistics.means(table, ["text"], [])
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     table = pa.table({"a": ["x"], "v": [1.0]})
     for confidence in (0.0, 1.0, 95.0):

@@ -17,13 +17,14 @@ SWEEP = (
     SCENARIO
     + """
 [sweep]
-repetitions = 20
+repetitions = 150
 series = ["queue"]
 transport.ack_ratio = [1, 4, 10]
 link.cell.delay = ["10 ms", "20 ms"]
 """
 )
-"""120 runs of a few milliseconds."""
+"""Runs of a millisecond or two, and so many of them that none of the interruptions below comes too late."""
+RUNS = 900
 
 TABLES = ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml")
 
@@ -93,9 +94,9 @@ def test_ten_interruptions_at_random_moments_leave_no_trace(
     assert not (folder / "sweep.json").exists()
     before = kept(folder)
     result = sweeps("sweep", "sweep.toml", "--out", "out", "--json")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0, result.stderr
     # It ran only what was missing: what the folder had is there still, and half of the runs at most were added.
-    assert 0 < json.loads(result.stdout)["reused"] < 120
+    assert 0 < json.loads(result.stdout)["reused"] < RUNS
     assert kept(folder) > before
     same_tables(folder, whole)
 
@@ -111,7 +112,7 @@ def test_a_kill_while_tables_are_written_leaves_none_of_them_half(sweeps: Comman
     (folder / f".series.parquet.partial-{gone.pid}").write_bytes(b"PAR1 half")
     (folder / f".runs.parquet.partial-{os.getpid()}").write_bytes(b"of somebody who lives")
     result = sweeps("sweep", "sweep.toml", "--out", "out", "--json")
-    assert json.loads(result.stdout)["reused"] == 120
+    assert json.loads(result.stdout)["reused"] == RUNS
     same_tables(folder, whole)
     assert sorted(file.name for file in folder.glob(".*")) == [f".runs.parquet.partial-{os.getpid()}"]
 
@@ -128,7 +129,7 @@ def test_an_extended_sweep_runs_what_is_new(sweeps: Command, whole: Path) -> Non
         told = json.loads(sweeps("sweep", "sweep.toml", "--out", "out", "--json", *arguments).stdout)
         assert (told["reused"], told["runs"]) == (there, runs), changes
     told = json.loads(sweeps("sweep", "sweep.toml", "--out", "out", "--json").stdout)
-    assert (told["reused"], told["runs"]) == (120, 120)
+    assert (told["reused"], told["runs"]) == (120, RUNS)
     same_tables(sweeps.folder / "out", whole)
 
 
@@ -161,9 +162,9 @@ def test_failed_runs_are_told_and_the_others_are_there(sweeps: Command) -> None:
     assert "too late" in alone.stderr
 
 
-def test_a_short_sweep_prints_its_table_and_no_progress(sweeps: Command) -> None:
+def test_a_sweep_prints_its_table_and_where_it_is(sweeps: Command) -> None:
     result = sweeps("sweep", "sweep.toml", "--set", "sweep.repetitions=1")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0, result.stderr
     assert "runs     6, 0 of them were there, 0 failed" in result.stdout
     assert "folder   sweeps/bulk" in result.stdout
 

@@ -160,13 +160,16 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """What goes wrong is told once, by us, and not in the traceback of each of Dask's threads as well."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
+    # Dask gives several of its loggers levels of their own.
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _one_line(error: BaseException) -> str:

@@ -211,11 +211,11 @@ def _numbers(table: "pa.Table", name: str) -> "np.ndarray[Any, Any]":
     """A column as doubles; null is NaN."""
     import pyarrow as pa
 
-    try:
-        # to_numpy without copying is for columns without nulls; these have some.
-        return table.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-    except pa.ArrowException as error:
-        raise Error(f"column {name!r} has no numbers") from error
+    column = table.column(name)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
+        raise Error(f"column {name!r} has no numbers")
+    # A seed has more digits than a double; to_numpy without copying is for columns without nulls, and these have some.
+    return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def resolve(name: str, names: Iterable[str]) -> str:
