@@ -12,6 +12,8 @@ use units::{Duration, Time};
 /// How many ranges of received packet numbers are remembered. Numbers below the oldest range count as received
 /// (RFC 9000 section 13.2.3).
 const MAX_RANGES: usize = 256;
+/// With more ranges the peer is asked to acknowledge ACK frames.
+const MANY_RANGES: usize = 10;
 
 /// The three packet-number spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,6 +60,8 @@ pub(crate) struct ReceivedPackets {
     bundles: bool,
     /// Whether such a packet came since the last ACK frame.
     has_news: bool,
+    /// When the peer was last asked to acknowledge an ACK frame.
+    asked_at: Option<Time>,
     /// Whether the packet that is being read is to be acknowledged at once.
     hurried: bool,
     /// The largest number that an ACK frame has told.
@@ -193,6 +197,17 @@ impl ReceivedPackets {
         self.ack_at = None;
         self.has_news = false;
         self.largest_reported = self.ranges.max();
+    }
+    /// Whether the peer should be asked to acknowledge the ACK frame that leaves now, no more than once in a round trip: as
+    /// long as it does not, all that is missing is told again and again. That is asked once for each such frame.
+    #[inline]
+    pub(crate) fn asks_to_be_heard(&mut self, now: Time, rtt: Duration) -> bool {
+        // RFC 9000 section 13.2.4. With few ranges there is little to win.
+        if self.ranges.len() <= MANY_RANGES || self.asked_at.is_some_and(|asked| now < asked + rtt) {
+            return false;
+        }
+        self.asked_at = Some(now);
+        true
     }
     /// The peer has our ACK frame up to `largest`: it need not hear of these again (RFC 9000 section 13.2.4).
     #[inline]

@@ -381,6 +381,7 @@ impl Connection {
     #[inline]
     fn fill(&mut self, now: Time, kind: SpaceKind, wants: Wants, payload: &mut Payload<'_>) {
         let exponent = self.config.ack_delay_exponent;
+        let (rtt, admitted) = (self.recovery.rtt.smoothed(), self.recovery.admits(payload.room() as u64));
         let space = match kind {
             SpaceKind::Data => &mut self.data,
             early => match self.early_spaces[early as usize].as_deref_mut() {
@@ -393,6 +394,9 @@ impl Connection {
             fill_ack(now, space, exponent, payload);
         }
         if wants != Wants::Flight {
+            if kind == SpaceKind::Data && admitted && space.received.asks_to_be_heard(now, rtt) {
+                payload.passing_frame(&Frame::Ping, true);
+            }
             return;
         }
         space.crypto.fill(payload);

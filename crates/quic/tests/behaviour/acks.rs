@@ -144,3 +144,28 @@ fn packets_of_the_handshake_are_acknowledged_at_once() {
     let answers: Vec<_> = pair.sent_from(0, true).into_iter().filter(|packet| packet.at == at(20)).collect();
     assert!(answers.iter().take(2).all(|packet| packet.has("ACK")), "{answers:?}");
 }
+
+/// RFC 9000 section 13.2.4: a receiver that sends nothing but ACK frames asks for an acknowledgement of them now and then, so
+/// that they do not tell of every loss for ever.
+#[test]
+fn acknowledgements_do_not_grow_with_the_losses() {
+    for every in [0, 20] {
+        let mut pair = Pair::established();
+        pair.link =
+            losing(10, move |to_server, number| to_server && every > 0 && number % every == every - 1);
+        let mark = pair.mark();
+        pair.upload(3_000_000);
+        pair.run_for(ms(20_000));
+        assert_eq!(pair.server().stats().streams.received_bytes, 3_000_000);
+        let packets = pair.sent_from(mark, false);
+        let most = packets.iter().filter_map(|packet| packet.acks()).map(|ranges| ranges.len()).max();
+        let pings: Vec<_> =
+            packets.iter().filter(|packet| packet.has("PING")).map(|packet| packet.at).collect();
+        if every == 0 {
+            assert!(pings.is_empty() && most == Some(1), "{most:?}");
+        } else {
+            assert!((10..30).contains(&most.unwrap()), "{most:?}");
+            assert!(pings.len() > 5 && pings.windows(2).all(|two| two[1] >= two[0] + ms(20)), "{pings:?}");
+        }
+    }
+}
