@@ -1,5 +1,6 @@
-//! What a run takes of memory: the same however long it lasts, unless tables are kept.
+//! What a run takes of memory: the same however long it lasts, unless tables are kept; and a sweep however many runs it has.
 
+use lab::sweep::{self, Sweep};
 use lab::{Options, Prepared, Scenario, run_prepared};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
@@ -83,8 +84,45 @@ server = "server"
 application = { type = "bulk", direction = "upload" }
 "#;
 
+/// The most bytes at a time while a sweep of so many runs is made and its tables are read in pieces; and the bytes of
+/// the series that went by.
+fn cost_of_sweep(repetitions: u64) -> (u64, u64) {
+    let text = format!(
+        "duration = '2 s'\n{ENDLESS}\n[sweep]\nrepetitions = {repetitions}\nseries = ['connection', 'queue']\n"
+    );
+    let sweep = Sweep::parse(&text, Path::new("memory.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("memory-{repetitions}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    let live = LIVE.load(Relaxed);
+    MOST.store(live, Relaxed);
+    let mut finished = sweep::run(&sweep, &folder, 2, &mut |_| ControlFlow::Continue(())).unwrap();
+    let (mut number, mut points) = (0, 0);
+    while number < sweep.runs() {
+        finished.runs(number, 1).unwrap();
+        let (table, next) = finished.series(number, 1).unwrap();
+        points += table.rows() as u64;
+        number = next;
+    }
+    (MOST.load(Relaxed) - live, 16 * points)
+}
+
+fn a_sweep_does_not_grow_with_its_series() {
+    let (short, short_series) = cost_of_sweep(20);
+    let (long, long_series) = cost_of_sweep(100);
+    let told = format!("{short} bytes of {short_series} of series, {long} of {long_series}");
+    assert!(long_series > 4 * short_series, "{told}");
+    // What waits between the threads is now more and now less, at most the same sixteen runs; and where each run is.
+    assert!(long < short + short / 2, "{told}");
+    assert!(long < long_series / 3, "{told}");
+}
+
 /// One test, so that no other one allocates meanwhile.
 #[test]
+fn memory_is_bounded() {
+    a_run_without_tables_does_not_grow_with_its_length();
+    a_sweep_does_not_grow_with_its_series();
+}
+
 fn a_run_without_tables_does_not_grow_with_its_length() {
     for protection in ["null", "tls"] {
         let (short_calls, short_most, short_packets) = cost(ENDLESS, 10, protection);
