@@ -185,6 +185,17 @@ def test_columns_of_the_printed_table_can_be_named(sweeps: Command) -> None:
         assert message in result.stderr
 
 
+def test_check_describes_the_sweep_and_reads_its_values(sweeps: Command) -> None:
+    lines = [" ".join(line.split()) for line in sweeps("check", "sweep.toml").stdout.splitlines()]
+    assert "sweep transport.ack_ratio 3 values, 1 to 10" in lines
+    assert "sweep link.cell.delay 2 values, 10 ms to 20 ms" in lines
+    assert f"sweep {RUNS} runs, 150 of each combination, series of queue" in lines
+    (sweeps.folder / "sweep.toml").write_text(SWEEP.replace('"20 ms"', '"20 mm"'), encoding="utf-8")
+    result = sweeps("check", "sweep.toml")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "20 mm" in result.stderr
+
+
 def test_two_at_once_in_one_folder_do_not_meet(sweeps: Command, whole: Path) -> None:
     both = [sweeps.start("sweep", "sweep.toml", "--out", "out", "--jobs", "1") for _ in range(2)]
     assert [process.communicate(timeout=60) and process.returncode for process in both] == [0, 0]

@@ -1,18 +1,29 @@
 """`quiclab check FILE`: reads a scenario, says what is wrong with it, or what it is."""
 
 import json
+from typing import TYPE_CHECKING
 
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
 
+if TYPE_CHECKING:
+    from quiclab._quiclab import Sweep
+
 
 def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
-    """Check a scenario without running it, and print what it describes."""
+    """Check a scenario without running it, and print what it describes.
+
+    Of a file with a [sweep] table, without --set, every value of it is checked too.
+    """
+    from quiclab._quiclab import Sweep
     from quiclab.scenario import Scenario
 
     scenario = Scenario.from_file(file, set_ or ())
     described = scenario.describe()
+    if not set_:
+        # With changes it is a single run that is meant, as `quiclab run` makes it.
+        described += _sweep(Sweep.parse(scenario._text, scenario._origin, []))
     if as_json:
         typer.echo(json.dumps({"scenario": scenario.name, "valid": True, "description": described}, indent=2))
         return
@@ -22,3 +33,16 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
         typer.echo(f"{'' if subject == before else subject:<{width}}  {text}")
         before = subject
     typer.echo(f"{file}: a valid scenario")
+
+
+def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
+    """What is varied and how many runs that makes; nothing if nothing is."""
+    if not sweep.parameters and sweep.runs == 1:
+        return []
+    rows = [
+        (f"sweep {path}", f"{len(values)} values, {values[0]} to {values[-1]}" if len(values) > 1 else values[0])
+        for path, values, _ in sweep.parameters
+    ]
+    repeated = f", {sweep.repetitions} of each combination" if sweep.repetitions > 1 else ""
+    series = f", series of {', '.join(sweep.series)}" if sweep.series else ""
+    return [*rows, ("sweep", f"{sweep.runs} runs{repeated}{series}")]
