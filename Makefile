@@ -207,7 +207,7 @@ validation: build ## the same transfers simulated and in real time, to docs/vali
 interop-peers: $(PEERS_BUILT) ## the peers of the interoperability matrix, from their registries (needs Go)
 
 .PHONY: papers
-papers: build ## reproduce all papers, to docs/papers.md: half an hour of two cores
+papers: build ## reproduce all papers, to docs/papers.md: a quarter of an hour of two cores
 	rm -rf target/papers
 	$(BIN)/quiclab reproduce all --out target/papers
 	$(BIN)/python -m quiclab.reproduce.page target/papers docs

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ import pytest
 
 from quiclab import Error
 from quiclab.cli import main
-from quiclab.reproduce import figures, page
-from quiclab.reproduce.accept import Rule
+from quiclab.reproduce import failures, figures, page
+from quiclab.reproduce.accept import Row, Rule, shown
 from quiclab.reproduce.catalogue import catalogue
+from quiclab.reproduce.points import select, to_csv
+from quiclab.reproduce.runs import Runs
+from quiclab.reproduce.spread import interval
 
 DOCS = Path(__file__).parent.parent / "docs"
 POINTS = [{"loss": 0.1, "rate_mbps": 95.0, "theory_mbps": 100.0}, {"loss": 0.2, "rate_mbps": 50.0, "theory_mbps": 50.1}]
@@ -71,6 +75,42 @@ def test_a_rule_of_the_full_form_is_not_asked_in_the_quick_one() -> None:
 def test_a_rule_that_is_none_is_told(keys: dict[str, Any]) -> None:
     with pytest.raises(Error, match=r"a\.toml: accept"):
         rule(**keys)
+
+
+def test_runs_that_fail_do_not_hold() -> None:
+    told = failures({"main": Runs([], None, [], 3), "other": Runs([], None, ["run 2, seed 7: a reason"], 3)})
+    assert [row.ok for row in told] == [False] and "run 2, seed 7: a reason" in told[0].here
+    assert failures({"main": Runs([], None, [], 3)}) == []
+
+
+def test_of_many_rows_people_see_the_one_nearest_to_its_limit_and_those_that_do_not_hold() -> None:
+    rows = [
+        Row(str(number), "", "", "", ok=number != 7, used=1.2 if number == 7 else number / 20) for number in range(20)
+    ]
+    assert shown(rows[:12]) == rows[:12]
+    assert [row.case for row in shown(rows)] == ["19 of 20 cases; the nearest to its limit: 7"]
+    held = [Row(str(number), "", "", "", ok=True, used=number / 20) for number in range(20)]
+    assert [row.case for row in shown(held)] == ["20 of 20 cases; the nearest to its limit: 19"]
+
+
+def test_an_interval_is_students() -> None:
+    # t(0.975, 4) = 2.776; the standard deviation of 1, 2, 3, 4, 5 is sqrt(2.5).
+    mean, low, high = interval([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert mean == 3 and high - mean == pytest.approx(2.776 * 2.5**0.5 / 5**0.5, rel=1e-3)
+    assert mean - low == pytest.approx(high - mean) and interval([4.0]) == (4.0, 4.0, 4.0)
+
+
+def test_points_are_selected_and_written() -> None:
+    assert select(POINTS, {"loss": 0.1 + 1e-12}) == POINTS[:1]
+    assert select(POINTS, {"rate_mbps": [50, 60]}) == POINTS[1:]
+    assert to_csv(POINTS).splitlines() == ["loss,rate_mbps,theory_mbps", "0.1,95,100", "0.2,50,50.1"]
+
+
+def test_results_of_other_rules_are_no_results() -> None:
+    figure = figures()["inet-link-bandwidth"]
+    page.results(figure, DOCS)
+    with pytest.raises(Error, match="have changed since: run make papers"):
+        page.results(replace(figure, rules=()), DOCS)
 
 
 @pytest.mark.parametrize("name", figures())

@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["Figure", "Paper", "Points", "Reproduced", "Row", "Runs", "catalogue", "figures", "find", "reproduce"]
+__all__ = [
+    "Figure",
+    "Paper",
+    "Points",
+    "Reproduced",
+    "Row",
+    "Runs",
+    "catalogue",
+    "failures",
+    "figures",
+    "find",
+    "reproduce",
+]
 
 FIGURE = "figure.svg"
 POINTS = "points.csv"
@@ -100,7 +112,7 @@ def reproduce(
         sets = figure.quick.get(sweep, ()) if quick else ()
         sweeps[sweep] = make(scenario, sets, folder / sweep, jobs, report)
     points = figure.module.measure(sweeps)
-    judged = [_failures(sweeps), *(rule.rows(points, quick=quick) for rule in figure.rules)]
+    judged = [failures(sweeps), *(rule.rows(points, quick=quick) for rule in figure.rules)]
     rows = [row for some in judged for row in some]
     few = [row for some in judged for row in shown(some)]
     made = sum(runs.made for runs in sweeps.values())
@@ -109,11 +121,12 @@ def reproduce(
     return result
 
 
-def _failures(sweeps: Mapping[str, Runs]) -> list[Row]:
-    failures = [failure for runs in sweeps.values() for failure in runs.failures]
-    if not failures:
+def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
+    """A row that does not hold, if there are runs that failed."""
+    told = [failure for runs in sweeps.values() for failure in runs.failures]
+    if not told:
         return []
-    return [Row("runs that fail", "0", f"{len(failures)}, the first: {failures[0]}", "none", ok=False)]
+    return [Row("runs that fail", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False)]
 
 
 def _write(result: Reproduced) -> None:

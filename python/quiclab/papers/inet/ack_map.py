@@ -18,8 +18,8 @@ _CASE = (
     "link.bottleneck.delay_ms",
 )
 _MAPS = (
-    ("goodput_percent", "goodput against 1:1 in %", "OrRd_r", (-60, 0)),
-    ("return_percent", "bytes on the return path against 1:1 in %", "Greens_r", (-100, 0)),
+    ("goodput_percent", "goodput in %", "OrRd_r", (-60, 0)),
+    ("return_percent", "return bytes in %", "Greens_r", (-100, 0)),
 )
 
 
@@ -84,6 +84,7 @@ def draw(points: Points) -> "Figure":
         figure.colorbar(image, ax=list(row), label=title, fraction=0.02)
     for axes in panels[-1]:
         axes.set_xlabel("RTT in ms")
+    figure.suptitle("Against 1:1: goodput, and bytes on the return path")
     return figure
 
 
@@ -95,7 +96,7 @@ def _map(axes: "Axes", points: Points, value: str, colours: str, limits: tuple[f
         for x, number in enumerate(line):
             dark = number < limits[0] / 2
             axes.text(x, y, f"{number:.0f}", ha="center", va="center", fontsize=6, color="white" if dark else "black")
-    axes.set_xticks(range(len(rtts)), [f"{rtt:g}" for rtt in rtts])
+    axes.set_xticks(range(len(rtts)), [f"{rtt:g}" for rtt in rtts], fontsize=7)
     axes.set_yticks(range(len(ratios)), [str(ratio) for ratio in ratios])
     axes.grid(visible=False)
     return image

@@ -75,13 +75,15 @@ def draw(points: Points) -> "Figure":
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")
     bars_by_rtt(left, points, "way", _BARS)
     left.set_title(f"p = {points[0]['loss_percent']:g} %")
-    for mark, ((way,), series) in zip(_MARKS, groups(points, "way"), strict=False):
+    ways = list(groups(points, "way"))
+    for number, (mark, ((way,), series)) in enumerate(zip(_MARKS, ways, strict=False)):
         acks = sum(column(series, "data_packets_per_ack")) / len(series)
-        label = f"{way} ({acks:.1f} data packets per ack)"
         colour = _BARS.get(way, ("", style.GREEN if "FREQUENCY" in way else style.ORANGE))[1]
-        right.plot(
-            column(series, "rtt_ms"), column(series, "difference_percent"), mark, color=colour, label=label, ms=4
-        )
+        # Side by side, since many are equal.
+        places = [place + 0.8 * (number / len(ways) - 0.5) for place in range(len(series))]
+        label = f"{way} ({acks:.1f} data packets per ack)"
+        right.plot(places, column(series, "difference_percent"), mark, color=colour, label=label, markersize=4)
+    right.set_xticks(range(len(ways[0][1])), [f"{rtt:g}" for rtt in column(ways[0][1], "rtt_ms")])
     right.margins(x=0.05, y=0.1)
     right.set_xlabel("RTT in ms")
     right.set_ylabel("difference against 1:1 in %")

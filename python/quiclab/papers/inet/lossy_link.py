@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from quiclab.papers.inet.measures import mathis_mbps, over_rtt, throughput_mbps
-from quiclab.reproduce.points import Points, groups
+from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
 
 if TYPE_CHECKING:
@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
-    """One point for each loss rate and RTT: between the ends of the shorter and the longer transfer."""
+    """One point for each loss rate and RTT: between the ends of a shorter and a longer transfer."""
+    return _points(sweeps["main"], "cut") + _points(sweeps["overshoot"], "overshoot")
+
+
+def _points(runs: Runs, slow_start: str) -> Points:
     points: Points = []
     columns = ("link.bottleneck.forward.loss.every", "link.bottleneck.delay_ms", "transport.max_udp_payload")
-    for (every, delay_ms, packet), rows in groups(sweeps["main"].rows, *columns):
+    for (every, delay_ms, packet), rows in groups(runs.rows, *columns):
         lost = sorted(row["link.bottleneck.forward.drops.loss"] for row in rows)
         points.append(
             {
+                "slow_start": slow_start,
                 "loss_percent": 100 / every,
                 "rtt_ms": 2 * delay_ms,
                 "throughput_mbps": throughput_mbps(rows),
@@ -34,6 +39,12 @@ def draw(points: Points) -> "Figure":
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(5.2, 3.6), layout="constrained")
-    over_rtt(axes, points, series="loss_percent", simulated="throughput_mbps", label="p = {:g} %")
+    over_rtt(
+        axes,
+        select(points, {"slow_start": "cut"}),
+        series="loss_percent",
+        simulated="throughput_mbps",
+        label="p = {:g} %",
+    )
     axes.set_ylabel("throughput in Mbit/s")
     return figure

@@ -118,7 +118,7 @@ def draw(points: Points) -> "Figure":
     axes.set_ylim(0, None)
     axes.set_xlabel("time in s")
     axes.set_ylabel("throughput in Mbit/s")
-    axes.legend(loc="upper right")
+    axes.legend(loc="upper center")
     for colour, ((jitter_ms,), series) in zip(
         COLOURS, groups(select(points, {"what": "queue"}), "jitter_ms"), strict=False
     ):
@@ -127,5 +127,5 @@ def draw(points: Points) -> "Figure":
     right.margins(x=0.05)
     right.set_xlabel("queue in packets")
     right.set_ylabel("Jain's index of three senders")
-    right.legend()
+    right.legend(loc="lower right")
     return figure
