@@ -56,6 +56,11 @@ def test_a_row_says_case_paper_here_and_accept() -> None:
     }
 
 
+def test_a_distance_between_shares_is_told_in_points() -> None:
+    (row, _) = rule(within=1.5, unit="%").rows(POINTS, quick=False)
+    assert row.accept == "within 1.5 percentage points"
+
+
 def test_a_rule_about_no_point_does_not_hold() -> None:
     (row,) = rule(within="1 %", where={"loss": 0.5}).rows(POINTS, quick=False)
     assert not row.ok
@@ -160,6 +165,12 @@ def test_the_list_has_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "--list"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in figures())
+
+
+def test_every_scenario_belongs_to_a_figure() -> None:
+    used = {path for figure in figures().values() for path in figure.scenarios.values()}
+    folder = Path(page.__file__).parent.parent / "papers"
+    assert used == set(folder.glob("*/*.scenario.toml"))
 
 
 def test_the_page_is_what_the_catalogue_and_the_results_give() -> None:

@@ -8,6 +8,9 @@ from quiclab.reproduce.points import Point, Points, Value, select
 
 _FORMS = ("full", "quick")
 
+_POINTS = {"%": "percentage points"}
+"""A distance between two shares is none of them."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -100,7 +103,9 @@ class Rule:
             most = off * abs(judged) if share else off
             held &= _is_number(here) and abs(_number(here) - judged) <= most
             used = abs(_number(here) - judged) / most if _is_number(here) and most > 0 else 0.0
-            conditions.append(f"within {self.within}" + ("" if share else f" {self.unit}".rstrip()))
+            conditions.append(
+                f"within {self.within}" + ("" if share else f" {_POINTS.get(self.unit, self.unit)}".rstrip())
+            )
         for word, bound, sign in (("at least", self.at_least, 1), ("at most", self.at_most, -1)):
             if bound is not None:
                 value = _number(point[bound] if isinstance(bound, str) else bound)
