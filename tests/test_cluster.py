@@ -8,9 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from distributed import KilledWorker
 
 import quiclab
 from conftest import SCENARIO, Command
@@ -19,13 +23,13 @@ SWEEP = (
     SCENARIO
     + """
 [sweep]
-repetitions = 50
+repetitions = 300
 series = ["queue"]
 transport.ack_ratio = [1, 4, 10]
 link.cell.delay = ["10 ms", "20 ms"]
 """
 )
-RUNS = 300
+RUNS = 1800
 
 TABLES = ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml")
 
@@ -126,7 +130,7 @@ def test_a_scheduler_that_goes_away_ends_the_sweep_and_what_came_is_kept(sweeps:
     try:
         there = sweeps.folder / "there"
         # Runs enough that it does not end before.
-        many = ["--set", "sweep.repetitions=2000"]
+        many = ["--set", "sweep.repetitions=20000"]
         sweep = sweeps.start("sweep", "sweep.toml", "--engine", "dask", "--scheduler", address, "--out", "there", *many)
         while sweep.poll() is None and not kept(there):
             time.sleep(0.001)
@@ -159,6 +163,53 @@ def test_a_cluster_on_this_machine_needs_no_scheduler(sweeps: Command) -> None:
         assert len(re.findall(r"^run \d failed: .*too late", result.stderr, re.MULTILINE)) == 2
     for name in ("runs.parquet", "sweep.json"):
         assert (folder / "here" / name).read_bytes() == (folder / "there" / name).read_bytes(), name
+
+
+class Deadly:
+    """A cluster that makes what it is sent at once; a run of which workers die takes all of its task with it."""
+
+    def __init__(self, deadly: str) -> None:
+        self.deadly = deadly
+        self.sizes: list[int] = []
+
+    def nthreads(self) -> dict[str, int]:
+        """One worker with one thread."""
+        return {"one": 1}
+
+    def cancel(self, futures: list[Any]) -> None:
+        """At the end nothing is open."""
+        assert futures == []
+
+    def submit(self, function: Any, *arguments: Any, **_: Any) -> "Future[Any]":
+        """Makes it, or gives up as a scheduler does."""
+        future: Future[Any] = Future()
+        orders = arguments[2]
+        self.sizes.append(len(orders))
+        if any(self.deadly in scenario for scenario, _ in orders):
+            future.set_exception(KilledWorker("task", None, 3))
+        else:
+            future.set_result(function(*arguments))
+        return future
+
+
+def test_a_run_that_kills_its_workers_fails_alone(sweeps: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = sweeps.folder / "sweep.toml"
+    here = quiclab.sweep(file, {"sweep.repetitions": 50}, out=sweeps.folder / "here")
+    victim = here.runs.to_pylist()[100]
+    client = Deadly(f"seed = {victim['seed']}\n")
+
+    @contextmanager
+    def cluster_of(*_: Any) -> Iterator[Deadly]:
+        yield client
+
+    monkeypatch.setattr("quiclab.cluster._client", cluster_of)
+    there = quiclab.sweep(file, {"sweep.repetitions": 50}, engine="dask", out=sweeps.folder / "there")
+    (failure,) = there.failures
+    assert (failure["run"], failure["seed"]) == (101, victim["seed"])
+    assert failure["error"] == "4 workers died while they made this run"
+    assert sum(client.sizes) > 300 and max(client.sizes) > 1, "short runs go together, until one kills"
+    alike = [row for row in here.runs.to_pylist() if row["run"] != 101]
+    assert [row for row in there.runs.to_pylist() if row["run"] != 101] == alike
 
 
 def test_an_interrupted_cluster_goes_on(sweeps: Command) -> None:

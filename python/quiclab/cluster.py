@@ -7,6 +7,7 @@ the same quiclab, and no common file system. A run whose worker dies is given to
 import hashlib
 import logging
 import queue
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _AHEAD = 3
-"""Runs for each thread of the workers that are handed out at once: one that goes on, and two that wait."""
+"""Tasks for each thread of the workers that are handed out at once: one that goes on, and two that wait."""
 _LEAST_AHEAD = 8
+
+_SECONDS_OF_A_TASK = 0.25
+_BYTES_OF_A_TASK = 16 << 20
+_MOST_RUNS = 64
+"""Short runs go together: a task by itself costs some milliseconds. What came back tells how many."""
 
 _SECONDS_TO_CONNECT = 20
 _SECONDS_BETWEEN_LOOKS = 1.0
-"""How long nothing may come back before it is looked whether there are more workers now."""
+"""How often it is looked whether there are more workers now."""
 
 Report = Callable[[int, int, int, int], object]
 
@@ -49,6 +55,10 @@ def run(
     return session.finish()
 
 
+Order = tuple[int, str, dict[Path, str]]
+"""The number of a run, its resolved scenario, the files in it by path."""
+
+
 class _Work:
     """What is handed out, and what comes back."""
 
@@ -56,77 +66,108 @@ class _Work:
         self.client = client
         self.session = session
         self.series = series
-        self.open: dict[int, Future[Any]] = {}
+        self.open: dict[int, tuple[list[Order], Future[Any]]] = {}
+        """Tasks by number: the runs of each."""
+        self.tasks = 0
         self.back: queue.SimpleQueue[int] = queue.SimpleQueue()
         self.files: dict[str, Future[Any]] = {}
+        self.together = 1
+        """Runs of the next task."""
         self.most = 0
+        self.next_look = 0.0
         self.more = True
 
     def run(self, report: Report) -> None:
         """Hands out and takes back until all is there."""
-        self._look()
         while self.more or self.open:
+            self._look()
             while self.more and len(self.open) < self.most:
                 self._hand_out()
             report(*self.session.counts)
             if not self.open:
                 continue
-            try:
-                number = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
-            except queue.Empty:
-                self._look()
-                continue
-            self._take(number, self.open.pop(number))
+            with suppress(queue.Empty):
+                task = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
+                self._take(*self.open.pop(task))
 
     def cancel(self) -> None:
         """Takes back what no worker has begun."""
         # A scheduler that is gone has nothing to take back.
         with suppress(OSError):
-            self.client.cancel(list(self.open.values()))
+            self.client.cancel([future for _, future in self.open.values()])
         self.open.clear()
 
     def _look(self) -> None:
         """Workers come and go: what is handed out at once is as much as they can do soon, so that memory is bounded."""
-        self.most = max(_LEAST_AHEAD, _AHEAD * sum(self.client.nthreads().values()))
+        if (now := time.monotonic()) >= self.next_look:
+            self.next_look = now + _SECONDS_BETWEEN_LOOKS
+            self.most = max(_LEAST_AHEAD, _AHEAD * sum(self.client.nthreads().values()))
 
     def _hand_out(self) -> None:
-        order = self.session.order()
-        if order is None:
-            self.more = False
-            return
-        number, scenario, files = order
-        names = {str(path): self._file(text) for path, text in files.items()}
-        future = self.client.submit(_make, PROGRAM, scenario, self.series, list(names), *names.values(), pure=False)
-        self.open[number] = future
-        # In another thread: a queue is what it may touch.
-        future.add_done_callback(lambda _: self.back.put(number))
+        orders: list[Order] = []
+        while len(orders) < self.together:
+            order = self.session.order()
+            if order is None:
+                self.more = False
+                break
+            orders.append(order)
+        if orders:
+            self._submit(orders)
 
-    def _file(self, text: str) -> "Future[Any]":
+    def _submit(self, orders: list[Order]) -> None:
+        keys = [{path: self._file(text) for path, text in files.items()} for _, _, files in orders]
+        sent = [(scenario, names) for (_, scenario, _), names in zip(orders, keys, strict=True)]
+        used = sorted({key for names in keys for key in names.values()})
+        texts = [self.files[key] for key in used]
+        future = self.client.submit(_make, PROGRAM, self.series, sent, used, *texts, pure=False)
+        task, self.tasks = self.tasks, self.tasks + 1
+        self.open[task] = orders, future
+        # In another thread: a queue is what it may touch.
+        future.add_done_callback(lambda _: self.back.put(task))
+
+    def _file(self, text: str) -> str:
         """A file as a task of its own: it goes to a worker once, and again to the next one if that dies."""
         key = f"quiclab-file-{hashlib.sha256(text.encode()).hexdigest()}"
         if key not in self.files:
             self.files[key] = self.client.submit(_file, text, key=key)
-        return self.files[key]
+        return key
 
-    def _take(self, number: int, future: "Future[Any]") -> None:
+    def _take(self, orders: list[Order], future: "Future[Any]") -> None:
         from distributed import KilledWorker
 
         try:
-            kept = future.result()
+            seconds, kept = future.result()
         except KilledWorker as error:
-            # As often as the scheduler tried it; the others are not stopped by that.
-            kept = None, f"{error.allowed_failures + 1} workers died while they made this run"
+            self._killed(orders, error.allowed_failures + 1)
+            return
         except Exception as error:
             raise Error(f"the cluster: {_one_line(error)}") from error
-        self.session.put(number, *kept)
+        for (number, _, _), (contents, problem) in zip(orders, kept, strict=True):
+            self.session.put(number, contents, problem)
+        size = max((len(contents) for contents, _ in kept if contents is not None), default=0)
+        fit = min(_SECONDS_OF_A_TASK * len(orders) / max(seconds, 1e-6), _BYTES_OF_A_TASK / max(size, 1))
+        self.together = max(1, min(int(fit), _MOST_RUNS))
+
+    def _killed(self, orders: list[Order], workers: int) -> None:
+        """The scheduler gave up: one of the runs may be what workers die of, and then it does not stop the others."""
+        if len(orders) > 1:
+            for order in orders:
+                self._submit([order])
+            return
+        self.session.put(orders[0][0], None, f"{workers} workers died while they made this run")
 
 
-def _make(program: str, scenario: str, series: list[str], paths: list[str], *texts: str) -> tuple[Any, Any]:
-    """On a worker: makes a run."""
+def _make(
+    program: str, series: list[str], orders: list[tuple[str, dict[Path, str]]], keys: list[str], *texts: str
+) -> tuple[float, list[tuple[bytes | None, str | None]]]:
+    """On a worker: makes runs, and tells how long they took."""
     if program != PROGRAM:
         raise RuntimeError(f"a worker has quiclab {PROGRAM}; expected {program}, as here")
-    files = {Path(path): text for path, text in zip(paths, texts, strict=True)}
-    return _quiclab.carry_out(scenario, files, series)
+    start = time.monotonic()
+    known = dict(zip(keys, texts, strict=True))
+    made = [(scenario, {path: known[key] for path, key in names.items()}) for scenario, names in orders]
+    kept = _quiclab.carry_out(made, series)
+    return time.monotonic() - start, kept
 
 
 def _file(text: str) -> str:
@@ -145,6 +186,7 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
         stack.enter_context(_quiet())
         if scheduler is None:
             options: Mapping[str, Any] = {"dashboard_address": None, "memory_limit": 0, "processes": True}
+            options = {**options, "silence_logs": logging.CRITICAL}
             cluster = stack.enter_context(LocalCluster(n_workers=jobs, threads_per_worker=1, **options))
             yield stack.enter_context(Client(cluster, set_as_default=False))
             return

@@ -2,7 +2,7 @@
 
 use crate::error::{self, OutputError};
 use crate::table::Table;
-use lab::sweep::{self, Finished, Progress, Session, SweepError};
+use lab::sweep::{self, Finished, Maker, Progress, Session, SweepError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -144,19 +144,28 @@ impl SweepSession {
     }
 }
 
-/// Makes the run of an order: (what is kept of it, None), or (None, why it failed). `series` as in `Sweep.series`.
+/// Makes the runs of orders, one after the other: for each (what is kept of it, None), or (None, why it failed). An order
+/// is a resolved scenario and the files in it by path; `series` is as in `Sweep.series`.
 #[pyfunction]
+#[allow(clippy::type_complexity, reason = "rows of a table")]
 pub(crate) fn carry_out<'py>(
     py: Python<'py>,
-    scenario: &str,
-    files: BTreeMap<PathBuf, String>,
+    orders: Vec<(String, BTreeMap<PathBuf, String>)>,
     series: Vec<String>,
-) -> (Option<Bound<'py, PyBytes>>, Option<String>) {
-    let files = files.into_iter().map(|(path, text)| (path, Arc::from(text))).collect();
-    match py.detach(|| sweep::carry_out(scenario, &files, &series)) {
+) -> Vec<(Option<Bound<'py, PyBytes>>, Option<String>)> {
+    let made = py.detach(|| {
+        let mut maker = Maker::default();
+        let make = |(scenario, files): (String, BTreeMap<PathBuf, String>)| {
+            let files = files.into_iter().map(|(path, text)| (path, Arc::from(text))).collect();
+            maker.make(&scenario, &files, &series)
+        };
+        orders.into_iter().map(make).collect::<Vec<_>>()
+    });
+    let told = made.into_iter().map(|result| match result {
         Ok(contents) => (Some(PyBytes::new(py, &contents)), None),
         Err(error) => (None, Some(error)),
-    }
+    });
+    told.collect()
 }
 
 /// A sweep whose runs are all finished.

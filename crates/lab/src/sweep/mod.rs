@@ -17,7 +17,7 @@ mod table;
 
 pub use engine::{Failure, Finished, MAX_JOBS, Progress, SweepError, run};
 pub use expand::{Planned, Sweep};
-pub use session::{Order, Session, carry_out};
+pub use session::{Maker, Order, Session};
 pub use table::{Column, Table};
 
 /// The version of quiclab and a hash of the simulator's sources: two programs in which it is the same make the same runs.

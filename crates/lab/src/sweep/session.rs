@@ -1,12 +1,13 @@
 //! A sweep whose runs are made elsewhere: what is missing is handed out, and what comes back is kept.
 //!
-//! An [`Order`] is all that a run needs, as text; [`carry_out`] makes the run of one on whatever machine. The folder and
+//! An [`Order`] is all that a run needs, as text; a [`Maker`] makes the run of one on whatever machine. The folder and
 //! the tables are then those of [`super::run`], byte for byte.
 
 use super::engine::{Entry, Finished, Progress, Scenarios, SweepError, simulate};
 use super::expand::Sweep;
 use super::key::Key;
 use super::store::Store;
+use crate::Prepared;
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 use std::io;
@@ -89,7 +90,7 @@ impl Session {
         None
     }
 
-    /// Takes what [`carry_out`] gave for a run that was handed out, or why nothing came. What was not handed out, or is
+    /// Takes what a [`Maker`] gave for a run that was handed out, or why nothing came. What was not handed out, or is
     /// there already, is passed over.
     ///
     /// # Errors
@@ -136,20 +137,29 @@ impl Session {
     }
 }
 
-/// Makes the run of an order and gives what is kept of it, or why there is nothing. `series` are the tables that the
-/// sweep keeps ([`crate::scenario::Plan::series`]).
-///
-/// # Errors
-/// One line that says why the run failed: it is the same on every machine.
-pub fn carry_out(
-    scenario: &str,
-    files: &BTreeMap<PathBuf, Arc<str>>,
-    series: &[String],
-) -> Result<Vec<u8>, String> {
-    let scenario = Scenario::parse_with_files(scenario, files).map_err(|error| error.to_string())?;
-    let kept = simulate(&scenario, &mut None, series, &mut || ControlFlow::Continue(()));
-    // Nobody asked it to stop.
-    kept.unwrap_or_else(|| Err("interrupted".to_owned()))
+/// Makes the runs of orders, and shares between them what takes time to make.
+#[derive(Default)]
+pub struct Maker {
+    prepared: Option<Prepared>,
+}
+
+impl Maker {
+    /// Makes the run of an order and gives what is kept of it. `series` are the tables that the sweep keeps
+    /// ([`crate::scenario::Plan::series`]).
+    ///
+    /// # Errors
+    /// One line that says why the run failed: it is the same on every machine.
+    pub fn make(
+        &mut self,
+        scenario: &str,
+        files: &BTreeMap<PathBuf, Arc<str>>,
+        series: &[String],
+    ) -> Result<Vec<u8>, String> {
+        let scenario = Scenario::parse_with_files(scenario, files).map_err(|error| error.to_string())?;
+        let kept = simulate(&scenario, &mut self.prepared, series, &mut || ControlFlow::Continue(()));
+        // Nobody asked it to stop.
+        kept.unwrap_or_else(|| Err("interrupted".to_owned()))
+    }
 }
 
 fn failed(folder: &Path, error: io::Error) -> SweepError {
