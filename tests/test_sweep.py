@@ -1,6 +1,7 @@
 """Sweeps from Python: what comes out, what the folder keeps, what goes wrong."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import quiclab
 from conftest import SCENARIO
-from quiclab import progress
+from quiclab import _quiclab, progress
 
 SWEEP = (
     SCENARIO
@@ -179,3 +180,17 @@ def test_the_information_is_json(file: Path, tmp_path: Path) -> None:
         "set": [],
         "failures": [],
     }
+
+
+def test_the_examples_of_the_page_are_right(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    table = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+    assert table and code
+    # 4 ratios, 6 delays, 10 loss rates, 2 rates with their sizes, 20 repetitions.
+    assert _quiclab.Sweep.parse(SCENARIO + table[1], "page.toml", []).runs == 4 * 6 * 10 * 2 * 20
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sweep.toml").write_text(SWEEP, encoding="utf-8")
+    pytest.importorskip("pandas")
+    exec(compile(code[1], "docs/sweeps.md", "exec"), {})
+    assert (tmp_path / "sweeps" / "ack" / "runs.parquet").exists()
