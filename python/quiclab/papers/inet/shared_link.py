@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 _SENDERS = (1, 2, 3)
 
 _QUEUE = "link.bottleneck.queue_packets"
-_JITTER = "link.sender-1-access.forward.jitter_ms"
-_LATER = ("fair_mbps", "senders", "jain", "queue_packets", "jitter_ms", "jain_in_step")
+_LATER = ("fair_mbps", "senders", "jain", "queue_packets", "farthest_percent")
 
 Seconds = dict[int, list[list[float]]]
 """Of each sender and each run: what arrived in each second, in Mbit/s."""
@@ -28,17 +27,15 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     """What the figure shows, and the fairness in other queues.
 
     A point for each sender and second, for each sender and second half of a phase, for each of these halves; and for
-    each queue, with packets in step or not, one for the half with the most senders.
+    each queue one with the shares that are farthest from fair, and the least of the indices.
     """
     points = _phases(sweeps["main"])
-    by_queue = list(groups(sweeps["queues"].rows, _QUEUE, _JITTER))
-    for (queue, jitter_ms), rows in by_queue:
+    for (queue,), rows in groups(sweeps["queues"].rows, _QUEUE):
         phases = _phases(replace(sweeps["queues"], rows=rows))
-        fullest = max(select(phases, {"what": "phase"}), key=lambda point: int(point["senders"]))
-        points.append({**fullest, "what": "queue", "queue_packets": queue, "jitter_ms": jitter_ms})
-    for point in select(points, {"what": "queue"}):
-        in_step = select(points, {"queue_packets": point["queue_packets"], "jitter_ms": 0.0})
-        point["jain_in_step"] = in_step[0]["jain"]
+        off = [abs(share["throughput_mbps"] / share["fair_mbps"] - 1) for share in select(phases, {"what": "share"})]
+        jain = min(column(select(phases, {"what": "phase"}), "jain"))
+        whole = _point("queue", None, phases[0]["from_s"], max(column(phases, "until_s")))
+        points.append({**whole, "jain": jain, "queue_packets": queue, "farthest_percent": 100 * max(off)})
     return points
 
 
@@ -119,13 +116,10 @@ def draw(points: Points) -> "Figure":
     axes.set_xlabel("time in s")
     axes.set_ylabel("throughput in Mbit/s")
     axes.legend(loc="upper center")
-    for colour, ((jitter_ms,), series) in zip(
-        COLOURS, groups(select(points, {"what": "queue"}), "jitter_ms"), strict=False
-    ):
-        label = f"up to {jitter_ms:g} ms on the way" if jitter_ms else "in step"
-        right.plot(column(series, "queue_packets"), column(series, "jain"), ".-", color=colour, label=label)
+    queues = select(points, {"what": "queue"})
+    right.plot(column(queues, "queue_packets"), column(queues, "jain"), ".-", color=COLOURS[0])
+    right.set_ylim(0.9, 1)
     right.margins(x=0.05)
     right.set_xlabel("queue in packets")
-    right.set_ylabel("Jain's index of three senders")
-    right.legend(loc="lower right")
+    right.set_ylabel("least of Jain's indices")
     return figure
