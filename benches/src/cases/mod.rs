@@ -70,5 +70,6 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
         Box::new(idle_pair::IdlePair::new(Protection::Tls)),
         Box::new(sweep::Short::new(sweep::Of::Overhead)),
         Box::new(sweep::Short::new(sweep::Of::TwoJobs)),
+        Box::new(sweep::Short::new(sweep::Of::TwoCores)),
     ]
 }

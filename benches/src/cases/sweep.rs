@@ -40,6 +40,8 @@ pub(super) enum Of {
     Overhead,
     /// How many times sooner two jobs are done than one.
     TwoJobs,
+    /// How many times as much two cores do as one: the bound of the other.
+    TwoCores,
 }
 
 /// The case.
@@ -59,12 +61,26 @@ impl Short {
 
     /// All of it into an empty folder, and the table of its runs.
     fn sweep(&self, jobs: usize) {
-        let finished = sweep::run(&self.sweep, &self.folder, jobs, &mut |_| ControlFlow::Continue(()));
+        self.sweep_into(&self.folder, jobs);
+    }
+
+    fn sweep_into(&self, folder: &Path, jobs: usize) {
+        let finished = sweep::run(&self.sweep, folder, jobs, &mut |_| ControlFlow::Continue(()));
         let mut finished = finished.expect("the folder can be written");
         assert_eq!(finished.failures().count(), 0, "all runs give an outcome");
         let table = finished.runs(0, usize::MAX).expect("the folder can be read");
         assert_eq!(table.rows() as u64, self.sweep.runs(), "a row for each run");
-        self.clear();
+        // What cannot be removed is left to the system's own cleaning.
+        let _ = std::fs::remove_dir_all(folder);
+    }
+
+    /// Two of it side by side, which have nothing to do with each other.
+    fn two_apart(&self) {
+        let other = self.folder.with_extension("other");
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.sweep_into(&other, 1));
+            self.sweep(1);
+        });
     }
 
     /// The same runs one after the other, and nothing else.
@@ -79,11 +95,6 @@ impl Short {
             black_box(outcome.expect("the scenario can be run"));
         }
     }
-
-    fn clear(&self) {
-        // What cannot be removed is left to the system's own cleaning.
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
 }
 
 impl Case for Short {
@@ -91,13 +102,14 @@ impl Case for Short {
         match self.of {
             Of::Overhead => "sweep-overhead",
             Of::TwoJobs => "sweep-two-jobs",
+            Of::TwoCores => "sweep-two-cores",
         }
     }
 
     fn unit(&self) -> &'static str {
         match self.of {
             Of::Overhead => "us",
-            Of::TwoJobs => "ratio",
+            Of::TwoJobs | Of::TwoCores => "ratio",
         }
     }
 
@@ -107,6 +119,9 @@ impl Case for Short {
                 "a sweep of 1,000 runs of 1 s at 10 Mbit/s: CPU time per run beside the simulation"
             }
             Of::TwoJobs => "the same sweep: time by the wall clock with one job over that with two",
+            Of::TwoCores => {
+                "the same sweep: twice the time by the wall clock of one over that of two side by side"
+            }
         }
     }
 
@@ -121,6 +136,11 @@ impl Case for Short {
                 let ((), one) = clock::wall(|| self.sweep(1));
                 let ((), two) = clock::wall(|| self.sweep(2));
                 one / two
+            }
+            Of::TwoCores => {
+                let ((), one) = clock::wall(|| self.sweep(1));
+                let ((), both) = clock::wall(|| self.two_apart());
+                2.0 * one / both
             }
         }
     }
