@@ -74,7 +74,7 @@ def show_list(as_json: bool) -> None:
     for paper in papers:
         typer.echo(f"{paper.name}: {paper.title} ({paper.venue})")
         for figure in paper.figures:
-            typer.echo(f"  {figure.id:<24}{figure.figure:<12}{figure.title}")
+            typer.echo(f"  {figure.id:<24}{figure.figure:<16}{figure.title}")
 
 
 def show(result: "Reproduced") -> None:
