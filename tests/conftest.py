@@ -14,6 +14,31 @@ SCENARIO = (Path(__file__).parent / "bulk.toml").read_text(encoding="utf-8")
 """A download of 300 kB over a lossy link of 5 Mbit/s: a run of a few milliseconds."""
 
 
+def many_short_runs(repetitions: int) -> str:
+    """A sweep of six combinations, each run so many times, a millisecond or two each, with a series of each run."""
+    return (
+        SCENARIO
+        + f"""
+[sweep]
+repetitions = {repetitions}
+series = ["queue"]
+transport.ack_ratio = [1, 4, 10]
+link.cell.delay = ["10 ms", "20 ms"]
+"""
+    )
+
+
+def kept(folder: Path) -> int:
+    """The bytes of finished runs in the folder of a sweep."""
+    return sum(file.stat().st_size for file in folder.glob("finished/*.runs"))
+
+
+def same_tables(folder: Path, other: Path) -> None:
+    """That two folders of sweeps have the same results, to the byte."""
+    for name in ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml"):
+        assert (folder / name).read_bytes() == (other / name).read_bytes(), name
+
+
 class Command:
     """Runs `quiclab ARGUMENTS` in a folder."""
 

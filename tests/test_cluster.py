@@ -17,21 +17,10 @@ import pytest
 from distributed import KilledWorker
 
 import quiclab
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, Command, kept, many_short_runs, same_tables
 
-SWEEP = (
-    SCENARIO
-    + """
-[sweep]
-repetitions = 300
-series = ["queue"]
-transport.ack_ratio = [1, 4, 10]
-link.cell.delay = ["10 ms", "20 ms"]
-"""
-)
+SWEEP = many_short_runs(300)
 RUNS = 1800
-
-TABLES = ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml")
 
 
 @pytest.fixture
@@ -82,16 +71,6 @@ def worker(scheduler: str, folder: Path) -> "subprocess.Popen[str]":
     """A worker with one thread: one process, so that a kill is a kill."""
     arguments = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", "."]
     return start(folder / "cluster", "worker", scheduler, *arguments)
-
-
-def kept(folder: Path) -> int:
-    """The bytes of finished runs in a folder."""
-    return sum(file.stat().st_size for file in folder.glob("finished/*.runs"))
-
-
-def same_tables(folder: Path, other: Path) -> None:
-    for name in TABLES:
-        assert (folder / name).read_bytes() == (other / name).read_bytes(), name
 
 
 def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, scheduler: str) -> None:

@@ -11,22 +11,11 @@ from pathlib import Path
 import pytest
 
 import quiclab
-from conftest import SCENARIO, Command
+from conftest import SCENARIO, Command, kept, many_short_runs, same_tables
 
-SWEEP = (
-    SCENARIO
-    + """
-[sweep]
-repetitions = 150
-series = ["queue"]
-transport.ack_ratio = [1, 4, 10]
-link.cell.delay = ["10 ms", "20 ms"]
-"""
-)
+SWEEP = many_short_runs(150)
 """Runs of a millisecond or two, and so many of them that none of the interruptions below comes too late."""
 RUNS = 900
-
-TABLES = ("runs.parquet", "series.parquet", "sweep.json", "sweep.toml")
 
 
 @pytest.fixture
@@ -43,16 +32,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "sweep.toml").write_text(SWEEP, encoding="utf-8")
     quiclab.sweep(path / "sweep.toml", out=path / "out", jobs=1)
     return path / "out"
-
-
-def kept(folder: Path) -> int:
-    """The bytes of finished runs in a folder."""
-    return sum(file.stat().st_size for file in folder.glob("finished/*.runs"))
-
-
-def same_tables(folder: Path, other: Path) -> None:
-    for name in TABLES:
-        assert (folder / name).read_bytes() == (other / name).read_bytes(), name
 
 
 def interrupt(command: Command, kill: signal.Signals, more: int, jobs: int) -> "subprocess.Popen[str]":

@@ -5,6 +5,7 @@
 
 pub mod ack_policy;
 mod address_token;
+mod announced;
 mod assemble;
 pub mod config;
 mod connection;

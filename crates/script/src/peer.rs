@@ -13,7 +13,7 @@ use quic::Config;
 use random::Stream;
 use std::collections::BTreeMap;
 use tls::{KeyChange, Level, Session};
-use units::{Duration, Size, Time};
+use units::Time;
 use wire::{ConnectionId, PacketKind, Side, TransportParameters, Version};
 
 /// The ids that the peer chooses.
@@ -121,30 +121,12 @@ impl Peer {
 
     /// What the peer says of itself.
     fn parameters(&self) -> TransportParameters {
-        let config = &self.config;
-        let ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
-        let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
         TransportParameters {
-            max_idle_timeout_ms: ms(config.max_idle_timeout),
-            initial_max_data: window(config.initial_max_data),
-            initial_max_stream_data_bidi_local: window(config.initial_max_stream_data_bidi_local),
-            initial_max_stream_data_bidi_remote: window(config.initial_max_stream_data_bidi_remote),
-            initial_max_stream_data_uni: window(config.initial_max_stream_data_uni),
-            initial_max_streams_bidi: config.initial_max_streams_bidi,
-            initial_max_streams_uni: config.initial_max_streams_uni,
-            ack_delay_exponent: u64::from(config.ack_delay_exponent),
-            max_ack_delay_ms: ms(config.ack.max_delay),
-            disable_active_migration: config.disable_active_migration,
-            active_connection_id_limit: config.active_connection_id_limit,
-            max_datagram_frame_size: config.max_datagram_frame_size,
-            grease_quic_bit: config.grease_quic_bit,
-            min_ack_delay_us: config.min_ack_delay.map(units::Duration::as_micros),
-            immediate_ack_bit: config.immediate_ack_bit,
             initial_source_connection_id: Some(id(&ID)),
             original_destination_connection_id: self.original_destination,
             retry_source_connection_id: self.retry_source,
             stateless_reset_token: (self.side == Side::Server).then_some(RESET_TOKEN),
-            ..TransportParameters::default()
+            ..self.config.parameters()
         }
     }
 

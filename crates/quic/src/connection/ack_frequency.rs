@@ -4,6 +4,7 @@
 //! acknowledgement comes, so that it asks for one with the last packet before that.
 
 use super::Connection;
+use crate::announced::MAX_ACK_DELAY_MS;
 use crate::assemble::Payload;
 use crate::config::{AckRequest, ImmediateAck};
 use crate::error::TransportError;
@@ -13,7 +14,7 @@ use units::Duration;
 use wire::{Code, FirstByte, Frame, TransportParameters};
 
 /// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
-const TOO_LONG: Duration = Duration::from_millis(1 << 14);
+const TOO_LONG: Duration = Duration::from_millis(MAX_ACK_DELAY_MS + 1);
 
 impl Connection {
     /// The peer asks when it wants acknowledgements (sections 4 and 5).

@@ -10,11 +10,8 @@ use crate::resume::{Remembering, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use tls::KeyChange;
-use units::{Duration, Size, Time};
+use units::{Duration, Time};
 use wire::{Code, Side, TransportParameters, Version};
-
-/// RFC 9000 section 18.2: a max_ack_delay of 2^14 ms or more is invalid.
-const MAX_ACK_DELAY_MS: u64 = (1 << 14) - 1;
 
 impl Connection {
     /// Takes out of TLS what it has to say, and installs the keys that it gives.
@@ -190,26 +187,7 @@ pub(super) fn no_session(error: tls::Error) -> TransportError {
 
 /// What this end tells the other (RFC 9000 section 18.2).
 pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
-    // Rounded up: a timeout of less than a millisecond must not become none.
-    let whole_ms = |span: Duration| span.as_nanos().div_ceil(1_000_000);
-    let max_ack_delay_ms = whole_ms(config.ack.max_delay).min(MAX_ACK_DELAY_MS);
-    let window = |size: Size| size.as_bytes().min(wire::varint::MAX);
     TransportParameters {
-        max_idle_timeout_ms: whole_ms(config.max_idle_timeout).min(wire::varint::MAX),
-        initial_max_data: window(config.initial_max_data),
-        initial_max_stream_data_bidi_local: window(config.initial_max_stream_data_bidi_local),
-        initial_max_stream_data_bidi_remote: window(config.initial_max_stream_data_bidi_remote),
-        initial_max_stream_data_uni: window(config.initial_max_stream_data_uni),
-        initial_max_streams_bidi: config.initial_max_streams_bidi,
-        initial_max_streams_uni: config.initial_max_streams_uni,
-        ack_delay_exponent: u64::from(config.ack_delay_exponent),
-        max_ack_delay_ms,
-        min_ack_delay_us: config.min_ack_delay.map(|least| least.as_micros().min(max_ack_delay_ms * 1000)),
-        disable_active_migration: config.disable_active_migration,
-        active_connection_id_limit: config.active_connection_id_limit,
-        max_datagram_frame_size: config.max_datagram_frame_size,
-        grease_quic_bit: config.grease_quic_bit,
-        immediate_ack_bit: config.immediate_ack_bit,
         // RFC 9000-7.3-1.
         initial_source_connection_id: Some(ids.first()),
         // RFC 9000-18.2-1, 9000-18.2-8: what only servers send.
@@ -218,6 +196,6 @@ pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds)
         // RFC 9000 section 7.3: set at a server that has sent a Retry.
         retry_source_connection_id: origin.retry_source,
         stateless_reset_token: (origin.side == Side::Server).then(|| ids.first_token()),
-        ..TransportParameters::default()
+        ..config.parameters()
     }
 }

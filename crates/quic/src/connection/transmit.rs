@@ -381,7 +381,6 @@ impl Connection {
     #[inline]
     fn fill(&mut self, now: Time, kind: SpaceKind, wants: Wants, payload: &mut Payload<'_>) {
         let exponent = self.config.ack_delay_exponent;
-        let (rtt, admitted) = (self.recovery.rtt.smoothed(), self.recovery.admits(payload.room() as u64));
         let space = match kind {
             SpaceKind::Data => &mut self.data,
             early => match self.early_spaces[early as usize].as_deref_mut() {
@@ -394,7 +393,11 @@ impl Connection {
             fill_ack(now, space, exponent, payload);
         }
         if wants != Wants::Flight {
-            if kind == SpaceKind::Data && admitted && space.received.asks_to_be_heard(now, rtt) {
+            // RFC 9002 section 7: what elicits an acknowledgement needs room in the window.
+            if kind == SpaceKind::Data
+                && self.recovery.admits(payload.room() as u64)
+                && space.received.asks_to_be_heard(now, self.recovery.rtt.smoothed())
+            {
                 payload.passing_frame(&Frame::Ping, true);
             }
             return;
