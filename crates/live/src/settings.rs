@@ -3,27 +3,9 @@
 use crate::error::LiveError;
 use lab::scenario::Scenario;
 use quic::Config;
-use std::path::Path;
 
-/// The scenario that options are read in: everything in it but `[transport]` and `[tls]` is of no account.
-const FRAME: &str = r#"
-duration = "1 s"
-[tls]
-protection = "tls"
-[transport]
-ecn = true
-mtu_discovery = true
-[[link]]
-name = "wire"
-from = "server"
-to = "client"
-delay = "1 ms"
-[[flow]]
-name = "flow"
-client = "client"
-server = "server"
-application = { type = "bulk", size = "1 kB" }
-"#;
+/// The defaults that are not those of a scenario.
+const DEFAULTS: [&str; 3] = ["tls.protection=tls", "transport.ecn=true", "transport.mtu_discovery=true"];
 
 /// How connections behave.
 #[derive(Debug, Clone)]
@@ -41,7 +23,8 @@ impl Settings {
     /// # Errors
     /// [`LiveError::Setting`] for the first mistake.
     pub fn read(sets: &[String]) -> Result<Settings, LiveError> {
-        let scenario = Scenario::parse(FRAME, Path::new("options"), sets).map_err(LiveError::Setting)?;
+        let sets: Vec<String> = DEFAULTS.iter().map(|set| (*set).to_owned()).chain(sets.to_vec()).collect();
+        let scenario = Scenario::of_options(&sets).map_err(LiveError::Setting)?;
         Ok(Settings { transport: Config::from(&scenario.transport), tls: tls::Options::from(&scenario.tls) })
     }
 }

@@ -4,28 +4,12 @@ use crate::error::ScriptError;
 use crate::syntax::{Script, Setting};
 use lab::scenario::Scenario;
 use quic::Config;
-use std::path::Path;
 use units::Duration;
 use wire::Side;
 
 /// What a script can say at its top, beside `transport.NAME`, `peer.NAME` and `tls.NAME`.
 const NAMES: &[&str] = &["role", "seed", "tolerance"];
 const TABLES: &[&str] = &["transport", "peer", "tls"];
-
-/// The scenario that options are read in: everything in it but `[transport]` and `[tls]` is of no account.
-const FRAME: &str = r#"
-duration = "1 s"
-[[link]]
-name = "wire"
-from = "server"
-to = "client"
-delay = "1 ms"
-[[flow]]
-name = "flow"
-client = "client"
-server = "server"
-application = { type = "bulk", size = "1 kB" }
-"#;
 
 /// The options of a script, with defaults where it says nothing.
 #[derive(Debug, Clone)]
@@ -114,11 +98,11 @@ fn scenario(script: &Script, settings: &[&Setting]) -> Result<Scenario, ScriptEr
         let value = if setting.quoted { format!("\"{}\"", setting.value) } else { setting.value.clone() };
         sets.push(format!("{name}={value}"));
         // One more each time, so that a mistake is known to be in the last one.
-        if let Err(error) = Scenario::parse(FRAME, Path::new("options"), &sets) {
+        if let Err(error) = Scenario::of_options(&sets) {
             return Err(wrong(script, setting, format!("{}: {}", setting.name, error.problem)));
         }
     }
-    Scenario::parse(FRAME, Path::new("options"), &sets).map_err(|error| ScriptError {
+    Scenario::of_options(&sets).map_err(|error| ScriptError {
         origin: script.origin.clone(),
         line: 1,
         column: 1,

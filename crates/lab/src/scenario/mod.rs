@@ -54,6 +54,7 @@
 //!
 //! [`Scenario::to_toml`] gives the document back with every default filled in; read again, it is the same scenario.
 
+mod alone;
 mod describe;
 mod document;
 mod error;
