@@ -11,10 +11,13 @@ mod rtt;
 
 pub use newreno::NewReno;
 pub use pacer::Pacer;
-pub use rate::{DeliveryRate, RateSample, SentState};
+pub use rate::{DeliveryRate, LostPacket, RateSample, SentState};
 pub use rtt::{GRANULARITY, RttEstimate};
 
+pub use units::plugged::PlugError;
+
 use units::parameter::{Arguments, Room, Row};
+use units::plugged::Plugged;
 use units::{Duration, Rate, Time};
 
 /// A packet that counts towards bytes in flight was sent.
@@ -43,18 +46,45 @@ pub struct AckSample<'a> {
     pub bytes_in_flight: u64,
     /// Bytes in flight before it.
     pub prior_in_flight: u64,
-    /// Whether the sender had nothing to send, or was held by flow control, while the window had room
-    /// (RFC 9002 section 7.8).
-    pub app_limited: bool,
+    /// Bytes that were declared lost on account of it.
+    pub lost_bytes: u64,
+    /// Packets that it newly acknowledged.
+    pub acked_packets: u64,
+    /// More packets with the CE mark than its forerunner told of (RFC 9002 section 7.1).
+    pub marked_packets: u64,
+    /// Bytes delivered so far, these included.
+    pub delivered: u64,
+    /// What the sender stopped at last.
+    pub limit: Limit,
     /// The RTT, this frame's sample included.
     pub rtt: &'a RttEstimate,
-    /// The delivery rate over the newest packet's flight, if one can be had.
+    /// What the newest packet's flight told; `None` if nothing that counts towards bytes in flight was acknowledged.
     pub rate: Option<RateSample>,
+}
+
+impl AckSample<'_> {
+    /// Whether the window was not used, so that it should not grow (RFC 9002 section 7.8).
+    #[inline]
+    pub fn app_limited(&self) -> bool {
+        self.limit == Limit::Application
+    }
+}
+
+/// What a sender stopped at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Limit {
+    /// It had nothing to send, or was held by flow control or another limit of the protocol, while the window had room.
+    Application,
+    /// The window is full.
+    #[default]
+    Window,
+    /// The pacer lets the next packet go later.
+    Pacer,
 }
 
 /// What a controller must answer at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
+pub enum Signal<'a> {
     /// Packets were declared lost.
     Lost {
         /// When they were declared lost.
@@ -65,6 +95,8 @@ pub enum Signal {
         newest_sent_at: Time,
         /// Bytes in flight without them.
         bytes_in_flight: u64,
+        /// Each of them, in the order in which they were sent.
+        packets: &'a [LostPacket],
     },
     /// An ACK frame told of more packets with the CE mark (RFC 9002 section 7.1).
     Marked {
@@ -77,12 +109,16 @@ pub enum Signal {
     },
     /// All packets over a long time were lost (RFC 9002 section 7.6).
     PersistentCongestion,
-    /// A packet that was declared lost was acknowledged after all.
+    /// Packets that were declared lost were acknowledged after all.
     Spurious {
         /// When the acknowledgement came.
         now: Time,
-        /// Its bytes.
+        /// How many.
+        packets: u64,
+        /// Their bytes.
         bytes: u64,
+        /// When the newest of them was sent.
+        newest_sent_at: Time,
     },
     /// Datagrams have another size from now on (RFC 9002 section 7.2).
     DatagramSize {
@@ -100,6 +136,15 @@ pub struct Allowance {
     pub window: u64,
     /// At what rate packets are released; `None`: as fast as the window allows.
     pub pacing: Option<Rate>,
+    /// How many bytes the pacer releases at once; `None`: as the options of the transport say.
+    pub quantum: Option<u64>,
+}
+
+impl Allowance {
+    /// This window and this pacing rate, in steps as the options of the transport say.
+    pub const fn new(window: u64, pacing: Option<Rate>) -> Allowance {
+        Allowance { window, pacing, quantum: None }
+    }
 }
 
 /// A congestion controller.
@@ -109,9 +154,14 @@ pub trait Controller: Send {
     /// An ACK frame newly acknowledged something.
     fn on_ack(&mut self, ack: &AckSample<'_>);
     /// Something went wrong, or the path changed.
-    fn on_signal(&mut self, signal: &Signal);
+    fn on_signal(&mut self, signal: &Signal<'_>);
     /// What the sender may do now.
     fn allowance(&self) -> Allowance;
+    /// Whether it answers to CE as an L4S sender does, so that its packets are sent with ECT(1) (RFC 9331 section 4).
+    /// Asked once, when a path is taken into use.
+    fn is_l4s(&self) -> bool {
+        false
+    }
     /// The slow start threshold in bytes, where the controller has one and it is finite.
     fn ssthresh(&self) -> Option<u64> {
         None
@@ -136,17 +186,29 @@ pub struct Setup {
 }
 
 /// How a controller is made.
-pub type Build = fn(&Arguments, Setup) -> Box<dyn Controller>;
+pub type Build = &'static (dyn Fn(&Arguments, Setup) -> Box<dyn Controller> + Send + Sync);
 
 /// The controllers.
 pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, none::ROW];
 
-/// The room of the controllers as scenarios and `quiclab list` see it.
-pub fn room() -> Room {
-    Room::of("controllers", "congestion controllers", CONTROLLERS, None)
+/// Those that the program added.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a controller from outside of this crate: from now on scenarios find it by its name, like any other. One that was
+/// added before under the same name is replaced.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(CONTROLLERS, row)
 }
 
-/// Makes the controller of this name; `None` if the table has no such row.
+/// The room of the controllers as scenarios and `quiclab list` see it.
+pub fn room() -> Room {
+    PLUGGED.extend(Room::of("controllers", "congestion controllers", CONTROLLERS, None))
+}
+
+/// Makes the controller of this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments, setup: Setup) -> Option<Box<dyn Controller>> {
-    CONTROLLERS.iter().find(|row| row.name == name).map(|row| (row.build)(arguments, setup))
+    PLUGGED.find(CONTROLLERS, name).map(|row| (row.build)(arguments, setup))
 }

@@ -45,7 +45,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             about: "pacing rate afterwards, in windows per smoothed RTT (RFC 9002 section 7.7: N = 1.25)",
         },
     ],
-    build: |arguments, setup| Box::new(NewReno::new(arguments, setup)),
+    build: &|arguments, setup| Box::new(NewReno::new(arguments, setup)),
 };
 
 /// The state of one NewReno sender.
@@ -86,7 +86,7 @@ impl NewReno {
             recovery_start: None,
             in_recovery: false,
             smoothed_rtt: setup.initial_rtt,
-            allowance: Allowance { window: 0, pacing: None },
+            allowance: Allowance::new(0, None),
         };
         sender.allow();
         sender
@@ -102,7 +102,7 @@ impl NewReno {
             let base = Rate::of(Size::from_bytes(self.window), self.smoothed_rtt).as_bits_per_sec();
             Rate::from_bits_per_sec((u128::from(base) * u128::from(gain) / 1000).min(u64::MAX.into()) as u64)
         });
-        self.allowance = Allowance { window: self.window, pacing };
+        self.allowance = Allowance::new(self.window, pacing);
     }
 
     /// B.5: each acknowledged packet adds its share of a datagram, of the window as it is then.
@@ -135,7 +135,7 @@ impl Controller for NewReno {
         let pace_anew = self.smoothed_rtt != ack.rtt.smoothed();
         self.smoothed_rtt = ack.rtt.smoothed();
         let recovering = self.recovery_start.is_some_and(|start| ack.newest_sent_at <= start);
-        if recovering || ack.app_limited {
+        if recovering || ack.app_limited() {
             // 7.3.2: no growth in recovery; 7.8: none while the window is not used.
             if pace_anew {
                 self.allow();
@@ -165,7 +165,7 @@ impl Controller for NewReno {
         self.allow();
     }
 
-    fn on_signal(&mut self, signal: &Signal) {
+    fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
             Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
                 self.congestion_event(now, newest_sent_at);
@@ -222,7 +222,7 @@ impl Controller for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RttEstimate;
+    use crate::{Limit, RttEstimate};
     use units::parameter::Value;
 
     const SETUP: Setup =
@@ -257,7 +257,11 @@ mod tests {
             oldest_sent_at: at(sent),
             bytes_in_flight: 0,
             prior_in_flight: bytes,
-            app_limited: false,
+            lost_bytes: 0,
+            acked_packets: bytes.div_ceil(1000),
+            marked_packets: 0,
+            delivered: bytes,
+            limit: Limit::Window,
             rtt: &rtt,
             rate: None,
         });
@@ -269,6 +273,7 @@ mod tests {
             bytes: 1000,
             newest_sent_at: at(sent),
             bytes_in_flight: 0,
+            packets: &[],
         });
     }
 

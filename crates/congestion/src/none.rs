@@ -10,7 +10,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
     name: "none",
     about: "no congestion control and no pacing: flow control or the application limits the sender",
     parameters: &[],
-    build: |_, _| Box::new(Unlimited),
+    build: &|_, _| Box::new(Unlimited),
 };
 
 /// A sender that sends what it has.
@@ -20,10 +20,10 @@ struct Unlimited;
 impl Controller for Unlimited {
     fn on_sent(&mut self, _sent: &Sent) {}
     fn on_ack(&mut self, _ack: &AckSample<'_>) {}
-    fn on_signal(&mut self, _signal: &Signal) {}
+    fn on_signal(&mut self, _signal: &Signal<'_>) {}
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance { window: UNLIMITED, pacing: None }
+        Allowance::new(UNLIMITED, None)
     }
     fn state(&self) -> &'static str {
         "unlimited"

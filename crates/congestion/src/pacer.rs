@@ -45,6 +45,12 @@ impl Pacer {
         }
     }
 
+    /// Changes how many bytes of credit it waits for in between; at most a burst.
+    #[inline]
+    pub fn set_quantum(&mut self, bytes: u64) {
+        self.quantum = (i128::from(bytes) * SCALE).min(self.burst);
+    }
+
     /// Pays for a packet that leaves at `now`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64) {

@@ -11,22 +11,47 @@ pub struct SentState {
     pub delivered_at: Time,
     /// When the first packet of the flight that it belongs to was sent.
     pub first_sent_at: Time,
+    /// Bytes in flight when it was sent, with it.
+    pub in_flight: u64,
+    /// Bytes declared lost when it was sent.
+    pub lost: u64,
     /// Whether the sender was limited by the application then.
     pub app_limited: bool,
 }
 
-/// The delivery rate over one packet's flight.
+/// What the flight of one packet, from when it was sent until it was acknowledged, told of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateSample {
     /// Bytes delivered over the interval.
     pub delivered: u64,
     /// The longer of the time taken to send them and the time taken to acknowledge them.
     pub interval: Duration,
-    /// `delivered / interval`.
-    pub rate: Rate,
+    /// `delivered / interval`; `None` over an interval of zero or below the least RTT, which says nothing.
+    pub rate: Option<Rate>,
     /// Bytes that had been delivered when the packet was sent; tells rounds apart.
     pub prior_delivered: u64,
+    /// Bytes in flight when the packet was sent, with it.
+    pub in_flight: u64,
+    /// Bytes declared lost between when the packet was sent and now.
+    pub lost: u64,
     /// Whether the application, and not the network, held the rate down.
+    pub app_limited: bool,
+}
+
+/// One packet that was declared lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostPacket {
+    /// Its bytes.
+    pub bytes: u64,
+    /// When it was sent.
+    pub sent_at: Time,
+    /// Bytes that had been delivered when it was sent.
+    pub prior_delivered: u64,
+    /// Bytes in flight when it was sent, with it.
+    pub in_flight: u64,
+    /// Bytes declared lost since it was sent, with it.
+    pub lost: u64,
+    /// Whether the sender was limited by the application when it was sent.
     pub app_limited: bool,
 }
 
@@ -36,15 +61,16 @@ pub struct DeliveryRate {
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
+    lost: u64,
     /// While `delivered` is below this, samples are limited by the application; 0: they are not.
     app_limited_until: u64,
     newest: Option<(SentState, Time)>,
 }
 
 impl DeliveryRate {
-    /// A packet is sent; `bytes_in_flight` without it. The answer is kept with the packet.
+    /// A packet of so many bytes is sent; `bytes_in_flight` without it. The answer is kept with the packet.
     #[inline]
-    pub fn on_sent(&mut self, now: Time, bytes_in_flight: u64) -> SentState {
+    pub fn on_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
         if bytes_in_flight == 0 {
             // The flight starts anew: time spent idle is not part of a sample.
             self.first_sent_at = now;
@@ -54,6 +80,8 @@ impl DeliveryRate {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
+            in_flight: bytes_in_flight + bytes,
+            lost: self.lost,
             app_limited: self.app_limited_until != 0,
         }
     }
@@ -78,8 +106,21 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of the ACK frame whose packets were all given to [`DeliveryRate::on_acked`]. Samples over an
-    /// interval shorter than `min_rtt` are not trustworthy and are not given.
+    /// A packet, sent at `sent_at`, was declared lost. Those of one ACK frame come in the order in which they were sent.
+    pub fn on_lost(&mut self, bytes: u64, sent_at: Time, state: &SentState) -> LostPacket {
+        self.lost += bytes;
+        LostPacket {
+            bytes,
+            sent_at,
+            prior_delivered: state.delivered,
+            in_flight: state.in_flight,
+            lost: self.lost - state.lost,
+            app_limited: state.app_limited,
+        }
+    }
+
+    /// The sample of the ACK frame whose packets were all given to [`DeliveryRate::on_acked`]. The rate over an interval
+    /// shorter than `min_rtt` is not trustworthy and is not given; `None` if the frame acknowledged nothing in flight.
     #[inline]
     pub fn sample(&mut self, now: Time, min_rtt: Duration) -> Option<RateSample> {
         let (state, sent_at) = self.newest.take()?;
@@ -87,15 +128,15 @@ impl DeliveryRate {
             self.app_limited_until = 0;
         }
         let interval = sent_at.since(state.first_sent_at).max(now.since(state.delivered_at));
-        if interval.is_zero() || interval < min_rtt {
-            return None;
-        }
         let delivered = self.delivered - state.delivered;
+        let told = !interval.is_zero() && interval >= min_rtt;
         Some(RateSample {
             delivered,
             interval,
-            rate: Rate::of(Size::from_bytes(delivered), interval),
+            rate: told.then(|| Rate::of(Size::from_bytes(delivered), interval)),
             prior_delivered: state.delivered,
+            in_flight: state.in_flight,
+            lost: self.lost - state.lost,
             app_limited: state.app_limited,
         })
     }
@@ -103,6 +144,10 @@ impl DeliveryRate {
     /// Bytes delivered so far.
     pub fn delivered(&self) -> u64 {
         self.delivered
+    }
+    /// Bytes declared lost so far.
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 }
 
@@ -126,11 +171,11 @@ mod tests {
                 rate.on_acked(at(i), 1000, sent_at, &state);
                 let sample = rate.sample(at(i), Duration::from_millis(10)).unwrap();
                 if i >= 20 {
-                    assert_eq!(sample.rate, Rate::from_bits_per_sec(8_000_000));
+                    assert_eq!(sample.rate, Some(Rate::from_bits_per_sec(8_000_000)));
                     assert!(!sample.app_limited);
                 }
             }
-            let state = rate.on_sent(at(i), in_flight);
+            let state = rate.on_sent(at(i), 1000, in_flight);
             states.push((at(i), state));
         }
         assert_eq!(rate.delivered(), 30_000);
@@ -139,11 +184,11 @@ mod tests {
     #[test]
     fn idle_time_is_no_part_of_a_sample_and_app_limits_are_told() {
         let mut rate = DeliveryRate::default();
-        let first = rate.on_sent(at(0), 0);
+        let first = rate.on_sent(at(0), 1000, 0);
         rate.on_acked(at(10), 1000, at(0), &first);
         rate.sample(at(10), Duration::ZERO);
         rate.on_app_limited(0);
-        let second = rate.on_sent(at(1000), 0);
+        let second = rate.on_sent(at(1000), 1000, 0);
         rate.on_acked(at(1010), 1000, at(1000), &second);
         let sample = rate.sample(at(1010), Duration::ZERO).unwrap();
         assert_eq!(sample.interval, Duration::from_millis(10));
@@ -153,11 +198,26 @@ mod tests {
     #[test]
     fn compressed_acks_do_not_inflate_the_rate() {
         let mut rate = DeliveryRate::default();
-        let states: Vec<_> = (0..5).map(|i| (at(i), rate.on_sent(at(i), i * 1000))).collect();
+        let states: Vec<_> = (0..5).map(|i| (at(i), rate.on_sent(at(i), 1000, i * 1000))).collect();
         for (sent_at, state) in &states {
             rate.on_acked(at(100), 1000, *sent_at, state);
         }
         let sample = rate.sample(at(100), Duration::from_millis(50)).unwrap();
         assert_eq!((sample.delivered, sample.interval), (5000, Duration::from_millis(100)));
+    }
+
+    #[test]
+    fn a_flight_knows_what_was_lost_in_it() {
+        let mut rate = DeliveryRate::default();
+        let states: Vec<_> = (0..4).map(|i| (at(i), rate.on_sent(at(i), 1000, i * 1000))).collect();
+        let lost = rate.on_lost(1000, states[0].0, &states[0].1);
+        assert_eq!((lost.in_flight, lost.lost), (1000, 1000));
+        let late = rate.on_sent(at(10), 1000, 3000);
+        let lost = rate.on_lost(1000, states[1].0, &states[1].1);
+        assert_eq!((lost.in_flight, lost.lost), (2000, 2000));
+        rate.on_acked(at(20), 1000, at(10), &late);
+        let sample = rate.sample(at(20), Duration::from_millis(100)).unwrap();
+        assert_eq!((sample.in_flight, sample.lost, sample.rate), (4000, 1000, None));
+        assert_eq!(rate.lost(), 2000);
     }
 }

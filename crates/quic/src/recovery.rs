@@ -5,7 +5,10 @@ use crate::config::Config;
 use crate::loss::{self, LossRun};
 use crate::sent::{Contents, SentFrame, SentKind, SentPacket};
 use crate::space::Space;
-use congestion::{AckSample, Allowance, Controller, DeliveryRate, Pacer, RttEstimate, Sent, Setup, Signal};
+use congestion::{
+    AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, Setup,
+    Signal,
+};
 use trace::event::LossTrigger;
 use units::{Duration, Rate, Time};
 
@@ -15,12 +18,23 @@ pub(crate) struct Newly {
     /// Any packet at all.
     pub any: bool,
     bytes: u64,
+    packets: u64,
     ack_eliciting: bool,
     newest_sent_at: Time,
     oldest_sent_at: Option<Time>,
     largest: u64,
     largest_sent_at: Time,
-    spurious_bytes: u64,
+    spurious: Spurious,
+    /// More packets with CE than the frame before told of.
+    marked: u64,
+}
+
+/// Packets that were declared lost and then acknowledged.
+#[derive(Debug, Default, Clone, Copy)]
+struct Spurious {
+    packets: u64,
+    bytes: u64,
+    newest_sent_at: Time,
 }
 
 impl Newly {
@@ -40,10 +54,13 @@ impl Newly {
     ) {
         let size = u64::from(packet.size);
         if was_lost {
-            self.spurious_bytes += size;
+            self.spurious.packets += 1;
+            self.spurious.bytes += size;
+            self.spurious.newest_sent_at = self.spurious.newest_sent_at.max(packet.sent_at);
         } else if packet.in_flight {
             recovery.bytes_in_flight -= size;
             self.bytes += size;
+            self.packets += 1;
         }
         if packet.in_flight {
             recovery.delivery.on_acked(now, size, packet.sent_at, &packet.rate);
@@ -84,10 +101,14 @@ pub(crate) struct Recovery {
     pub bytes_in_flight: u64,
     pub pto_count: u32,
     first_sample_at: Option<Time>,
-    /// Whether, since the last packet that was sent, there was nothing to send although the window had room.
-    app_limited: bool,
+    /// What the sender stopped at last.
+    limit: Limit,
     pub last_rate: Option<Rate>,
     prior_in_flight: u64,
+    /// What had been lost before the ACK frame that is taken in.
+    prior_lost: u64,
+    /// The packets that are declared lost together, for the controller; the memory stays.
+    lost: Vec<LostPacket>,
 }
 
 impl Recovery {
@@ -103,9 +124,11 @@ impl Recovery {
             bytes_in_flight: 0,
             pto_count: 0,
             first_sample_at: None,
-            app_limited: false,
+            limit: Limit::default(),
             last_rate: None,
             prior_in_flight: 0,
+            prior_lost: 0,
+            lost: Vec::new(),
         };
         recovery.set_pacer(Time::ZERO);
         recovery
@@ -132,15 +155,19 @@ impl Recovery {
 
     #[inline]
     fn update_pacer(&mut self, now: Time) {
-        let Allowance { window, pacing } = self.controller.allowance();
+        let Allowance { window, pacing, quantum } = self.controller.allowance();
         self.allowance.window = window;
-        if pacing != self.allowance.pacing {
+        if pacing != self.allowance.pacing || quantum != self.allowance.quantum {
             self.allowance.pacing = pacing;
+            self.allowance.quantum = quantum;
             self.set_pacer(now);
         }
     }
 
     fn set_pacer(&mut self, now: Time) {
+        if let Some(bytes) = self.allowance.quantum {
+            self.pacer.set_quantum(bytes);
+        }
         self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
     }
 
@@ -175,11 +202,11 @@ impl Recovery {
         self.pacer.blocked_until(now)
     }
 
-    /// The sender stopped for want of data, or because the window or the pacer held it.
+    /// The sender stopped at this.
     #[inline]
-    pub(crate) fn note_stop(&mut self, for_want_of_data: bool) {
-        self.app_limited = for_want_of_data;
-        if for_want_of_data {
+    pub(crate) fn note_stop(&mut self, limit: Limit) {
+        self.limit = limit;
+        if limit == Limit::Application {
             self.delivery.on_app_limited(self.bytes_in_flight);
         }
     }
@@ -187,7 +214,7 @@ impl Recovery {
     /// A packet leaves.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, space: &mut Space, size: u32, contents: &Contents) {
-        let rate = self.delivery.on_sent(now, self.bytes_in_flight);
+        let rate = self.delivery.on_sent(now, u64::from(size), self.bytes_in_flight);
         space.sent.push(now, size, rate, contents);
         if contents.ack_eliciting {
             space.last_eliciting_at = now;
@@ -205,6 +232,7 @@ impl Recovery {
     #[inline]
     pub(crate) fn begin_ack(&mut self) {
         self.prior_in_flight = self.bytes_in_flight;
+        self.prior_lost = self.delivery.lost();
     }
 
     /// The RTT sample of an ACK frame (RFC 9002 section 5.1): only if it newly acknowledged its largest packet and
@@ -256,7 +284,8 @@ impl Recovery {
         if losses.is_empty() {
             return;
         }
-        let (mut bytes, mut newest_sent_at, mut run) = (0, Time::ZERO, LossRun::default());
+        let (mut newest_sent_at, mut run) = (Time::ZERO, LossRun::default());
+        self.lost.clear();
         for loss in &*losses {
             let crypto = &mut space.crypto;
             let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else {
@@ -271,20 +300,22 @@ impl Recovery {
             if probe {
                 self.bytes_in_flight -= u64::from(packet.size);
             } else if packet.in_flight {
-                bytes += u64::from(packet.size);
+                let lost = self.delivery.on_lost(u64::from(packet.size), packet.sent_at, &packet.rate);
+                self.lost.push(lost);
                 newest_sent_at = newest_sent_at.max(packet.sent_at);
             }
             if self.first_sample_at.is_some_and(|first| packet.sent_at > first) {
                 run.lost(loss.number, packet.sent_at, packet.ack_eliciting && !probe);
             }
         }
-        if bytes == 0 {
+        if self.lost.is_empty() {
             return;
         }
+        let bytes = self.lost.iter().map(|packet| packet.bytes).sum();
         self.bytes_in_flight -= bytes;
-        let bytes_in_flight = self.bytes_in_flight;
+        let (bytes_in_flight, packets) = (self.bytes_in_flight, &self.lost[..]);
         // RFC 9000-13.3-4.
-        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight });
+        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight, packets });
         if run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
             self.controller.on_signal(&Signal::PersistentCongestion);
         }
@@ -292,7 +323,8 @@ impl Recovery {
     }
 
     /// The peer has told of more packets that came with CE (RFC 9002 sections 7.1 and B.7).
-    pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &Newly) {
+    pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &mut Newly) {
+        newly.marked = packets;
         let newest_sent_at = newly.largest_sent_at;
         self.controller.on_signal(&Signal::Marked { now, packets, newest_sent_at });
         self.update_pacer(now);
@@ -301,13 +333,12 @@ impl Recovery {
     /// Tells the controller of an ACK frame whose losses are already told.
     #[inline]
     pub(crate) fn finish_ack(&mut self, now: Time, newly: &Newly) {
-        if newly.spurious_bytes > 0 {
-            self.controller.on_signal(&Signal::Spurious { now, bytes: newly.spurious_bytes });
+        if newly.spurious.packets > 0 {
+            let Spurious { packets, bytes, newest_sent_at } = newly.spurious;
+            self.controller.on_signal(&Signal::Spurious { now, packets, bytes, newest_sent_at });
         }
         let rate = self.delivery.sample(now, self.rtt.min());
-        if let Some(sample) = rate {
-            self.last_rate = Some(sample.rate);
-        }
+        self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
         if newly.bytes > 0 {
             self.controller.on_ack(&AckSample {
                 now,
@@ -316,7 +347,11 @@ impl Recovery {
                 oldest_sent_at: newly.oldest_sent_at.unwrap_or(now),
                 bytes_in_flight: self.bytes_in_flight,
                 prior_in_flight: self.prior_in_flight,
-                app_limited: self.app_limited,
+                lost_bytes: self.delivery.lost() - self.prior_lost,
+                acked_packets: newly.packets,
+                marked_packets: newly.marked,
+                delivered: self.delivery.delivered(),
+                limit: self.limit,
                 rtt: &self.rtt,
                 rate,
             });

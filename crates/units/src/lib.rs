@@ -6,6 +6,7 @@
 
 mod number;
 pub mod parameter;
+pub mod plugged;
 mod rate;
 mod size;
 mod time;

@@ -77,6 +77,13 @@ pub struct Row<B: 'static> {
     pub build: B,
 }
 
+impl<B> Row<B> {
+    /// The row without what it builds.
+    pub const fn face(&self) -> Row<()> {
+        Row { name: self.name, about: self.about, parameters: self.parameters, build: () }
+    }
+}
+
 /// A room as the scenario reader and `quiclab list` see it: the rows without what they build.
 #[derive(Debug, Clone)]
 pub struct Room {
@@ -99,11 +106,7 @@ impl Room {
         rows: &'static [Row<B>],
         shorthand: Option<(&'static str, &'static str)>,
     ) -> Room {
-        let rows = rows
-            .iter()
-            .map(|row| Row { name: row.name, about: row.about, parameters: row.parameters, build: () })
-            .collect();
-        Room { name, about, rows, shorthand }
+        Room { name, about, rows: rows.iter().map(Row::face).collect(), shorthand }
     }
 }
 

@@ -147,7 +147,7 @@ impl Connection {
             self.stats.rtt.add(sample);
         }
         if congested > 0 && newly.is_largest(ack.largest()) {
-            self.recovery.on_marked(now, congested, &newly);
+            self.recovery.on_marked(now, congested, &mut newly);
         }
         self.detect_losses(now, kind);
         self.recovery.finish_ack(now, &newly);

@@ -6,6 +6,7 @@ use crate::config::ImmediateAck;
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
 use crate::sent::{SentFrame, SentKind};
 use crate::space::{Space, SpaceKind};
+use congestion::Limit;
 use std::net::SocketAddr;
 use tls::Sealer;
 use units::Time;
@@ -82,7 +83,7 @@ impl Connection {
         }
         if self.path.is_blocked() {
             // RFC 9002 section 7.8: it is not the window that holds.
-            self.recovery.note_stop(true);
+            self.recovery.note_stop(Limit::Application);
             return None;
         }
         if self.path.mtu.as_ref().is_some_and(|search| search.due().is_some())
@@ -141,7 +142,7 @@ impl Connection {
         }
         if !wants.contains(&Wants::Flight) && self.recovery.admits(limit as u64) {
             // RFC 9002 section 7.8: messages of the handshake seldom fill the window.
-            self.recovery.note_stop(true);
+            self.recovery.note_stop(Limit::Application);
         }
         let initial = wants[SpaceKind::Initial as usize];
         // RFC 9000-8.1-3, 9000-14.1-1: every Initial of a client; 9000-14.1-2: those of a server that are acknowledged.
@@ -209,7 +210,7 @@ impl Connection {
         }
         let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
         if !self.recovery.admits(self.room_wanted(limit)) && self.awaits_acknowledgement() {
-            self.recovery.note_stop(false);
+            self.recovery.note_stop(Limit::Window);
             return ack;
         }
         let view = self.view(now);
@@ -219,11 +220,11 @@ impl Connection {
             || self.has_datagrams()
             || self.data.crypto.has_pending();
         if !pending {
-            self.recovery.note_stop(true);
+            self.recovery.note_stop(Limit::Application);
             return ack;
         }
         if let Some(at) = self.recovery.paced_until(now) {
-            self.recovery.note_stop(false);
+            self.recovery.note_stop(Limit::Pacer);
             self.paced_until = Some(at);
             return ack;
         }

@@ -1,0 +1,122 @@
+//! Rows that a program adds to a room's table while it runs: components from other crates, or written in Python.
+
+use crate::parameter::{Room, Row};
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+/// The most components that can be added to one room.
+pub const MAX_PLUGGED: usize = 1000;
+/// The longest name of an added component, in bytes.
+pub const MAX_NAME: usize = 4096;
+
+/// The rows that were added to a room. They are found like those of its table, and last as long as the process.
+#[derive(Debug)]
+pub struct Plugged<B: 'static>(RwLock<Vec<Row<B>>>);
+
+impl<B: Copy + 'static> Plugged<B> {
+    /// No rows.
+    pub const fn none() -> Plugged<B> {
+        Plugged(RwLock::new(Vec::new()))
+    }
+
+    /// Adds a row to those of the table `own`. One that was added before under the same name is replaced, for what is built
+    /// from now on.
+    ///
+    /// # Errors
+    /// See [`PlugError`].
+    pub fn add(&self, own: &[Row<B>], row: Row<B>) -> Result<(), PlugError> {
+        let (name, is_text) = (row.name, |text: &str| !text.chars().any(char::is_control));
+        if name.is_empty() || name.len() > MAX_NAME || !is_text(name) {
+            return Err(PlugError::Name);
+        }
+        if own.iter().any(|known| known.name == name) {
+            return Err(PlugError::Taken);
+        }
+        let mut rows = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = rows.iter_mut().find(|known| known.name == name) {
+            *known = row;
+            return Ok(());
+        }
+        if rows.len() >= MAX_PLUGGED {
+            return Err(PlugError::TooMany);
+        }
+        rows.push(row);
+        Ok(())
+    }
+
+    /// The row of this name, in the table `own` or added to it.
+    pub fn find(&self, own: &[Row<B>], name: &str) -> Option<Row<B>> {
+        own.iter().find(|row| row.name == name).copied().or_else(|| {
+            let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            rows.iter().find(|row| row.name == name).copied()
+        })
+    }
+
+    /// The room with the added rows behind its own.
+    pub fn extend(&self, mut room: Room) -> Room {
+        let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        room.rows.extend(rows.iter().map(Row::face));
+        room
+    }
+}
+
+/// Why a component cannot be added to a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlugError {
+    /// The room has a component of its own with this name.
+    Taken,
+    /// The name is empty, longer than [`MAX_NAME`] bytes, or has control characters in it.
+    Name,
+    /// [`MAX_PLUGGED`] were added already.
+    TooMany,
+}
+
+impl fmt::Display for PlugError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlugError::Taken => {
+                write!(f, "the name is taken by a component of quiclab; expected another one")
+            }
+            PlugError::Name => {
+                write!(f, "not a name; expected 1 to {MAX_NAME} bytes of text without control characters")
+            }
+            PlugError::TooMany => write!(f, "{MAX_PLUGGED} components were added already; expected fewer"),
+        }
+    }
+}
+
+impl std::error::Error for PlugError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &'static str, build: u32) -> Row<u32> {
+        Row { name, about: "a row", parameters: &[], build }
+    }
+
+    #[test]
+    fn rows_are_added_and_replaced_but_never_take_the_place_of_the_room_s_own() {
+        let (own, plugged) = ([row("own", 1)], Plugged::none());
+        let find = |name| plugged.find(&own, name).map(|row| row.build);
+        assert_eq!((plugged.add(&own, row("mine", 2)), find("mine")), (Ok(()), Some(2)));
+        assert_eq!((plugged.add(&own, row("mine", 3)), find("mine")), (Ok(()), Some(3)));
+        assert_eq!((plugged.add(&own, row("own", 4)), find("own")), (Err(PlugError::Taken), Some(1)));
+        assert_eq!(find("nobody"), None);
+        let room = Room { name: "room", about: "a room", rows: vec![own[0].face()], shorthand: None };
+        assert_eq!(plugged.extend(room).rows.iter().map(|row| row.name).collect::<Vec<_>>(), ["own", "mine"]);
+    }
+
+    #[test]
+    fn names_and_numbers_have_limits() {
+        let plugged = Plugged::none();
+        for name in ["", "two\nlines", String::leak("x".repeat(MAX_NAME + 1))] {
+            assert_eq!(plugged.add(&[], row(name, 0)), Err(PlugError::Name));
+        }
+        for number in 0..MAX_PLUGGED {
+            plugged.add(&[], row(String::leak(number.to_string()), 0)).unwrap();
+        }
+        assert_eq!(plugged.add(&[], row("one more", 0)), Err(PlugError::TooMany));
+        assert_eq!(plugged.add(&[], row("7", 1)), Ok(()), "in the place of another");
+    }
+}
