@@ -7,6 +7,8 @@ the same quiclab, and no common file system. A run whose worker dies is given to
 import hashlib
 import logging
 import queue
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -32,7 +34,11 @@ _SECONDS_TO_CONNECT = 20
 _SECONDS_BETWEEN_LOOKS = 1.0
 """How often it is looked whether there are more workers now."""
 
+_SIGNAL = -1
+"""In the place of a task's number: a signal has come."""
+
 Report = Callable[[int, int, int, int], object]
+Look = Callable[[], None]
 
 
 def run(
@@ -46,7 +52,8 @@ def run(
         session = sweep.session(folder)
         made = _Work(client, session, sweep.series)
         try:
-            made.run(report)
+            with _signals_wait(lambda: made.back.put(_SIGNAL)) as look:
+                made.run(report, look)
         except OSError as error:
             raise Error(f"the cluster: {_one_line(error)}") from error
         finally:
@@ -77,9 +84,10 @@ class _Work:
         self.next_look = 0.0
         self.more = True
 
-    def run(self, report: Report) -> None:
+    def run(self, report: Report, signals: Look) -> None:
         """Hands out and takes back until all is there."""
         while self.more or self.open:
+            signals()
             self._look()
             while self.more and len(self.open) < self.most:
                 self._hand_out()
@@ -88,7 +96,8 @@ class _Work:
                 continue
             with suppress(queue.Empty):
                 task = self.back.get(timeout=_SECONDS_BETWEEN_LOOKS)
-                self._take(*self.open.pop(task))
+                if task != _SIGNAL:
+                    self._take(*self.open.pop(task))
 
     def cancel(self) -> None:
         """Takes back what no worker has begun."""
@@ -197,6 +206,40 @@ def _client(scheduler: str | None, jobs: int) -> Iterator["Client"]:
         except (OSError, ValueError) as error:
             raise Error(f"{scheduler}: no Dask scheduler answers: {_one_line(error)}") from error
         yield stack.enter_context(client)
+
+
+@contextmanager
+def _signals_wait(wake: Look) -> Iterator[Look]:
+    """What a signal does, it does where the answer is called, and not in the midst of Dask.
+
+    Python drops an exception that a handler raises in a finalizer, and with it the user's Ctrl-C.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    came: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        came.append(number)
+        wake()
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def look() -> None:
+        while came:
+            number = came.pop(0)
+            if callable(handler := before[signal.Signals(number)]):
+                handler(number, None)
+
+    for number, handler in before.items():
+        if callable(handler):
+            signal.signal(number, note)
+    try:
+        yield look
+        look()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
