@@ -188,7 +188,7 @@ impl End {
         whole.write_out();
         let ecn = whole.ecn.bits();
         if let Some(capture) = &mut *capture.borrow_mut() {
-            shared.note_capture(match whole.damage {
+            shared.note_capture(match whole.damage() {
                 None => capture.packet(now, whole.source, whole.destination, ecn, &whole.bytes),
                 Some(damage) => {
                     capture.altered_packet(now, (whole.source, whole.destination), ecn, &whole.bytes, damage)
@@ -274,14 +274,14 @@ impl Element for Host<'_> {
         if end.captured {
             end.capture(now, &packet, &self.shared);
         }
-        let hole = packet.hole();
+        let (hole, damage) = (packet.hole(), packet.damage());
         let datagram = Datagram {
             local: packet.destination,
             remote: packet.source,
             ecn: packet.ecn,
             bytes: &mut packet.bytes,
             hole,
-            damage: packet.damage,
+            damage,
         };
         end.endpoint.receive(now, datagram);
         exits.recycle(packet.bytes);

@@ -188,7 +188,7 @@ mod tests {
         let (at, other) = (([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into());
         let hole = Some(wire::Hole { at: 0, length: 9, offset: 3 });
         let mut used = Packet::new(other, other, vec![7; 90], hole);
-        used.damage = Some(wire::Damage { first: 1, last: 1 });
+        used.note_damage(wire::Damage { first: 1, last: 1 });
         (used.flow, used.ecn, used.data, used.size) = (5, wire::Ecn::Ce, true, 9000);
         for hole in [None, hole] {
             let place = exits.place(used.clone());

@@ -1,5 +1,6 @@
 //! Why a direction of a link cannot be made from its options.
 
+use crate::queue::QueueError;
 use crate::rate::RateError;
 use std::fmt;
 
@@ -15,6 +16,8 @@ pub enum BuildError {
     },
     /// The options of the rate do not do.
     Rate(RateError),
+    /// The options of the queue do not do.
+    Queue(QueueError),
 }
 
 impl fmt::Display for BuildError {
@@ -22,6 +25,7 @@ impl fmt::Display for BuildError {
         match self {
             BuildError::Unknown { room, name } => write!(f, "there is no {name:?} among the {room}"),
             BuildError::Rate(error) => error.fmt(f),
+            BuildError::Queue(error) => error.fmt(f),
         }
     }
 }
@@ -30,5 +34,11 @@ impl std::error::Error for BuildError {}
 impl From<RateError> for BuildError {
     fn from(error: RateError) -> BuildError {
         BuildError::Rate(error)
+    }
+}
+
+impl From<QueueError> for BuildError {
+    fn from(error: QueueError) -> BuildError {
+        BuildError::Queue(error)
     }
 }

@@ -192,8 +192,9 @@ impl Link {
 
     /// A packet arrives at the near end.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
+    pub(crate) fn offer(&mut self, now: Time, mut packet: Box<Packet>, exits: &mut Exits) {
         self.catch_up(now, exits);
+        packet.entered = now;
         self.stats.accepted.add(packet.size);
         if packet.size > self.mtu {
             self.note_drop(now, (packet.size, packet.flow), DropReason::Mtu);

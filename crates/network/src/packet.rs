@@ -1,6 +1,7 @@
 //! What travels: an IP packet with a UDP datagram in it.
 
 use std::net::SocketAddr;
+use units::Time;
 use wire::{Damage, Ecn, Hole};
 
 /// A packet underway. Elements take it and send it by value; inside of the network it stays in one place and only its
@@ -16,8 +17,10 @@ pub struct Packet {
     /// Virtual bytes of the payload; none if the length is 0. Kept flat: an `Option` would make the packet larger
     /// than two cache lines.
     hole: Hole,
-    /// Where it was altered underway.
-    pub damage: Option<Damage>,
+    /// When it came to the link that it is on, or was on last: what its queue counts its delay from. The link sets it.
+    pub entered: Time,
+    /// The first and the last altered byte; the first is behind the last if none is. Flat for the same reason.
+    altered: (u16, u16),
     /// Its bytes on the wire: IP header, UDP header and the whole payload.
     pub size: u32,
     /// Which flow or connection it belongs to, for queues that tell flows apart and for traces; 0 if nobody said.
@@ -29,6 +32,7 @@ pub struct Packet {
 }
 
 const NO_HOLE: Hole = Hole { at: 0, length: 0, offset: 0 };
+const INTACT: (u16, u16) = (1, 0);
 
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet fits into two cache lines");
 
@@ -44,7 +48,8 @@ impl Packet {
             destination,
             bytes,
             hole,
-            damage: None,
+            entered: Time::ZERO,
+            altered: INTACT,
             size,
             flow: 0,
             ecn: Ecn::NotEct,
@@ -63,6 +68,18 @@ impl Packet {
     #[inline]
     pub fn hole(&self) -> Option<Hole> {
         (self.hole.length > 0).then_some(self.hole)
+    }
+    /// Where it was altered underway.
+    #[inline]
+    pub fn damage(&self) -> Option<Damage> {
+        let (first, last) = self.altered;
+        (first <= last).then_some(Damage { first: u32::from(first), last: u32::from(last) })
+    }
+    /// Notes that it was altered there, beside where it was before. An IP packet has no byte beyond 65,535.
+    pub fn note_damage(&mut self, damage: Damage) {
+        let both = self.damage().map_or(damage, |known| known.and(damage));
+        let place = |at: u32| u16::try_from(at).unwrap_or(u16::MAX);
+        self.altered = (place(both.first), place(both.last));
     }
     /// The length of the UDP payload in bytes, virtual ones included.
     #[inline]
@@ -91,7 +108,8 @@ impl Packet {
         self.destination = destination;
         self.bytes = bytes;
         self.hole = hole;
-        self.damage = None;
+        self.entered = Time::ZERO;
+        self.altered = INTACT;
         self.flow = 0;
         self.ecn = Ecn::NotEct;
         self.data = false;
@@ -117,5 +135,17 @@ mod tests {
         assert_eq!((packet.size, packet.payload(), packet.hole()), (37, 9, None));
         assert_eq!(packet.bytes, [1, 2, 100, 101, 102, 103, 104, 105, 3]);
         assert_eq!(Packet::new(v6, v6, vec![0; 10], None).size, 58);
+    }
+
+    #[test]
+    fn damages_add_up() {
+        let at = SocketAddr::from(([10, 0, 0, 1], 1));
+        let mut packet = Packet::new(at, at, vec![0; 10], None);
+        assert_eq!(packet.damage(), None);
+        packet.note_damage(Damage { first: 4, last: 4 });
+        packet.note_damage(Damage { first: 0, last: 0 });
+        assert_eq!(packet.damage(), Some(Damage { first: 0, last: 4 }));
+        packet.renew(at, at, Vec::new(), None);
+        assert_eq!(packet.damage(), None);
     }
 }

@@ -136,7 +136,7 @@ fn a_component_does_not_move_another_ones_draws() {
     assert_eq!(copied, altered);
     // The same packets are altered with loss, as far as they arrive.
     let hit = |seen: &[(Time, Packet)]| -> Vec<u32> {
-        seen.iter().filter(|(_, packet)| packet.damage.is_some()).map(|(_, packet)| packet.flow).collect()
+        seen.iter().filter(|(_, packet)| packet.damage().is_some()).map(|(_, packet)| packet.flow).collect()
     };
     let both = with(&[("corrupt", "0.2"), ("loss", "random probability=0.3")]);
     let survivors: Vec<u32> = both.iter().map(|(_, packet)| packet.flow).collect();

@@ -277,7 +277,7 @@ fn alteration_changes_one_byte_of_the_whole_payload() {
         let got = exits.take().unwrap();
         assert_eq!((got.hole(), got.bytes.len(), got.size), (None, 64, 92));
         let differs: Vec<usize> = (0..64).filter(|i| got.bytes[*i] != whole.bytes[*i]).collect();
-        let damage = got.damage.unwrap();
+        let damage = got.damage().unwrap();
         assert_eq!(differs, [damage.first as usize]);
         assert_eq!(damage.first, damage.last);
         places.insert(damage.first);
@@ -285,7 +285,7 @@ fn alteration_changes_one_byte_of_the_whole_payload() {
     assert_eq!((places.len(), bad.stats().corrupted), (64, 2000), "every byte was hit");
     bad.accept(ms(5000), packet(1, 28), &mut exits);
     bad.wake(ms(5000), &mut exits);
-    assert!(exits.take().unwrap().damage.is_none(), "there is nothing to alter");
+    assert!(exits.take().unwrap().damage().is_none(), "there is nothing to alter");
 }
 
 #[test]

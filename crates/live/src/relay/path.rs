@@ -41,7 +41,7 @@ struct Gate {
 
 impl Element for Gate {
     fn accept(&mut self, now: Time, packet: Packet, _: &mut Exits) {
-        let Packet { flow, ecn, damage, bytes, .. } = packet;
+        let (damage, Packet { flow, ecn, bytes, .. }) = (packet.damage(), packet);
         self.arrived.push(Crossing { way: self.way, session: flow, at: now, ecn, damage, bytes });
     }
     fn wake(&mut self, _: Time, _: &mut Exits) {}

@@ -84,7 +84,7 @@ impl Impairments {
         let place = self.places.below(length);
         packet.bytes[place as usize] ^= 1 + self.places.below(255) as u8;
         let damage = Damage { first: place as u32, last: place as u32 };
-        packet.damage = Some(packet.damage.map_or(damage, |known| known.and(damage)));
+        packet.note_damage(damage);
         true
     }
 }

@@ -26,10 +26,10 @@ pub(crate) const ROW: Row<super::Build> = Row {
     ],
     build: |arguments, setup, _| {
         let queue = DropTail::new(arguments.limit("limit"), setup);
-        Waiting::DropTail(match arguments.has("mark_above") {
+        Ok(Waiting::DropTail(match arguments.has("mark_above") {
             true => queue.marking_above(arguments.limit("mark_above"), setup),
             false => queue,
-        })
+        }))
     },
 };
 

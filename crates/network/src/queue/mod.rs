@@ -1,13 +1,17 @@
 //! Queues: what waits for transmission, what is dropped, and what is marked.
 
+mod codel;
+mod drop_head;
 mod drop_tail;
+mod error;
+mod fifo;
 mod limit;
 
 pub use drop_tail::DropTail;
+pub use error::QueueError;
 pub use limit::{Bound, Full};
 
 use crate::count::Count;
-use crate::error::BuildError;
 use crate::packet::Packet;
 use random::Stream;
 use units::parameter::{Arguments, Room, Row};
@@ -23,6 +27,7 @@ pub const MAX_PACKETS: u64 = 1 << 20;
 /// The contract:
 /// * Times never go back from one call to the next. At one instant departures come before arrivals.
 /// * The packet in transmission is not in the queue.
+/// * [`Packet::entered`] of a packet that comes is the time of the call.
 /// * A queue is work-conserving: if packets wait, `dequeue` gives one of them, unless it drops all of them.
 /// * A packet that is handed in leaves by `dequeue` or `pass`, or in the report's list of drops, and nowhere else.
 /// * A queue that works on a timer (PIE, DualPI2) makes up for the ticks since its last call in the next one: only
@@ -128,10 +133,10 @@ impl Queue for Waiting {
 }
 
 /// How a queue is made. The stream is for queues that draw.
-pub type Build = fn(&Arguments, Setup, Stream) -> Waiting;
+pub type Build = fn(&Arguments, Setup, Stream) -> Result<Waiting, QueueError>;
 
 /// The queues.
-pub static QUEUES: &[Row<Build>] = &[drop_tail::ROW];
+pub static QUEUES: &[Row<Build>] = &[drop_tail::ROW, drop_head::ROW, codel::ROW];
 
 /// The room of the queues as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -146,11 +151,47 @@ pub fn room() -> Room {
 /// Makes the queue of this name.
 ///
 /// # Errors
-/// If the table has no such row.
-pub fn build(name: &str, arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Waiting, BuildError> {
+/// If the table has no such row, or the options do not do.
+pub fn build(name: &str, arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Waiting, QueueError> {
     match QUEUES.iter().find(|row| row.name == name) {
-        Some(row) => Ok((row.build)(arguments, setup, stream)),
-        None => Err(BuildError::Unknown { room: "queues", name: name.to_owned() }),
+        Some(row) => (row.build)(arguments, setup, stream),
+        None => Err(QueueError::Unknown(name.to_owned())),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! What the tests of queues share.
+
+    use super::{Queue, Report, Setup};
+    use crate::packet::Packet;
+    use units::{Duration, Time};
+    use wire::Ecn;
+
+    /// A link without a rate.
+    pub(crate) const SETUP: Setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500 };
+
+    /// So many milliseconds.
+    pub(crate) fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+    /// A packet of a flow, with so many bytes on the wire, that came at time zero.
+    pub(crate) fn packet(flow: u32, size: u32) -> Box<Packet> {
+        let at = ([10, 0, 0, 1], 1).into();
+        let mut packet = Packet::new(at, at, Vec::new(), None);
+        (packet.flow, packet.size) = (flow, size);
+        Box::new(packet)
+    }
+    /// One of 1500 bytes with this ECN field.
+    pub(crate) fn ecn(flow: u32, ecn: Ecn) -> Box<Packet> {
+        let mut packet = packet(flow, 1500);
+        packet.ecn = ecn;
+        packet
+    }
+    /// The flows of all that leave a queue at one time.
+    pub(crate) fn drain(queue: &mut impl Queue, at: Time) -> Vec<u32> {
+        let mut report = Report::default();
+        std::iter::from_fn(|| queue.dequeue(at, &mut report)).map(|packet| packet.flow).collect()
     }
 }
 

@@ -1,0 +1,83 @@
+//! Drop-head: first in, first out; the oldest make room for what comes.
+
+use super::fifo::Fifo;
+use super::{Bound, Full, Queue, Report, Setup, Waiting};
+use crate::count::Count;
+use crate::packet::Packet;
+use units::Time;
+use units::parameter::{Default, Kind, Limit, Parameter, Row};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "drop-head",
+    about: "first in, first out, up to a limit; the oldest are dropped for a packet that does not fit",
+    parameters: &[Parameter {
+        name: "limit",
+        kind: Kind::Limit,
+        default: Default::Is("\"1 BDP\""),
+        about: "what may wait, without the packet in transmission; time and BDP count at the link's mean rate",
+    }],
+    build: |arguments, setup, _| Ok(Waiting::Other(Box::new(DropHead::new(arguments.limit("limit"), setup)))),
+};
+
+struct DropHead {
+    fifo: Fifo,
+    bound: Bound,
+}
+
+impl DropHead {
+    fn new(limit: Limit, setup: Setup) -> DropHead {
+        DropHead { fifo: Fifo::default(), bound: Bound::new(limit, setup) }
+    }
+}
+
+impl Queue for DropHead {
+    fn enqueue(&mut self, _now: Time, packet: Box<Packet>, report: &mut Report) {
+        // What would not fit if it were alone drops nobody else.
+        if self.bound.admits(Count::default(), packet.size).is_err() {
+            return report.drop(packet);
+        }
+        while let Err(full) = self.bound.admits(self.fifo.waiting(), packet.size) {
+            report.overflow |= full == Full::Memory;
+            let Some(oldest) = self.fifo.pop() else { break };
+            report.drop(oldest);
+        }
+        self.fifo.push(packet);
+    }
+    fn dequeue(&mut self, _now: Time, _report: &mut Report) -> Option<Box<Packet>> {
+        self.fifo.pop()
+    }
+    fn pass(&mut self, _now: Time, packet: Box<Packet>, _report: &mut Report) -> Option<Box<Packet>> {
+        Some(packet)
+    }
+    fn waiting(&self) -> Count {
+        self.fifo.waiting()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::testing::{SETUP, drain, packet};
+
+    #[test]
+    fn the_oldest_make_room_and_what_never_fits_drops_nobody() {
+        let mut queue = DropHead::new("3000 B".parse().unwrap(), SETUP);
+        let mut report = Report::default();
+        for (flow, size) in [(1, 1000), (2, 1000), (3, 1000), (4, 1500), (5, 3001)] {
+            queue.enqueue(Time::ZERO, packet(flow, size), &mut report);
+        }
+        // The fourth needs 1500 of 3000 bytes: the first two go. The fifth is larger than the queue.
+        assert_eq!(report.dropped.iter().map(|packet| packet.flow).collect::<Vec<_>>(), [1, 2, 5]);
+        assert_eq!(queue.waiting(), Count { packets: 2, bytes: 2500 });
+        assert_eq!(drain(&mut queue, Time::ZERO), [3, 4]);
+    }
+
+    #[test]
+    fn a_queue_of_nothing_lets_through_what_does_not_wait() {
+        let mut queue = DropHead::new(Limit::Packets(0), SETUP);
+        let mut report = Report::default();
+        assert!(queue.pass(Time::ZERO, packet(1, 1500), &mut report).is_some());
+        queue.enqueue(Time::ZERO, packet(2, 1500), &mut report);
+        assert_eq!((report.dropped.len(), report.overflow), (1, false));
+    }
+}

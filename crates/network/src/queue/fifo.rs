@@ -1,0 +1,47 @@
+//! Packets in the order in which they came: what most queues are made of.
+
+use super::{Bound, Full, Report};
+use crate::count::Count;
+use crate::packet::Packet;
+use std::collections::VecDeque;
+
+/// Waiting packets, first in, first out, with their count. When each came is [`Packet::entered`].
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    packets: VecDeque<Box<Packet>>,
+    waiting: Count,
+}
+
+impl Fifo {
+    /// Puts a packet in behind all others.
+    #[inline]
+    pub(super) fn push(&mut self, packet: Box<Packet>) {
+        self.waiting.add(packet.size);
+        self.packets.push_back(packet);
+    }
+    /// Puts a packet in if it fits below the bound, and drops it if not. Whether it went in.
+    #[inline]
+    pub(super) fn offer(&mut self, bound: Bound, packet: Box<Packet>, report: &mut Report) -> bool {
+        let admitted = bound.admits(self.waiting, packet.size);
+        match admitted {
+            Ok(()) => self.push(packet),
+            Err(full) => {
+                report.overflow |= full == Full::Memory;
+                report.drop(packet);
+            }
+        }
+        admitted.is_ok()
+    }
+    /// Takes the packet that came first.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Box<Packet>> {
+        let packet = self.packets.pop_front()?;
+        self.waiting.remove(packet.size);
+        Some(packet)
+    }
+    /// What waits.
+    #[inline]
+    pub(super) fn waiting(&self) -> Count {
+        self.waiting
+    }
+}
