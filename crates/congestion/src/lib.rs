@@ -3,12 +3,21 @@
 //! A controller hears what was sent, one [`AckSample`] per ACK frame, and [`Signal`]s; it answers with an [`Allowance`].
 //! It never sees a packet, a stream or a clock. To add one: write its file, add its line to [`CONTROLLERS`].
 
+mod cubic;
 mod newreno;
 mod none;
+mod options;
 mod pacer;
 mod rate;
+mod recovery_period;
+mod round;
 mod rtt;
+mod slow_start;
+#[cfg(test)]
+mod testing;
+mod window_pacing;
 
+pub use cubic::Cubic;
 pub use newreno::NewReno;
 pub use pacer::Pacer;
 pub use rate::{DeliveryRate, LostPacket, RateSample, SentState};
@@ -19,6 +28,9 @@ pub use units::plugged::PlugError;
 use units::parameter::{Arguments, Room, Row};
 use units::plugged::Plugged;
 use units::{Duration, Rate, Time};
+
+/// No window passes this, so that sums of windows never overflow: a pebibyte, which no path holds.
+const MAX_WINDOW: u64 = 1 << 50;
 
 /// A packet that counts towards bytes in flight was sent.
 #[derive(Debug, Clone, Copy)]
@@ -189,7 +201,7 @@ pub struct Setup {
 pub type Build = &'static (dyn Fn(&Arguments, Setup) -> Box<dyn Controller> + Send + Sync);
 
 /// The controllers.
-pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, none::ROW];
+pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, cubic::ROW, none::ROW];
 
 /// Those that the program added.
 static PLUGGED: Plugged<Build> = Plugged::none();

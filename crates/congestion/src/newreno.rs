@@ -1,50 +1,46 @@
 //! NewReno (RFC 9002 section 7 and appendix B).
 
+use crate::options::join;
+use crate::recovery_period::RecoveryPeriod;
+use crate::slow_start::{self, SlowStart};
+use crate::window_pacing::{self, WindowPacing};
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row};
-use units::{Duration, Rate, Size, Time};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::{Duration, Time};
+
+const OWN: [Parameter; 4] = [
+    Parameter {
+        name: "beta",
+        kind: Kind::Number(0.1, 0.95),
+        default: Default::Is("0.5"),
+        about: "what is left of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
+    },
+    Parameter {
+        name: "beta_ecn",
+        kind: Kind::Number(0.1, 0.99),
+        default: Default::Absent,
+        about: "what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.8)",
+    },
+    Parameter {
+        name: "minimum_window",
+        kind: Kind::Integer(1, 1000),
+        default: Default::Is("2"),
+        about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
+    },
+    Parameter {
+        name: "increase",
+        kind: Kind::Choice(&["exact", "approximate"]),
+        default: Default::Is("\"exact\""),
+        about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
+    },
+];
+const PARAMETERS: [Parameter; 15] =
+    join::<7, 8, 15>(join::<4, 3, 7>(OWN, window_pacing::PARAMETERS), slow_start::parameters("\"standard\""));
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "newreno",
     about: "NewReno: slow start, additive increase, one halving per round trip (RFC 9002 section 7)",
-    parameters: &[
-        Parameter {
-            name: "beta",
-            kind: Kind::Number(0.1, 0.95),
-            default: Default::Is("0.5"),
-            about: "what is left of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
-        },
-        Parameter {
-            name: "minimum_window",
-            kind: Kind::Integer(1, 1000),
-            default: Default::Is("2"),
-            about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
-        },
-        Parameter {
-            name: "increase",
-            kind: Kind::Choice(&["exact", "approximate"]),
-            default: Default::Is("\"exact\""),
-            about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
-        },
-        Parameter {
-            name: "pacing",
-            kind: Kind::Flag,
-            default: Default::Is("true"),
-            about: "spread packets over the round trip (RFC 9002 section 7.7)",
-        },
-        Parameter {
-            name: "pacing_gain_slow_start",
-            kind: Kind::Number(1.0, 100.0),
-            default: Default::Is("2.0"),
-            about: "pacing rate in slow start, in windows per smoothed RTT",
-        },
-        Parameter {
-            name: "pacing_gain",
-            kind: Kind::Number(1.0, 100.0),
-            default: Default::Is("1.25"),
-            about: "pacing rate afterwards, in windows per smoothed RTT (RFC 9002 section 7.7: N = 1.25)",
-        },
-    ],
+    parameters: &PARAMETERS,
     build: &|arguments, setup| Box::new(NewReno::new(arguments, setup)),
 };
 
@@ -52,19 +48,21 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 #[derive(Debug)]
 pub struct NewReno {
     setup: Setup,
+    /// What is left of the window after a loss, and after a mark.
     beta: f64,
+    beta_ecn: f64,
     minimum_window: u64,
     /// Whether the growth in congestion avoidance is counted in bytes.
     exact: bool,
-    /// Pacing gains in slow start and afterwards, in thousandths; `None`: unpaced.
-    gains: Option<(u64, u64)>,
+    pacing: WindowPacing,
+    slow_start: SlowStart,
     window: u64,
     ssthresh: u64,
     /// Bytes acknowledged in congestion avoidance that have not yet grown the window (exact byte counting).
     credit: u64,
-    /// Packets sent up to here belong to the recovery period; `None` before the first loss.
-    recovery_start: Option<Time>,
-    in_recovery: bool,
+    recovery: RecoveryPeriod,
+    /// Bytes delivered so far, for where a new path's rounds begin.
+    delivered: u64,
     smoothed_rtt: Duration,
     allowance: Allowance,
 }
@@ -72,19 +70,26 @@ pub struct NewReno {
 impl NewReno {
     /// A sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> NewReno {
-        let gain = |name| (arguments.number(name) * 1000.0).round() as u64;
+        let pacing = WindowPacing::new(arguments);
+        let beta = arguments.number("beta");
+        let beta_ecn = match arguments.get("beta_ecn") {
+            Some(Value::Number(beta)) => *beta,
+            _ => beta,
+        };
         let minimum_window = arguments.integer("minimum_window") * setup.max_datagram_size;
         let mut sender = NewReno {
             setup,
-            beta: arguments.number("beta"),
+            beta,
+            beta_ecn,
             minimum_window,
             exact: arguments.text("increase") == "exact",
-            gains: arguments.flag("pacing").then(|| (gain("pacing_gain_slow_start"), gain("pacing_gain"))),
+            pacing,
+            slow_start: SlowStart::new(arguments, pacing.is_on()),
             window: setup.initial_window.max(minimum_window),
             ssthresh: u64::MAX,
             credit: 0,
-            recovery_start: None,
-            in_recovery: false,
+            recovery: RecoveryPeriod::default(),
+            delivered: 0,
             smoothed_rtt: setup.initial_rtt,
             allowance: Allowance::new(0, None),
         };
@@ -97,11 +102,7 @@ impl NewReno {
     }
 
     fn allow(&mut self) {
-        let pacing = self.gains.map(|(slow_start, later)| {
-            let gain = if self.in_slow_start() { slow_start } else { later };
-            let base = Rate::of(Size::from_bytes(self.window), self.smoothed_rtt).as_bits_per_sec();
-            Rate::from_bits_per_sec((u128::from(base) * u128::from(gain) / 1000).min(u64::MAX.into()) as u64)
-        });
+        let pacing = self.pacing.rate(self.window, self.smoothed_rtt, self.in_slow_start());
         self.allowance = Allowance::new(self.window, pacing);
     }
 
@@ -116,13 +117,12 @@ impl NewReno {
     }
 
     /// B.6: once per round trip, whatever the number of losses or marks in it.
-    fn congestion_event(&mut self, now: Time, newest_sent_at: Time) {
-        if self.recovery_start.is_some_and(|start| newest_sent_at <= start) {
+    fn congestion_event(&mut self, now: Time, newest_sent_at: Time, beta: f64) {
+        if !self.recovery.begin(now, newest_sent_at) {
             return;
         }
-        self.recovery_start = Some(now);
-        self.in_recovery = true;
-        self.ssthresh = ((self.window as f64 * self.beta) as u64).max(self.minimum_window);
+        self.slow_start.stop();
+        self.ssthresh = ((self.window as f64 * beta) as u64).max(self.minimum_window);
         self.window = self.ssthresh;
         self.credit = 0;
     }
@@ -134,7 +134,8 @@ impl Controller for NewReno {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let pace_anew = self.smoothed_rtt != ack.rtt.smoothed();
         self.smoothed_rtt = ack.rtt.smoothed();
-        let recovering = self.recovery_start.is_some_and(|start| ack.newest_sent_at <= start);
+        self.delivered = ack.delivered;
+        let recovering = self.recovery.covers(ack.newest_sent_at);
         if recovering || ack.app_limited() {
             // 7.3.2: no growth in recovery; 7.8: none while the window is not used.
             if pace_anew {
@@ -142,13 +143,18 @@ impl Controller for NewReno {
             }
             return;
         }
-        self.in_recovery = false;
+        self.recovery.end();
         let mut acked = ack.acked_bytes;
         if self.in_slow_start() {
-            // 7.3.1: by the bytes acknowledged, up to the threshold; the rest counts in congestion avoidance.
-            let grown = acked.min(self.ssthresh - self.window);
+            let growth = self.slow_start.on_ack(ack, self.setup.max_datagram_size);
+            // 7.3.1: up to the threshold; the rest counts in congestion avoidance.
+            let grown = growth.bytes.min(self.ssthresh - self.window);
             self.window += grown;
-            acked -= grown;
+            acked = growth.bytes - grown;
+            if growth.done {
+                self.slow_start.stop();
+                self.ssthresh = self.window;
+            }
         }
         if !self.in_slow_start() {
             // 7.3.3: one datagram for each window acknowledged.
@@ -167,15 +173,18 @@ impl Controller for NewReno {
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
-            Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
-                self.congestion_event(now, newest_sent_at);
+            Signal::Lost { now, newest_sent_at, .. } => {
+                self.congestion_event(now, newest_sent_at, self.beta);
+            }
+            Signal::Marked { now, newest_sent_at, .. } => {
+                // 7.1: as a loss; RFC 8511 allows less.
+                self.congestion_event(now, newest_sent_at, self.beta_ecn);
             }
             Signal::PersistentCongestion => {
                 // 7.6.2: back to the minimum and to slow start; the recovery period ends.
                 self.window = self.minimum_window;
                 self.credit = 0;
-                self.recovery_start = None;
-                self.in_recovery = false;
+                self.recovery = RecoveryPeriod::default();
             }
             Signal::Spurious { .. } => {}
             Signal::DatagramSize { bytes } => {
@@ -191,8 +200,8 @@ impl Controller for NewReno {
                 self.window = self.setup.initial_window.max(self.minimum_window);
                 self.ssthresh = u64::MAX;
                 self.credit = 0;
-                self.recovery_start = None;
-                self.in_recovery = false;
+                self.recovery = RecoveryPeriod::default();
+                self.slow_start.restart(self.delivered);
                 self.smoothed_rtt = self.setup.initial_rtt;
             }
         }
@@ -209,10 +218,10 @@ impl Controller for NewReno {
     }
 
     fn state(&self) -> &'static str {
-        if self.in_recovery {
+        if self.recovery.is_active() {
             "recovery"
         } else if self.in_slow_start() {
-            "slow_start"
+            self.slow_start.state()
         } else {
             "congestion_avoidance"
         }
@@ -222,8 +231,9 @@ impl Controller for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::arguments;
     use crate::{Limit, RttEstimate};
-    use units::parameter::Value;
+    use units::Rate;
 
     const SETUP: Setup =
         Setup { max_datagram_size: 1000, initial_window: 10_000, initial_rtt: Duration::from_millis(333) };
@@ -232,14 +242,7 @@ mod tests {
         growing("exact")
     }
     fn growing(increase: &str) -> NewReno {
-        let arguments = Arguments(vec![
-            ("beta", Value::Number(0.5)),
-            ("minimum_window", Value::Integer(2)),
-            ("increase", Value::Text(increase.to_owned())),
-            ("pacing", Value::Flag(true)),
-            ("pacing_gain_slow_start", Value::Number(2.0)),
-            ("pacing_gain", Value::Number(1.25)),
-        ]);
+        let arguments = arguments(&PARAMETERS, &[("increase", Value::Text(increase.to_owned()))]);
         NewReno::new(&arguments, SETUP)
     }
 
@@ -345,5 +348,19 @@ mod tests {
         assert_eq!(sender.allowance().window, 9000);
         sender.on_signal(&Signal::PathChanged);
         assert_eq!(sender.allowance().window, 45_000);
+    }
+
+    /// RFC 8511: less is given up for a mark than for a loss, where that is asked for; RFC 9002 section 7.1 otherwise.
+    #[test]
+    fn a_mark_counts_as_a_loss_unless_the_options_say_less() {
+        for (beta_ecn, left) in [(None, 5_000), (Some(0.8), 8_000)] {
+            let changes: Vec<_> =
+                beta_ecn.map(|beta| ("beta_ecn", Value::Number(beta))).into_iter().collect();
+            let mut s = NewReno::new(&arguments(&PARAMETERS, &changes), SETUP);
+            s.on_signal(&Signal::Marked { now: at(10), packets: 1, newest_sent_at: at(5) });
+            assert_eq!((s.allowance().window, s.state()), (left, "recovery"));
+            s.on_signal(&Signal::Marked { now: at(11), packets: 1, newest_sent_at: at(9) });
+            assert_eq!(s.allowance().window, left, "once in a round trip");
+        }
     }
 }

@@ -1,0 +1,335 @@
+//! Slow start as a part of its own: the standard one (RFC 9002 section 7.3.1) or HyStart++ (RFC 9406).
+
+use crate::AckSample;
+use crate::round::Rounds;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+
+/// The options, with the kind of slow start that a controller has when nothing is said.
+pub(crate) const fn parameters(default: &'static str) -> [Parameter; 8] {
+    [
+        Parameter {
+            name: "slow_start",
+            kind: Kind::Choice(&["standard", "hystart++"]),
+            default: Default::Is(default),
+            about: "how the window grows before the first loss: doubling until then, or until the RTT grows (HyStart++, RFC 9406)",
+        },
+        Parameter {
+            name: "min_rtt_thresh",
+            kind: Kind::Duration,
+            default: Default::Is("\"4 ms\""),
+            about: "HyStart++: least growth of the RTT that ends slow start (RFC 9406 section 4.3)",
+        },
+        Parameter {
+            name: "max_rtt_thresh",
+            kind: Kind::Duration,
+            default: Default::Is("\"16 ms\""),
+            about: "HyStart++: growth of the RTT that ends slow start on any path (RFC 9406 section 4.3)",
+        },
+        Parameter {
+            name: "min_rtt_divisor",
+            kind: Kind::Integer(1, 1000),
+            default: Default::Is("8"),
+            about: "HyStart++: the growth that ends slow start is this part of the last round's least RTT, within the two limits (RFC 9406 section 4.3)",
+        },
+        Parameter {
+            name: "n_rtt_sample",
+            kind: Kind::Integer(1, 1000),
+            default: Default::Is("8"),
+            about: "HyStart++: RTT samples of a round before they are believed (RFC 9406 section 4.3)",
+        },
+        Parameter {
+            name: "css_growth_divisor",
+            kind: Kind::Integer(2, 1000),
+            default: Default::Is("4"),
+            about: "HyStart++: growth in conservative slow start is this part of slow start's (RFC 9406 section 4.3)",
+        },
+        Parameter {
+            name: "css_rounds",
+            kind: Kind::Integer(1, 1000),
+            default: Default::Is("5"),
+            about: "HyStart++: round trips of conservative slow start before congestion avoidance (RFC 9406 section 4.3)",
+        },
+        Parameter {
+            name: "l",
+            kind: Kind::Integer(1, 1_000_000),
+            default: Default::Absent,
+            about: "HyStart++: packets that one acknowledgement may add; unlimited when paced, 8 when not, unless said (RFC 9406 section 4.3)",
+        },
+    ]
+}
+
+/// What an acknowledgement does in slow start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Growth {
+    /// The window grows by so many bytes.
+    pub(crate) bytes: u64,
+    /// The threshold is the window from now on: slow start is over.
+    pub(crate) done: bool,
+}
+
+/// The slow start of one sender.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SlowStart {
+    /// `None`: the standard one.
+    hystart: Option<HyStart>,
+    /// Whether HyStart++ is asked for; it is used for the initial slow start alone (RFC 9406 section 4.3).
+    initial: Option<HyStart>,
+}
+
+impl SlowStart {
+    /// As the options say; `paced`: whether the sender is.
+    pub(crate) fn new(arguments: &Arguments, paced: bool) -> SlowStart {
+        let initial = (arguments.text("slow_start") == "hystart++").then(|| HyStart::new(arguments, paced));
+        SlowStart { hystart: initial, initial }
+    }
+    /// An acknowledgement in slow start; `datagram`: the bytes of a full packet.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>, datagram: u64) -> Growth {
+        match &mut self.hystart {
+            // RFC 9002 section 7.3.1: by the bytes acknowledged.
+            None => Growth { bytes: ack.acked_bytes, done: false },
+            Some(hystart) => hystart.on_ack(ack, datagram),
+        }
+    }
+    /// Slow start ended, by congestion or otherwise: RFC 9406 section 4.3 has later ones be standard ones.
+    #[inline]
+    pub(crate) fn stop(&mut self) {
+        self.hystart = None;
+    }
+    /// Everything is as at the start: another path.
+    pub(crate) fn restart(&mut self, delivered: u64) {
+        self.hystart = self.initial;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.rounds.restart(delivered);
+        }
+    }
+    /// The word for traces.
+    pub(crate) fn state(&self) -> &'static str {
+        match &self.hystart {
+            Some(HyStart { conservative: Some(_), .. }) => "conservative_slow_start",
+            _ => "slow_start",
+        }
+    }
+}
+
+/// The constants of RFC 9406 section 4.3.
+#[derive(Debug, Clone, Copy)]
+struct Constants {
+    min_rtt_thresh: Duration,
+    max_rtt_thresh: Duration,
+    min_rtt_divisor: u64,
+    n_rtt_sample: u64,
+    css_growth_divisor: u64,
+    css_rounds: u64,
+    /// Packets; `None`: as many as are acknowledged.
+    l: Option<u64>,
+}
+
+/// Conservative slow start (RFC 9406 section 4.2, "CSS").
+#[derive(Debug, Clone, Copy)]
+struct Conservative {
+    /// `cssBaselineMinRtt`.
+    baseline: Duration,
+    /// Rounds that it has lasted, the one in which it began included.
+    rounds: u64,
+}
+
+/// The state of HyStart++ (RFC 9406 section 4.2).
+#[derive(Debug, Clone, Copy)]
+struct HyStart {
+    constants: Constants,
+    rounds: Rounds,
+    /// `lastRoundMinRTT` and `currentRoundMinRTT`; `None`: infinite.
+    last_round: Option<Duration>,
+    this_round: Option<Duration>,
+    /// `rttSampleCount`.
+    samples: u64,
+    conservative: Option<Conservative>,
+}
+
+impl HyStart {
+    fn new(arguments: &Arguments, paced: bool) -> HyStart {
+        let l = match arguments.get("l") {
+            Some(Value::Integer(l)) => Some(*l),
+            _ => (!paced).then_some(8),
+        };
+        let constants = Constants {
+            min_rtt_thresh: arguments.duration("min_rtt_thresh"),
+            max_rtt_thresh: arguments.duration("max_rtt_thresh"),
+            min_rtt_divisor: arguments.integer("min_rtt_divisor"),
+            n_rtt_sample: arguments.integer("n_rtt_sample"),
+            css_growth_divisor: arguments.integer("css_growth_divisor"),
+            css_rounds: arguments.integer("css_rounds"),
+            l,
+        };
+        HyStart {
+            constants,
+            rounds: Rounds::new(),
+            last_round: None,
+            this_round: None,
+            samples: 0,
+            conservative: None,
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>, datagram: u64) -> Growth {
+        let Constants { css_growth_divisor, css_rounds, l, .. } = self.constants;
+        let mut done = false;
+        if self.rounds.on_ack(ack) {
+            // Section 4.2: what was current is last, and nothing is known of the new round.
+            self.last_round = self.this_round.take();
+            self.samples = 0;
+            if let Some(css) = &mut self.conservative {
+                // "If CSS_ROUNDS rounds are complete, enter congestion avoidance."; a partial first round counts.
+                done = css.rounds >= css_rounds;
+                css.rounds += 1;
+            }
+        }
+        // "cwnd = cwnd + min(N, L * SMSS)".
+        let mut bytes = l.map_or(ack.acked_bytes, |l| ack.acked_bytes.min(l * datagram));
+        if done {
+            return Growth { bytes: 0, done };
+        }
+        let latest = ack.rtt.latest();
+        self.this_round = Some(self.this_round.map_or(latest, |least| least.min(latest)));
+        self.samples += 1;
+        self.judge();
+        if self.conservative.is_some() {
+            bytes /= css_growth_divisor;
+        }
+        Growth { bytes, done }
+    }
+
+    /// Into conservative slow start when the least RTT of a round has grown, and back out when that was not so.
+    fn judge(&mut self) {
+        let Constants { min_rtt_thresh, max_rtt_thresh, min_rtt_divisor, n_rtt_sample, .. } = self.constants;
+        if self.samples < n_rtt_sample {
+            return;
+        }
+        let Some(this_round) = self.this_round else { return };
+        match self.conservative {
+            None => {
+                let Some(last_round) = self.last_round else { return };
+                // "RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))".
+                let threshold = (last_round / min_rtt_divisor).min(max_rtt_thresh).max(min_rtt_thresh);
+                if this_round >= last_round + threshold {
+                    self.conservative = Some(Conservative { baseline: this_round, rounds: 1 });
+                }
+            }
+            // "If currentRoundMinRTT < cssBaselineMinRtt ... resume slow start including HyStart++".
+            Some(css) if this_round < css.baseline => self.conservative = None,
+            Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Path, SETUP, arguments, lose, ms};
+    use crate::{CONTROLLERS, Controller};
+    use units::parameter::Value;
+
+    /// A sender of this name with HyStart++ and these options.
+    fn sender(name: &str, changes: &[(&'static str, Value)]) -> Box<dyn Controller> {
+        let row = CONTROLLERS.iter().find(|row| row.name == name).unwrap();
+        let mut all = vec![("slow_start", Value::Text("hystart++".to_owned()))];
+        all.extend_from_slice(changes);
+        (row.build)(&arguments(row.parameters, &all), SETUP)
+    }
+    fn packets(sender: &dyn Controller) -> u64 {
+        sender.allowance().window / 1000
+    }
+
+    /// RFC 9406 section 4.2: a threshold of 100 ms / 8 = 12.5 ms on this path.
+    #[test]
+    fn a_round_with_a_longer_rtt_slows_it_down_and_five_such_end_it() {
+        for name in ["newreno", "cubic"] {
+            let mut s = sender(name, &[]);
+            let mut path = Path::new();
+            path.round(&mut *s, ms(100), 0);
+            path.round(&mut *s, ms(112), 0);
+            assert_eq!((packets(&*s), s.state()), (40, "slow_start"), "{name}: 12 ms is below the threshold");
+            // 112 / 8 = 14 ms.
+            path.round(&mut *s, ms(126), 0);
+            // The eighth sample shows it: seven packets were added in full, 33 count a quarter.
+            assert_eq!((packets(&*s), s.state()), (40 + 7 + 33 / 4, "conservative_slow_start"), "{name}");
+            for round in 0..4 {
+                let before = s.allowance().window;
+                path.round(&mut *s, ms(130), 0);
+                assert_eq!(s.state(), "conservative_slow_start", "{round}");
+                assert!((s.allowance().window - before).abs_diff(before / 4) <= 1000, "a quarter, {round}");
+            }
+            let before = packets(&*s);
+            path.round(&mut *s, ms(130), 0);
+            assert_eq!(
+                s.state(),
+                "congestion_avoidance",
+                "{name}: after five rounds, the first of them in part"
+            );
+            assert!(s.ssthresh().unwrap() / 1000 <= packets(&*s) && packets(&*s) <= before + 1);
+        }
+    }
+
+    /// RFC 9406 section 4.2: "resume slow start".
+    #[test]
+    fn when_the_rtt_falls_again_it_goes_on() {
+        let mut s = sender("newreno", &[]);
+        let mut path = Path::new();
+        path.round(&mut *s, ms(100), 0);
+        path.round(&mut *s, ms(120), 0);
+        assert_eq!(s.state(), "conservative_slow_start");
+        path.round(&mut *s, ms(119), 0);
+        assert_eq!((s.state(), s.ssthresh()), ("slow_start", None));
+        let before = packets(&*s);
+        path.round(&mut *s, ms(119), 0);
+        assert_eq!(packets(&*s), 2 * before);
+    }
+
+    /// RFC 9406 section 4.3: the limits of the threshold, and the samples that it takes.
+    #[test]
+    fn the_threshold_has_limits_and_wants_samples() {
+        let slowed = |changes: &[(&'static str, Value)], first, second| {
+            let mut s = sender("newreno", changes);
+            let mut path = Path::new();
+            path.round(&mut *s, ms(first), 0);
+            path.round(&mut *s, ms(second), 0);
+            s.state() == "conservative_slow_start"
+        };
+        assert!(!slowed(&[], 10, 13) && slowed(&[], 10, 14), "4 ms at least");
+        assert!(!slowed(&[], 800, 815) && slowed(&[], 800, 816), "16 ms is enough anywhere");
+        assert!(slowed(&[("min_rtt_thresh", Value::Duration(ms(2)))], 10, 12));
+        assert!(!slowed(&[("max_rtt_thresh", Value::Duration(ms(40)))], 800, 839));
+        assert!(slowed(&[("min_rtt_divisor", Value::Integer(50))], 800, 816));
+        assert!(!slowed(&[("n_rtt_sample", Value::Integer(21))], 100, 200), "a round of 20 samples");
+        assert!(slowed(&[("n_rtt_sample", Value::Integer(20))], 100, 200));
+    }
+
+    /// RFC 9406 section 4.2: L packets for each acknowledgement, where nothing paces them.
+    #[test]
+    fn an_unpaced_sender_grows_by_eight_packets_for_an_acknowledgement() {
+        use crate::testing::{Ack, at};
+        let grown = |changes: &[(&'static str, Value)]| {
+            let mut s = sender("cubic", changes);
+            Ack::new(at(1000), 100_000).tell(&mut *s);
+            packets(&*s) - 10
+        };
+        assert_eq!(grown(&[]), 100);
+        assert_eq!(grown(&[("pacing", Value::Flag(false))]), 8);
+        assert_eq!(grown(&[("l", Value::Integer(3))]), 3);
+    }
+
+    /// RFC 9406 section 4.3: for the initial slow start alone; section 4.2: congestion ends it.
+    #[test]
+    fn a_later_slow_start_is_the_standard_one() {
+        let mut s = sender("newreno", &[]);
+        let mut path = Path::new();
+        path.round(&mut *s, ms(100), 0);
+        let now = path.now;
+        lose(&mut *s, now, now, 1);
+        s.on_signal(&crate::Signal::PersistentCongestion);
+        path.round(&mut *s, ms(100), 0);
+        path.round(&mut *s, ms(200), 0);
+        assert_eq!((packets(&*s), s.state()), (8, "slow_start"));
+    }
+}

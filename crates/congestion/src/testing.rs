@@ -1,0 +1,170 @@
+//! What the tests of the controllers share: options from a table, and events in a line each.
+
+use crate::{AckSample, Controller, Limit, LostPacket, RateSample, RttEstimate, Setup, Signal};
+use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::{Duration, Time};
+
+/// Packets of 1000 bytes, ten of them at first, and 100 ms.
+pub(crate) const SETUP: Setup =
+    Setup { max_datagram_size: 1000, initial_window: 10_000, initial_rtt: Duration::from_millis(100) };
+
+/// The defaults of a table, some of them changed.
+pub(crate) fn arguments(parameters: &[Parameter], changes: &[(&'static str, Value)]) -> Arguments {
+    let known = |name| parameters.iter().any(|parameter| parameter.name == name);
+    assert!(changes.iter().all(|change| known(change.0)), "{changes:?}");
+    let value = |parameter: &Parameter| {
+        let given = changes.iter().find(|change| change.0 == parameter.name).map(|change| change.1.clone());
+        Some((parameter.name, given.or_else(|| default_of(parameter))?))
+    };
+    Arguments(parameters.iter().filter_map(value).collect())
+}
+
+fn default_of(parameter: &Parameter) -> Option<Value> {
+    let Default::Is(text) = parameter.default else { return None };
+    let text = text.trim_matches('"');
+    Some(match parameter.kind {
+        Kind::Duration => Value::Duration(text.parse().unwrap()),
+        Kind::Size => Value::Size(text.parse().unwrap()),
+        Kind::Rate => Value::Rate(text.parse().unwrap()),
+        Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
+        Kind::Number(..) => Value::Number(text.parse().unwrap()),
+        Kind::Flag => Value::Flag(text.parse().unwrap()),
+        Kind::Choice(_) | Kind::Text => Value::Text(text.to_owned()),
+        other => panic!("{other:?}"),
+    })
+}
+
+/// A moment, in milliseconds.
+pub(crate) fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+/// A span, in milliseconds.
+pub(crate) fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// An acknowledgement, as far as tests differ in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ack {
+    pub(crate) now: Time,
+    pub(crate) sent: Time,
+    pub(crate) bytes: u64,
+    pub(crate) rtt: Duration,
+    pub(crate) limit: Limit,
+    pub(crate) marked: u64,
+    /// Bytes delivered when the packet was sent, and now.
+    pub(crate) delivered: (u64, u64),
+    pub(crate) in_flight: u64,
+}
+
+impl Ack {
+    /// Of so many bytes, a round trip of 100 ms after they were sent, with a full window.
+    pub(crate) fn new(now: Time, bytes: u64) -> Ack {
+        let sent = Time::ZERO + now.since(at(100));
+        Ack {
+            now,
+            sent,
+            bytes,
+            rtt: ms(100),
+            limit: Limit::Window,
+            marked: 0,
+            delivered: (0, bytes),
+            in_flight: bytes,
+        }
+    }
+    /// Tells it.
+    pub(crate) fn tell(&self, sender: &mut dyn Controller) {
+        let mut rtt = RttEstimate::new(ms(100));
+        rtt.update(self.rtt, Duration::ZERO);
+        self.tell_with(sender, &rtt);
+    }
+    /// Tells it with this estimate.
+    pub(crate) fn tell_with(&self, sender: &mut dyn Controller, rtt: &RttEstimate) {
+        let delivered = self.delivered.1 - self.delivered.0;
+        let rate = RateSample {
+            delivered,
+            interval: self.rtt,
+            rate: Some(units::Rate::of(units::Size::from_bytes(delivered), self.rtt)),
+            prior_delivered: self.delivered.0,
+            in_flight: self.in_flight,
+            lost: 0,
+            app_limited: self.limit == Limit::Application,
+        };
+        sender.on_ack(&AckSample {
+            now: self.now,
+            acked_bytes: self.bytes,
+            newest_sent_at: self.sent,
+            oldest_sent_at: self.sent,
+            bytes_in_flight: self.in_flight,
+            prior_in_flight: self.in_flight + self.bytes,
+            lost_bytes: 0,
+            acked_packets: self.bytes.div_ceil(1000),
+            marked_packets: self.marked,
+            delivered: self.delivered.1,
+            limit: self.limit,
+            rtt,
+            rate: Some(rate),
+        });
+    }
+}
+
+/// So many packets of 1000 bytes, all sent at `sent`, are declared lost.
+pub(crate) fn lose(sender: &mut dyn Controller, now: Time, sent: Time, packets: usize) {
+    let packet = LostPacket {
+        bytes: 1000,
+        sent_at: sent,
+        prior_delivered: 0,
+        in_flight: 1000,
+        lost: 1000,
+        app_limited: false,
+    };
+    sender.on_signal(&Signal::Lost {
+        now,
+        bytes: 1000 * packets as u64,
+        newest_sent_at: sent,
+        bytes_in_flight: 0,
+        packets: &vec![packet; packets],
+    });
+}
+
+/// An ACK frame told of a mark.
+pub(crate) fn mark(sender: &mut dyn Controller, now: Time, sent: Time) {
+    sender.on_signal(&Signal::Marked { now, packets: 1, newest_sent_at: sent });
+}
+
+/// A path that answers whole windows round by round: the sender's window is sent at once and acknowledged packet by
+/// packet, evenly over the round trip that follows.
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub(crate) now: Time,
+    pub(crate) delivered: u64,
+    pub(crate) rtt: RttEstimate,
+}
+
+impl Path {
+    pub(crate) fn new() -> Path {
+        Path { now: at(1000), delivered: 0, rtt: RttEstimate::new(ms(100)) }
+    }
+    /// One round trip of this length, marking so many of the packets.
+    pub(crate) fn round(&mut self, sender: &mut dyn Controller, rtt: Duration, mut marked: u64) {
+        let (sent, before) = (self.now, self.delivered);
+        let packets = (sender.allowance().window / 1000).max(1);
+        for i in 0..packets {
+            let now = sent + rtt + rtt.scale(i, packets * 4);
+            self.rtt.update(rtt, Duration::ZERO);
+            self.delivered += 1000;
+            let mark = u64::from(marked > 0);
+            marked -= mark;
+            if mark > 0 {
+                sender.on_signal(&Signal::Marked { now, packets: 1, newest_sent_at: sent });
+            }
+            let in_flight = (packets - i - 1) * 1000;
+            let delivered = (before, self.delivered);
+            let ack =
+                Ack { now, sent, bytes: 1000, rtt, limit: Limit::Window, marked: mark, delivered, in_flight };
+            ack.tell_with(sender, &self.rtt);
+            self.now = now;
+        }
+        self.now = self.now.max(sent + rtt) + Duration::from_nanos(1);
+    }
+}
