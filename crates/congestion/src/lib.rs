@@ -3,7 +3,10 @@
 //! A controller hears what was sent, one [`AckSample`] per ACK frame, and [`Signal`]s; it answers with an [`Allowance`].
 //! It never sees a packet, a stream or a clock. To add one: write its file, add its line to [`CONTROLLERS`].
 
+mod bbr1;
+mod bbr_rounds;
 mod cubic;
+mod filter;
 mod newreno;
 mod none;
 mod options;
@@ -17,6 +20,7 @@ mod slow_start;
 mod testing;
 mod window_pacing;
 
+pub use bbr1::Bbr1;
 pub use cubic::Cubic;
 pub use newreno::NewReno;
 pub use pacer::Pacer;
@@ -41,6 +45,16 @@ pub struct Sent {
     pub bytes: u64,
     /// Bytes in flight with it.
     pub bytes_in_flight: u64,
+    /// Whether the sender had run out of data within the last round trip (draft-ietf-ccwg-bbr-06 section 4.1.1.3).
+    pub app_limited: bool,
+}
+
+impl Sent {
+    /// Whether nothing was in flight before it.
+    #[inline]
+    pub fn begins_flight(&self) -> bool {
+        self.bytes_in_flight == self.bytes
+    }
 }
 
 /// What one ACK frame told.
@@ -195,13 +209,15 @@ pub struct Setup {
     pub initial_window: u64,
     /// The RTT assumed before the first sample.
     pub initial_rtt: Duration,
+    /// What the controller's random draws, if it makes any, follow from; another one for each sender and path.
+    pub seed: u64,
 }
 
 /// How a controller is made.
 pub type Build = &'static (dyn Fn(&Arguments, Setup) -> Box<dyn Controller> + Send + Sync);
 
 /// The controllers.
-pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, cubic::ROW, none::ROW];
+pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, cubic::ROW, bbr1::ROW, none::ROW];
 
 /// Those that the program added.
 static PLUGGED: Plugged<Build> = Plugged::none();

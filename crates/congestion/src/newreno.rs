@@ -235,8 +235,12 @@ mod tests {
     use crate::{Limit, RttEstimate};
     use units::Rate;
 
-    const SETUP: Setup =
-        Setup { max_datagram_size: 1000, initial_window: 10_000, initial_rtt: Duration::from_millis(333) };
+    const SETUP: Setup = Setup {
+        max_datagram_size: 1000,
+        initial_window: 10_000,
+        initial_rtt: Duration::from_millis(333),
+        seed: 0,
+    };
 
     fn sender() -> NewReno {
         growing("exact")

@@ -45,10 +45,13 @@ impl Pacer {
         }
     }
 
-    /// Changes how many bytes of credit it waits for in between; at most a burst.
+    /// Changes how many bytes leave at once: in between, and after a pause too, which then saves no more than that
+    /// (draft-ietf-ccwg-bbr-06 section 5.6.2).
     #[inline]
     pub fn set_quantum(&mut self, bytes: u64) {
-        self.quantum = (i128::from(bytes) * SCALE).min(self.burst);
+        self.quantum = i128::from(bytes.max(1)) * SCALE;
+        self.burst = self.quantum;
+        self.credit = self.credit.min(self.burst);
     }
 
     /// Pays for a packet that leaves at `now`.

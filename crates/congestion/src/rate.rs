@@ -51,6 +51,10 @@ pub struct LostPacket {
     pub in_flight: u64,
     /// Bytes declared lost since it was sent, with it.
     pub lost: u64,
+    /// Bytes delivered until it was declared lost.
+    pub delivered: u64,
+    /// Bytes sent until then, with it: where one packet ends, the one that was sent behind it begins.
+    pub sent: u64,
     /// Whether the sender was limited by the application when it was sent.
     pub app_limited: bool,
 }
@@ -115,6 +119,8 @@ impl DeliveryRate {
             prior_delivered: state.delivered,
             in_flight: state.in_flight,
             lost: self.lost - state.lost,
+            delivered: self.delivered,
+            sent: state.delivered + state.lost + state.in_flight,
             app_limited: state.app_limited,
         }
     }

@@ -5,8 +5,12 @@ use units::parameter::{Arguments, Default, Kind, Parameter, Value};
 use units::{Duration, Time};
 
 /// Packets of 1000 bytes, ten of them at first, and 100 ms.
-pub(crate) const SETUP: Setup =
-    Setup { max_datagram_size: 1000, initial_window: 10_000, initial_rtt: Duration::from_millis(100) };
+pub(crate) const SETUP: Setup = Setup {
+    max_datagram_size: 1000,
+    initial_window: 10_000,
+    initial_rtt: Duration::from_millis(100),
+    seed: 0,
+};
 
 /// The defaults of a table, some of them changed.
 pub(crate) fn arguments(parameters: &[Parameter], changes: &[(&'static str, Value)]) -> Arguments {
@@ -116,6 +120,8 @@ pub(crate) fn lose(sender: &mut dyn Controller, now: Time, sent: Time, packets: 
         prior_delivered: 0,
         in_flight: 1000,
         lost: 1000,
+        delivered: 0,
+        sent: 1000,
         app_limited: false,
     };
     sender.on_signal(&Signal::Lost {

@@ -136,20 +136,21 @@ impl Recovery {
 
     /// A path that nothing was sent on, with this RTT in the place of the option's where it is known; `None` without a
     /// controller of the name in the options.
-    pub(crate) fn fresh(config: &Config, rtt: Option<Duration>) -> Option<Recovery> {
+    pub(crate) fn fresh(config: &Config, rtt: Option<Duration>, seed: u64) -> Option<Recovery> {
         let known = Config { initial_rtt: rtt.unwrap_or(config.initial_rtt), ..config.clone() };
         let chosen = &config.controller;
-        let controller = congestion::build(chosen.name, &chosen.arguments, Recovery::setup(&known))?;
+        let controller = congestion::build(chosen.name, &chosen.arguments, Recovery::setup(&known, seed))?;
         Some(Recovery::new(&known, controller))
     }
 
-    /// What a controller is made from.
-    pub(crate) fn setup(config: &Config) -> Setup {
+    /// What a controller is made from; all that it draws follows from `seed`.
+    pub(crate) fn setup(config: &Config, seed: u64) -> Setup {
         let packet = u64::from(config.first_payload());
         Setup {
             max_datagram_size: packet,
             initial_window: packet * config.initial_window,
             initial_rtt: config.initial_rtt,
+            seed,
         }
     }
 
@@ -222,7 +223,8 @@ impl Recovery {
         if contents.in_flight {
             let bytes = u64::from(size);
             self.bytes_in_flight += bytes;
-            self.controller.on_sent(&Sent { now, bytes, bytes_in_flight: self.bytes_in_flight });
+            let (bytes_in_flight, app_limited) = (self.bytes_in_flight, rate.app_limited);
+            self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
             self.update_pacer(now);
             self.pacer.on_sent(now, bytes);
         }

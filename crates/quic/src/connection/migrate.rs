@@ -354,7 +354,8 @@ impl Connection {
 
     fn fresh_recovery(&mut self) -> Option<Recovery> {
         let (name, arguments) = (self.config.controller.name, &self.config.controller.arguments);
-        let controller = congestion::build(name, arguments, Recovery::setup(&self.config))?;
+        let seed = self.path_seed.wrapping_add(1 + u64::from(self.epochs));
+        let controller = congestion::build(name, arguments, Recovery::setup(&self.config, seed))?;
         let mut recovery = Recovery::new(&self.config, controller);
         self.epochs += 1;
         recovery.epoch = self.epochs;

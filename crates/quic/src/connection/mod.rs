@@ -139,7 +139,7 @@ pub struct Connection {
     others: Others,
     /// How many recoveries there were before the one of the path in use.
     epochs: u32,
-    /// What the data of challenges follows from.
+    /// What the data of challenges and the draws of controllers follow from.
     path_seed: u64,
     local_ids: LocalIds,
     remote_ids: RemoteIds,
@@ -217,8 +217,11 @@ impl Connection {
         let mut initial = Box::new(Space::new());
         let id = origin.initial_destination;
         initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
-        let controller =
-            congestion::build(config.controller.name, &config.controller.arguments, Recovery::setup(&config));
+        let controller = congestion::build(
+            config.controller.name,
+            &config.controller.arguments,
+            Recovery::setup(&config, path_seed),
+        );
         let scheduler = crate::schedule::build(config.scheduler.name, &config.scheduler.arguments);
         let (Some(controller), Some(scheduler)) = (controller, scheduler) else {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "no such controller or scheduler"));

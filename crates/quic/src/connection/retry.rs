@@ -118,7 +118,7 @@ impl Connection {
             // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes under new numbers.
             self.lose_all(now, kind);
         }
-        if let Some(recovery) = Recovery::fresh(&self.config, rtt) {
+        if let Some(recovery) = Recovery::fresh(&self.config, rtt, self.path_seed) {
             self.recovery = recovery;
         }
         self.probe_base = now;

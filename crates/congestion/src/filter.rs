@@ -1,0 +1,97 @@
+//! The largest value within a window: Kathleen Nichols' algorithm, three samples whatever the number of values.
+
+/// The largest of the values seen within a window of some time, real or virtual. It keeps the best value and the best
+/// two that came behind it, so that one is at hand when the best goes out of date; a value is out of date when more than
+/// the window's length has passed since it came.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WindowedMax {
+    /// Time and value: the largest, the largest behind it, and the largest behind that.
+    best: [(u64, u64); 3],
+}
+
+impl WindowedMax {
+    /// The largest value; 0 before the first.
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        self.best[0].1
+    }
+
+    /// Takes a value in, over a window of this length, and gives the largest. Times do not run backwards.
+    #[inline]
+    pub(crate) fn update(&mut self, window: u64, time: u64, value: u64) -> u64 {
+        let sample = (time, value);
+        if value >= self.best[0].1 || time.saturating_sub(self.best[2].0) > window {
+            // A new largest, or nothing known within the window.
+            self.best = [sample; 3];
+            return value;
+        }
+        if value >= self.best[1].1 {
+            self.best[1] = sample;
+            self.best[2] = sample;
+        } else if value >= self.best[2].1 {
+            self.best[2] = sample;
+        }
+        self.age(window, sample);
+        self.get()
+    }
+
+    /// Drops what is out of date, and sees to it that the three stand for different parts of the window.
+    fn age(&mut self, window: u64, sample: (u64, u64)) {
+        let passed = sample.0.saturating_sub(self.best[0].0);
+        if passed > window {
+            self.best = [self.best[1], self.best[2], sample];
+            if sample.0.saturating_sub(self.best[0].0) > window {
+                self.best = [self.best[1], self.best[2], sample];
+            }
+        } else if self.best[1].0 == self.best[0].0 && passed > window / 4 {
+            // A quarter of the window without a second: this one is.
+            self.best[1] = sample;
+            self.best[2] = sample;
+        } else if self.best[2].0 == self.best[1].0 && passed > window / 2 {
+            self.best[2] = sample;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_within_the_window_and_then_the_next_best() {
+        let mut filter = WindowedMax::default();
+        assert_eq!(filter.update(10, 0, 50), 50);
+        for time in 1..=10 {
+            assert_eq!(filter.update(10, time, 40 - time), 50, "at {time}");
+        }
+        // Rounds 1 to 10 are behind, of which 3 came first behind a quarter of the window.
+        let next = filter.update(10, 11, 1);
+        assert!((29..=39).contains(&next), "{next}");
+        assert_eq!(filter.update(10, 12, 60), 60);
+    }
+
+    /// Against the whole history: never below the largest of the newer half of the window, never above that of all.
+    #[test]
+    fn it_stays_between_the_largest_of_half_the_window_and_of_the_whole() {
+        let mut random = random::Stream::new(1, "values");
+        let mut filter = WindowedMax::default();
+        let mut history = Vec::new();
+        for time in 0..2000u64 {
+            let value = random.below(1000);
+            history.push(value);
+            let got = filter.update(10, time, value);
+            let since = |window: u64| {
+                let from = time.saturating_sub(window) as usize;
+                history[from..].iter().copied().max().unwrap()
+            };
+            assert!(got <= since(10) && got >= since(4), "{got} at {time}");
+        }
+    }
+
+    #[test]
+    fn after_a_long_silence_the_newest_counts() {
+        let mut filter = WindowedMax::default();
+        filter.update(10, 0, 100);
+        assert_eq!(filter.update(10, 50, 3), 3);
+    }
+}
