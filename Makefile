@@ -117,8 +117,8 @@ bench: ## speed and memory, beside quinn-proto, to target/bench.json
 	cargo run --package bench --release $(LOCKED)
 
 .PHONY: fuzz
-fuzz: ## the decoders under FUZZ_CASES (200000) random inputs for each entry point
-	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --release --test fuzz $(LOCKED)
+fuzz: ## decoders and queues under FUZZ_CASES (200000) random inputs for each entry point
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --release --test fuzz $(LOCKED)
 
 .PHONY: storm
 storm: ## the endpoint against an attacker between its ends, new seeds for STORM_MINUTES (60); findings name their seed

@@ -10,6 +10,7 @@ mod clock;
 mod count;
 mod element;
 mod error;
+pub mod fuzz;
 pub mod jitter;
 mod link;
 pub mod loss;

@@ -16,6 +16,7 @@ fn sample(parameter: &Parameter) -> &'static str {
         ("steps", _) => "[[0 s, 20 Mbit/s], [5 ms, 0 bit/s], [9 ms, 7 Mbit/s]]",
         (_, Kind::Duration) => "7 ms",
         (_, Kind::Rate) => "15 Mbit/s",
+        (_, Kind::Size) => "3 kB",
         (_, Kind::Probability) => "0.2",
         (_, Kind::Integer(..)) => "3",
         (_, Kind::List(_)) => "[1, 4, 5, 9]",
@@ -83,6 +84,7 @@ fn every_row_builds_and_equal_seeds_give_equal_outputs() {
             assert_eq!(one, outcome(new("a", options, 5), |_, _, _| ()), "{row}");
             let draws = row.contains("probability")
                 || row.contains("elliott")
+                || row == "red "
                 || option == "jitter" && row != "none ";
             let other = outcome(new("a", options, 6), |_, _, _| ());
             let named = outcome(new("b", options, 5), |_, _, _| ());
@@ -187,6 +189,7 @@ fn any_of(option: &'static str) -> impl Strategy<Value = String> {
 prop_compose! {
     fn any_options()(
         rate in any_of("rate"),
+        queue in any_of("queue"),
         limit in prop::sample::select(vec!["1 BDP", "3 packets", "0 packets", "4 kB", "2 ms", "unlimited"]),
         loss in any_of("loss"),
         jitter in any_of("jitter"),
@@ -195,7 +198,7 @@ prop_compose! {
     ) -> Vec<(&'static str, String)> {
         vec![
             ("rate", rate),
-            ("queue", format!("drop-tail limit={limit}")),
+            ("queue", format!("{queue};limit={limit}")),
             ("loss", loss),
             ("jitter", jitter),
             ("delay", format!("{delay_us} us")),

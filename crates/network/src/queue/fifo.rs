@@ -4,6 +4,7 @@ use super::{Bound, Full, Report};
 use crate::count::Count;
 use crate::packet::Packet;
 use std::collections::VecDeque;
+use units::{Duration, Time};
 
 /// Waiting packets, first in, first out, with their count. When each came is [`Packet::entered`].
 #[derive(Debug, Default)]
@@ -38,6 +39,16 @@ impl Fifo {
         let packet = self.packets.pop_front()?;
         self.waiting.remove(packet.size);
         Some(packet)
+    }
+    /// How long the packet that came first has waited at `at`; nothing if there is none.
+    #[inline]
+    pub(super) fn delay(&self, at: Time) -> Duration {
+        self.packets.front().map_or(Duration::ZERO, |packet| at.since(packet.entered))
+    }
+    /// Whether nothing waits.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
     }
     /// What waits.
     #[inline]

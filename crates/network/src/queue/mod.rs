@@ -3,9 +3,14 @@
 mod codel;
 mod drop_head;
 mod drop_tail;
+mod dualpi2;
 mod error;
 mod fifo;
+mod fq_codel;
 mod limit;
+mod pie;
+mod red;
+mod ticks;
 
 pub use drop_tail::DropTail;
 pub use error::QueueError;
@@ -136,7 +141,8 @@ impl Queue for Waiting {
 pub type Build = fn(&Arguments, Setup, Stream) -> Result<Waiting, QueueError>;
 
 /// The queues.
-pub static QUEUES: &[Row<Build>] = &[drop_tail::ROW, drop_head::ROW, codel::ROW];
+pub static QUEUES: &[Row<Build>] =
+    &[drop_tail::ROW, drop_head::ROW, codel::ROW, fq_codel::ROW, red::ROW, pie::ROW, dualpi2::ROW];
 
 /// The room of the queues as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

@@ -1,0 +1,194 @@
+//! Entry points for fuzzing: arbitrary bytes are a queue, its options and a sequence of calls, and the laws that hold
+//! for every queue are checked after each of them. The property tests of this crate and the fuzz target call the same
+//! function.
+
+use crate::count::Count;
+use crate::packet::Packet;
+use crate::queue::{self, Bound, QUEUES, Queue, Report, Setup};
+use random::Stream;
+use std::collections::BTreeMap;
+use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::{Duration, Rate, Time};
+use wire::Ecn;
+
+/// What the link of the queue is like: 10 Mbit/s, 20 ms, 1500 bytes.
+const SETUP: Setup = Setup {
+    rate: Some(Rate::from_bits_per_sec(10_000_000)),
+    round_trip: Duration::from_millis(20),
+    mtu: 1500,
+};
+/// Limits that are tried, in the place of each row's own.
+const LIMITS: [&str; 7] = ["1 BDP", "3 packets", "0 packets", "4 kB", "2 ms", "100 packets", "unlimited"];
+/// Steps of time between two calls, in nanoseconds: from none up to a year.
+const STEPS: [u64; 8] =
+    [0, 1000, 100_000, 1_200_000, 5_000_000, 100_000_000, 10_000_000_000, 31_536_000_000_000_000];
+
+/// What a queue did: for each packet that left it, in order, its number, its ECN field, and whether it was sent.
+pub type Outcome = Vec<(usize, Ecn, bool)>;
+
+/// A queue under a sequence of calls: one byte for the row, one for the limit, one for the seed and its flags, then two
+/// for each call. Gives what the queue did.
+///
+/// # Panics
+/// If a law of queues does not hold: a packet is lost or doubled, overtakes one of its flow and kind, comes out with
+/// marks that it must not have, more waits than the limit lets, or something waits and nothing comes.
+pub fn queues(data: &[u8]) -> Outcome {
+    let Some(([row, limit, seed], calls)) = data.split_first_chunk::<3>() else { return Outcome::new() };
+    let row = &QUEUES[usize::from(*row) % QUEUES.len()];
+    let limit = LIMITS[usize::from(*limit) % LIMITS.len()];
+    let arguments =
+        Arguments(row.parameters.iter().filter_map(|option| value(option, limit, *seed)).collect());
+    let built = queue::build(row.name, &arguments, SETUP, Stream::new(u64::from(*seed), "fuzz"));
+    let Ok(queue) = built else { return Outcome::new() };
+    let parsed = limit.parse().unwrap_or(units::parameter::Limit::Unlimited);
+    let mut trial = Trial {
+        name: row.name,
+        queue: Box::new(queue),
+        bound: Bound::new(parsed, SETUP),
+        now: Time::ZERO,
+        given: 0,
+        inside: BTreeMap::new(),
+        marked: 0,
+        outcome: Outcome::new(),
+        report: Report::default(),
+    };
+    for call in calls.chunks_exact(2) {
+        trial.now += Duration::from_nanos(STEPS[usize::from(call[0] >> 5)]);
+        trial.call(call[0] & 31, call[1]);
+    }
+    while trial.queue.waiting().packets > 0 {
+        trial.take();
+    }
+    assert!(trial.inside.is_empty(), "{}: what waited is gone", row.name);
+    trial.outcome
+}
+
+/// A value for an option: its default, but for limits and flags, or something for one that has none.
+fn value(option: &Parameter, limit: &str, flags: u8) -> Option<(&'static str, Value)> {
+    let text = match option.default {
+        Default::Is(text) => text.trim_matches('"'),
+        Default::Required => "",
+        Default::Absent if flags & 1 == 0 => return None,
+        Default::Absent => "",
+    };
+    let or = |sample: &'static str| if text.is_empty() { sample } else { text };
+    let value = match option.kind {
+        Kind::Limit if option.name == "limit" => Value::Limit(limit.parse().ok()?),
+        Kind::Limit => Value::Limit(or("5 packets").parse().ok()?),
+        Kind::Duration => Value::Duration(or("1 ms").parse().ok()?),
+        Kind::Rate => Value::Rate(or("5 Mbit/s").parse().ok()?),
+        Kind::Size => Value::Size(or("3 kB").parse().ok()?),
+        Kind::Integer(least, _) => Value::Integer(text.parse().unwrap_or(least)),
+        Kind::Number(..) | Kind::Probability => Value::Number(or("0.1").parse().ok()?),
+        Kind::Flag => Value::Flag((text == "true") ^ (flags & 2 != 0)),
+        // The last word and the first one.
+        Kind::Choice(words) => {
+            Value::Text(if flags & 4 != 0 { words.last()? } else { words.first()? }.to_string())
+        }
+        Kind::Text => Value::Text(text.to_owned()),
+        Kind::List(_) | Kind::Pairs(..) => Value::List(Vec::new()),
+        Kind::File | Kind::Component(_) => return None,
+    };
+    Some((option.name, value))
+}
+
+struct Trial {
+    name: &'static str,
+    queue: Box<dyn Queue>,
+    bound: Bound,
+    now: Time,
+    /// Packets handed in so far: the number of the next one.
+    given: usize,
+    /// What waits, by number: ECN field, flow and size as they came.
+    inside: BTreeMap<usize, (Ecn, u32, u32)>,
+    /// Packets that left with a mark that they came without.
+    marked: u64,
+    outcome: Outcome,
+    report: Report,
+}
+
+impl Trial {
+    fn call(&mut self, what: u8, how: u8) {
+        match what {
+            // Half of the calls put in, up to four at once, so that queues fill.
+            0..16 => (0..=what / 4).for_each(|_| self.put(how)),
+            _ => {
+                (0..(what - 16) / 4 + 1).for_each(|_| self.take());
+            }
+        }
+    }
+
+    /// Hands a packet in: flow, ECN field and size are in a byte.
+    fn put(&mut self, how: u8) {
+        let flow = u16::from(how & 7);
+        let at = std::net::SocketAddr::from(([10, 0, 0, 1], 1000 + flow));
+        let number = self.given;
+        let mut packet = Packet::new(at, at, number.to_le_bytes().to_vec(), None);
+        packet.flow = u32::from(flow);
+        packet.size = [40, 576, 1500, 1500, 9000, 1200, 100, 28][usize::from(how >> 5)];
+        packet.ecn = Ecn::from_bits(how >> 3);
+        packet.entered = self.now;
+        self.given += 1;
+        self.inside.insert(number, (packet.ecn, packet.flow, packet.size));
+        let before = self.queue.waiting();
+        let packet = Box::new(packet);
+        if before.packets == 0 && number.is_multiple_of(2) {
+            let sent = self.queue.pass(self.now, packet, &mut self.report);
+            self.settle(sent);
+            return;
+        }
+        self.queue.enqueue(self.now, packet, &mut self.report);
+        self.settle(None);
+        let after = self.queue.waiting();
+        let fits = |now: u64, was: u64, bound: u64| now <= bound.max(was);
+        assert!(fits(after.packets, before.packets, self.bound.packets), "{}: {after:?} wait", self.name);
+        assert!(fits(after.bytes, before.bytes, self.bound.bytes), "{}: {after:?} wait", self.name);
+    }
+
+    fn take(&mut self) {
+        if self.queue.waiting().packets == 0 {
+            return;
+        }
+        let sent = self.queue.dequeue(self.now, &mut self.report);
+        let idle = sent.is_none();
+        self.settle(sent);
+        assert!(
+            !idle || self.queue.waiting().packets == 0,
+            "{}: something waits and nothing comes",
+            self.name
+        );
+    }
+
+    /// Checks what left the queue, and what is in it.
+    fn settle(&mut self, sent: Option<Box<Packet>>) {
+        let mut marks = 0;
+        let dropped: Vec<Box<Packet>> = self.report.dropped.drain(..).collect();
+        let leaving =
+            dropped.into_iter().map(|packet| (packet, false)).chain(sent.map(|packet| (packet, true)));
+        for (packet, sent) in leaving {
+            let bytes = packet.bytes.first_chunk::<8>().copied().unwrap_or_default();
+            let number = usize::from_le_bytes(bytes);
+            let Some((ecn, flow, size)) = self.inside.remove(&number) else {
+                panic!("{}: packet {number} was not in it", self.name)
+            };
+            assert_eq!((flow, size), (packet.flow, packet.size), "{}: altered", self.name);
+            assert!(packet.ecn == ecn || packet.ecn == Ecn::Ce && ecn.is_capable(), "{}: marked", self.name);
+            marks += u64::from(packet.ecn != ecn);
+            // Of one flow and one kind none overtakes another.
+            let first = self.inside.iter().find(|(_, other)| **other == (ecn, flow, size));
+            assert!(
+                !sent || first.is_none_or(|(first, _)| *first > number),
+                "{}: {number} overtook",
+                self.name
+            );
+            self.outcome.push((number, packet.ecn, sent));
+        }
+        // No mark that was not reported. Some that were may still wait, or were there before.
+        self.marked += marks;
+        assert!(self.marked <= self.report.marked, "{}: a mark is not reported", self.name);
+        let mut count = Count::default();
+        self.inside.values().for_each(|(_, _, size)| count.add(*size));
+        assert_eq!(self.queue.waiting(), count, "{}: the count is wrong", self.name);
+        assert!(!self.report.overflow, "{}: so few packets do not overflow", self.name);
+    }
+}

@@ -1,0 +1,467 @@
+//! DualPI2 (RFC 9332 appendix A): two queues for two kinds of congestion control, coupled so that they share a link.
+
+use super::fifo::Fifo;
+use super::ticks::Ticks;
+use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use crate::count::Count;
+use crate::packet::Packet;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::{Duration, Time};
+use wire::Ecn;
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "dualpi2",
+    about: "DualPI2 (RFC 9332): L4S traffic in a queue with very low delay, coupled to the classic one",
+    parameters: &[
+        Parameter {
+            name: "target",
+            kind: Kind::Duration,
+            default: Default::Is("\"15 ms\""),
+            about: "the delay that is aimed at in the classic queue (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "t_update",
+            kind: Kind::Duration,
+            default: Default::Is("\"16 ms\""),
+            about: "how often the base probability is computed (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "alpha",
+            kind: Kind::Number(0.0, 1000.0),
+            default: Default::Is("0.16"),
+            about: "weight of the delay's distance from the target, in 1/s (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "beta",
+            kind: Kind::Number(0.0, 1000.0),
+            default: Default::Is("3.2"),
+            about: "weight of the delay's growth since the last update, in 1/s (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "k",
+            kind: Kind::Number(0.0, 1000.0),
+            default: Default::Is("2.0"),
+            about: "coupling factor: L4S packets are marked with k times the base probability (RFC 9332 section 2.1)",
+        },
+        Parameter {
+            name: "min_th",
+            kind: Kind::Duration,
+            default: Default::Is("\"800 us\""),
+            about: "delay in the L4S queue from which on it marks by itself (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "range",
+            kind: Kind::Duration,
+            default: Default::Is("\"400 us\""),
+            about: "from min_th on so much more until it marks all; 0 is a step (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "th_len",
+            kind: Kind::Integer(0, 1 << 20),
+            default: Default::Is("1"),
+            about: "packets in the L4S queue up to which it does not mark by itself (RFC 9332 appendix A.1)",
+        },
+        Parameter {
+            name: "scheduler",
+            kind: Kind::Choice(&["wrr", "ts-fifo"]),
+            default: Default::Is("\"wrr\""),
+            about: "who goes first: weights, or the time of arrival shifted in favour of L4S (RFC 9332 section 4.2.2)",
+        },
+        Parameter {
+            name: "classic_weight",
+            kind: Kind::Number(0.0, 1.0),
+            default: Default::Is("0.0625"),
+            about: "wrr: share of the link that the classic queue has at least while it waits",
+        },
+        Parameter {
+            name: "tshift",
+            kind: Kind::Duration,
+            default: Default::Is("\"30 ms\""),
+            about: "ts-fifo: by how much a classic packet must have come earlier to go first",
+        },
+        Parameter {
+            name: "ecn",
+            kind: Kind::Flag,
+            default: Default::Is("true"),
+            about: "whether ECT(0) packets of the classic queue are marked with CE instead of dropped",
+        },
+        Parameter {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Is("\"250 ms\""),
+            about: "what may wait in both queues together (RFC 9332 appendix A.1)",
+        },
+    ],
+    build: |arguments, setup, _| Ok(Waiting::Other(Box::new(DualPi2::new(arguments, setup)?))),
+};
+
+/// The constants of DualPI2.
+struct Law {
+    /// In seconds.
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    k: f64,
+    min_th: Duration,
+    range: Duration,
+    th_len: u64,
+    scheduler: Scheduler,
+    ecn: bool,
+    /// The classic probability from which on it drops all (RFC 9332 appendix A.1).
+    p_c_max: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Scheduler {
+    /// The weight of the classic queue.
+    Weights(f64),
+    /// The shift of time.
+    Shift(Duration),
+}
+
+/// A queue and what has been added up for its next signal.
+#[derive(Debug, Default)]
+struct Side {
+    fifo: Fifo,
+    count: f64,
+}
+
+impl Side {
+    /// RFC 9332 appendix A.1, `recur`: signals at even distances, as often as the likelihood says, without chance.
+    fn recur(&mut self, likelihood: f64) -> bool {
+        self.count += likelihood;
+        let due = self.count > 1.0;
+        if due {
+            self.count -= 1.0;
+        }
+        due
+    }
+}
+
+struct DualPi2 {
+    law: Law,
+    bound: Bound,
+    l4s: Side,
+    classic: Side,
+    /// The base probability p', and the delay at the last update in seconds.
+    base: f64,
+    before: f64,
+    ticks: Ticks,
+    /// Bytes that the classic queue may send before L4S goes on; below zero L4S goes first.
+    credit: f64,
+}
+
+impl DualPi2 {
+    fn new(arguments: &Arguments, setup: Setup) -> Result<DualPi2, QueueError> {
+        let t_update = arguments.duration("t_update");
+        if t_update.is_zero() {
+            return Err(QueueError::Zero("t_update"));
+        }
+        let k = arguments.number("k");
+        Ok(DualPi2 {
+            law: Law {
+                target: arguments.duration("target").as_secs_f64(),
+                alpha: arguments.number("alpha"),
+                beta: arguments.number("beta"),
+                k,
+                min_th: arguments.duration("min_th"),
+                range: arguments.duration("range"),
+                th_len: arguments.integer("th_len"),
+                scheduler: match arguments.text("scheduler").as_str() {
+                    "wrr" => Scheduler::Weights(arguments.number("classic_weight")),
+                    _ => Scheduler::Shift(arguments.duration("tshift")),
+                },
+                ecn: arguments.flag("ecn"),
+                p_c_max: (1.0 / (k * k)).min(1.0),
+            },
+            bound: Bound::new(arguments.limit("limit"), setup),
+            l4s: Side::default(),
+            classic: Side::default(),
+            base: 0.0,
+            before: 0.0,
+            ticks: Ticks::new(t_update),
+            credit: 0.0,
+        })
+    }
+
+    /// Makes up for the updates since the last call (RFC 9332 appendix A.1 and A.2). The queues have not changed since,
+    /// but their delays have grown.
+    fn catch_up(&mut self, now: Time) {
+        while let Some(at) = self.ticks.due(now) {
+            let delay = self.delay(at);
+            self.base += self.law.alpha * (delay - self.law.target) + self.law.beta * (delay - self.before);
+            self.base = self.base.clamp(0.0, 1.0);
+            let rests = delay == 0.0 && self.before == 0.0 && self.base == 0.0;
+            let full = delay >= self.law.target && self.base == 1.0;
+            self.before = delay;
+            // A delay that grows on leaves a probability of one as it is.
+            if rests || full {
+                if let Some(last) = self.ticks.skip(now) {
+                    self.before = self.delay(last);
+                }
+                return;
+            }
+        }
+    }
+
+    /// The longer of the two delays, in seconds (RFC 9332 appendix A.2).
+    fn delay(&self, at: Time) -> f64 {
+        self.classic.fifo.delay(at).max(self.l4s.fifo.delay(at)).as_secs_f64()
+    }
+
+    fn side(&mut self, packet: &Packet) -> &mut Side {
+        if is_l4s(packet.ecn) { &mut self.l4s } else { &mut self.classic }
+    }
+
+    /// Whether the next packet is taken from the L4S queue. One of both waits.
+    fn l4s_goes_first(&self, now: Time) -> bool {
+        if self.l4s.fifo.is_empty() || self.classic.fifo.is_empty() {
+            return !self.l4s.fifo.is_empty();
+        }
+        match self.law.scheduler {
+            Scheduler::Weights(_) => self.credit <= 0.0,
+            Scheduler::Shift(shift) => self.l4s.fifo.delay(now) + shift >= self.classic.fifo.delay(now),
+        }
+    }
+
+    /// Counts a packet of one queue that goes while the other one waits, or not.
+    fn account(&mut self, l4s: bool, size: u32) {
+        let Scheduler::Weights(weight) = self.law.scheduler else { return };
+        if self.l4s.fifo.is_empty() || self.classic.fifo.is_empty() {
+            self.credit = 0.0;
+        } else if l4s {
+            self.credit += weight * f64::from(size);
+        } else {
+            self.credit -= (1.0 - weight) * f64::from(size);
+        }
+    }
+
+    /// Signals to a packet that is about to go after `delay`; `None` if it is dropped.
+    fn signal(
+        &mut self,
+        mut packet: Box<Packet>,
+        delay: Duration,
+        report: &mut Report,
+    ) -> Option<Box<Packet>> {
+        let (coupled, p_c) = (self.law.k * self.base, self.base * self.base);
+        let dropped = if is_l4s(packet.ecn) {
+            // RFC 9332 appendix A.2: when the coupled probability is 1, marks say no more, and drops must.
+            let overloaded = coupled >= 1.0;
+            let dropped = overloaded && self.l4s.recur(p_c);
+            if !dropped
+                && (overloaded || {
+                    let own = self.own_probability(delay);
+                    self.l4s.recur(own.max(coupled))
+                })
+            {
+                report.mark(&mut packet);
+            }
+            dropped
+        } else {
+            let marks = self.law.ecn && p_c < self.law.p_c_max;
+            self.classic.recur(p_c) && !(marks && report.mark(&mut packet))
+        };
+        if dropped {
+            report.drop(packet);
+            return None;
+        }
+        Some(packet)
+    }
+
+    /// The probability of the L4S queue itself, after a packet that waited so long was taken out of it (RFC 9332
+    /// appendix A.1, `laqm`).
+    fn own_probability(&self, delay: Duration) -> f64 {
+        if self.l4s.fifo.waiting().packets < self.law.th_len || delay < self.law.min_th {
+            return 0.0;
+        }
+        let above = delay.as_nanos() - self.law.min_th.as_nanos();
+        if above >= self.law.range.as_nanos() { 1.0 } else { above as f64 / self.law.range.as_nanos() as f64 }
+    }
+}
+
+/// RFC 9331 section 5.1: ECT(1) and CE are treated as L4S.
+fn is_l4s(ecn: Ecn) -> bool {
+    matches!(ecn, Ecn::Ect1 | Ecn::Ce)
+}
+
+impl Queue for DualPi2 {
+    fn enqueue(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) {
+        self.catch_up(now);
+        if let Err(full) = self.bound.admits(self.waiting(), packet.size) {
+            report.overflow |= full == Full::Memory;
+            return report.drop(packet);
+        }
+        self.side(&packet).fifo.push(packet);
+    }
+
+    fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
+        self.catch_up(now);
+        loop {
+            let l4s = self.l4s_goes_first(now);
+            let side = if l4s { &mut self.l4s } else { &mut self.classic };
+            let packet = side.fifo.pop()?;
+            let (size, delay) = (packet.size, now.since(packet.entered));
+            if let Some(packet) = self.signal(packet, delay, report) {
+                self.account(l4s, size);
+                return Some(packet);
+            }
+        }
+    }
+
+    fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
+        self.catch_up(now);
+        self.signal(packet, Duration::ZERO, report)
+    }
+
+    fn waiting(&self) -> Count {
+        self.l4s.fifo.waiting() + self.classic.fifo.waiting()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::testing::{SETUP, at, ecn};
+    use units::parameter::Value;
+
+    fn dualpi2(changes: &[(&'static str, Value)]) -> DualPi2 {
+        let mut arguments = Arguments(vec![
+            ("target", Value::Duration(Duration::from_millis(15))),
+            ("t_update", Value::Duration(Duration::from_millis(16))),
+            ("alpha", Value::Number(0.16)),
+            ("beta", Value::Number(3.2)),
+            ("k", Value::Number(2.0)),
+            ("min_th", Value::Duration(Duration::from_micros(800))),
+            ("range", Value::Duration(Duration::from_micros(400))),
+            ("th_len", Value::Integer(1)),
+            ("scheduler", Value::Text("wrr".to_owned())),
+            ("classic_weight", Value::Number(0.0625)),
+            ("tshift", Value::Duration(Duration::from_millis(30))),
+            ("ecn", Value::Flag(true)),
+            ("limit", Value::Limit("100 packets".parse().unwrap())),
+        ]);
+        for (name, value) in changes {
+            arguments.0.iter_mut().find(|(key, _)| key == name).unwrap().1 = value.clone();
+        }
+        DualPi2::new(&arguments, SETUP).unwrap()
+    }
+    fn put(queue: &mut DualPi2, now: Time, flow: u32, field: Ecn) {
+        let mut packet = ecn(flow, field);
+        packet.entered = now;
+        queue.enqueue(now, packet, &mut Report::default());
+    }
+
+    /// RFC 9332 appendix A.1, with a classic packet that came at 24 ms and waits: the delay at the ticks of 16, 32, 48,
+    /// 64 ms is 0, 8, 24, 40 ms. The first two: 0.16 × (0 - 15) ms < 0 is 0; 0.16 × (8 - 15) ms + 3.2 × 8 ms = 0.02448.
+    #[test]
+    fn the_base_probability_by_hand() {
+        let mut queue = dualpi2(&[]);
+        let mut expected = [0.0, 0.02448, 0.02448 + 0.00144 + 0.0512, 0.0].into_iter();
+        put(&mut queue, at(24), 0, Ecn::NotEct);
+        assert_eq!(queue.base, expected.next().unwrap());
+        for ms in [32, 48] {
+            queue.catch_up(at(ms));
+            assert!((queue.base - expected.next().unwrap()).abs() < 1e-12, "{}", queue.base);
+        }
+        let mut at_once = dualpi2(&[]);
+        put(&mut at_once, at(24), 0, Ecn::NotEct);
+        at_once.catch_up(at(48));
+        assert_eq!(at_once.base, queue.base);
+    }
+
+    #[test]
+    fn ticks_that_change_nothing_take_no_time() {
+        let mut queue = dualpi2(&[]);
+        queue.catch_up(Time::from_nanos(1 << 62));
+        put(&mut queue, Time::from_nanos(1 << 62), 0, Ecn::NotEct);
+        queue.catch_up(Time::from_nanos(1 << 63));
+        assert_eq!(queue.base, 1.0);
+        let last = queue.ticks.skip(Time::from_nanos(1 << 63));
+        assert_eq!((last, queue.before > 1e9), (None, true));
+    }
+
+    /// RFC 9332 section 2.1: at a base probability of 0.1 a fifth of the L4S packets is marked, and a hundredth of the
+    /// classic ones is dropped, or marked if they can be.
+    #[test]
+    fn the_coupling_is_k_and_the_square() {
+        for (field, marked, dropped) in
+            [(Ecn::Ect1, 200, 0), (Ecn::Ce, 200, 0), (Ecn::NotEct, 0, 10), (Ecn::Ect0, 10, 0)]
+        {
+            let mut queue = dualpi2(&[]);
+            queue.base = 0.1;
+            let mut report = Report::default();
+            for n in 0..1001 {
+                queue.signal(ecn(n, field), Duration::ZERO, &mut report);
+            }
+            assert_eq!((report.marked, report.dropped.len()), (marked, dropped), "{field:?}");
+        }
+    }
+
+    /// RFC 9332 appendix A.2: from p' = 0.5 on the coupled probability is 1 and the classic one 25 %: L4S packets are
+    /// dropped as often as classic ones, the others marked, and classic packets are no longer marked.
+    #[test]
+    fn overload_drops_in_both_queues() {
+        for (field, marked) in [(Ecn::Ect1, 750), (Ecn::Ect0, 0), (Ecn::NotEct, 0)] {
+            let mut queue = dualpi2(&[]);
+            queue.base = 0.5;
+            let mut report = Report::default();
+            for n in 0..1001 {
+                queue.signal(ecn(n, field), Duration::ZERO, &mut report);
+            }
+            assert_eq!(report.dropped.len(), 250, "{field:?}");
+            assert!(report.marked.abs_diff(marked) <= 1, "{field:?} {}", report.marked);
+        }
+    }
+
+    /// RFC 9332 appendix A.1: nothing below 800 us, half at 1 ms, all from 1.2 ms on, and nothing if one packet waits.
+    #[test]
+    fn the_ramp_and_the_step_of_the_l4s_queue() {
+        let mut queue = dualpi2(&[]);
+        assert_eq!(queue.own_probability(Duration::from_millis(9)), 0.0, "it was alone");
+        put(&mut queue, at(0), 0, Ecn::Ect1);
+        let us = Duration::from_micros;
+        assert_eq!(
+            [700, 800, 1000, 1200, 5000].map(|n| queue.own_probability(us(n))),
+            [0.0, 0.0, 0.5, 1.0, 1.0]
+        );
+        queue.law.range = Duration::ZERO;
+        assert_eq!([799, 800].map(|n| queue.own_probability(us(n))), [0.0, 1.0]);
+    }
+
+    /// RFC 9332 section 4.2.2: while both wait, one of 16 packets is classic.
+    #[test]
+    fn l4s_goes_first_and_the_classic_queue_has_its_weight() {
+        let mut queue = dualpi2(&[]);
+        for n in 0..20 {
+            put(&mut queue, at(0), 0, Ecn::NotEct);
+            put(&mut queue, at(0), 1 + n, Ecn::Ect1);
+        }
+        (0..20).for_each(|_| put(&mut queue, at(0), 1, Ecn::Ect1));
+        let mut report = Report::default();
+        let order: Vec<bool> = (0..34).map(|_| queue.dequeue(at(0), &mut report).unwrap().flow > 0).collect();
+        let classic: Vec<usize> = (0..34).filter(|n| !order[*n]).collect();
+        assert_eq!(classic, [1, 17, 33]);
+    }
+
+    #[test]
+    fn a_classic_packet_goes_first_if_it_came_so_much_earlier() {
+        for (lead, first) in [(30, Ecn::Ect1), (31, Ecn::NotEct)] {
+            let mut queue = dualpi2(&[("scheduler", Value::Text("ts-fifo".to_owned()))]);
+            put(&mut queue, at(0), 0, Ecn::NotEct);
+            put(&mut queue, at(lead), 1, Ecn::Ect1);
+            // The base probability plays no part here.
+            queue.base = 0.0;
+            assert_eq!(queue.dequeue(at(lead), &mut Report::default()).unwrap().ecn, first);
+        }
+    }
+
+    #[test]
+    fn the_limit_is_for_both_queues() {
+        let mut queue = dualpi2(&[("limit", Value::Limit("2 packets".parse().unwrap()))]);
+        let mut report = Report::default();
+        for field in [Ecn::Ect1, Ecn::NotEct, Ecn::Ect1, Ecn::NotEct] {
+            queue.enqueue(at(0), ecn(0, field), &mut report);
+        }
+        assert_eq!((queue.waiting().packets, report.dropped.len()), (2, 2));
+    }
+}

@@ -1,0 +1,331 @@
+//! FQ-CoDel (RFC 8290): flows in queues of their own, served in turn, each under CoDel.
+
+use super::codel::{CE_THRESHOLD, ECN, INTERVAL, Law, State, TARGET};
+use super::fifo::Fifo;
+use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use crate::count::Count;
+use crate::packet::Packet;
+use random::Stream;
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use units::Time;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "fq-codel",
+    about: "FQ-CoDel (RFC 8290): flows share the link in turns of some bytes, each in a queue of its own under CoDel",
+    parameters: &[
+        TARGET,
+        INTERVAL,
+        ECN,
+        CE_THRESHOLD,
+        Parameter {
+            name: "quantum",
+            kind: Kind::Size,
+            default: Default::Is("\"1514 B\""),
+            about: "bytes that a flow may send in one turn (RFC 8290 section 5.2)",
+        },
+        Parameter {
+            name: "flows",
+            kind: Kind::Integer(1, 65_536),
+            default: Default::Is("1024"),
+            about: "queues that addresses and ports are hashed to (RFC 8290 section 5.2)",
+        },
+        Parameter {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Is("\"10240 packets\""),
+            about: "what may wait in all queues together (RFC 8290 section 5.2)",
+        },
+        Parameter {
+            name: "drop_batch",
+            kind: Kind::Integer(1, 65_536),
+            default: Default::Is("64"),
+            about: "packets that are dropped at most at once from the longest queue when the limit is passed",
+        },
+    ],
+    build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(FqCoDel::new(arguments, setup, stream)?))),
+};
+
+/// Where the queue of a flow stands (RFC 8290 section 4.2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    /// In no list: empty, and had its turn.
+    #[default]
+    Idle,
+    New,
+    Old,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    fifo: Fifo,
+    codel: State,
+    /// Bytes that it may still send in this turn.
+    deficit: i64,
+    place: Place,
+}
+
+struct FqCoDel {
+    law: Law,
+    quantum: i64,
+    bound: Bound,
+    drop_batch: u64,
+    flows: Vec<Flow>,
+    /// Flows that began to wait a short time ago, and the others that wait or had their turn.
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    waiting: Count,
+    /// What the hash begins with, so that no flow can know which others share its queue.
+    perturbation: u64,
+}
+
+impl FqCoDel {
+    fn new(arguments: &Arguments, setup: Setup, mut stream: Stream) -> Result<FqCoDel, QueueError> {
+        let quantum = arguments.size("quantum").as_bytes().min(1 << 40) as i64;
+        if quantum == 0 {
+            return Err(QueueError::Zero("quantum"));
+        }
+        Ok(FqCoDel {
+            law: Law::new(arguments, setup),
+            quantum,
+            bound: Bound::new(arguments.limit("limit"), setup),
+            drop_batch: arguments.integer("drop_batch"),
+            flows: std::iter::repeat_with(Flow::default).take(arguments.integer("flows") as usize).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            waiting: Count::default(),
+            perturbation: stream.bits(),
+        })
+    }
+
+    /// The queue of a packet (RFC 8290 section 4.1.1): by addresses and ports.
+    fn flow_of(&self, packet: &Packet) -> u32 {
+        let hash = mix_address(mix_address(self.perturbation, &packet.source), &packet.destination);
+        // The high bits of a product are uniform over any number of queues.
+        ((u128::from(hash) * self.flows.len() as u128) >> 64) as u32
+    }
+
+    /// RFC 8290 section 4.1.2: packets are dropped at the head of the queue with the most bytes, up to half of them.
+    fn make_room(&mut self, report: &mut Report) {
+        let bytes = |flow: &Flow| flow.fifo.waiting().bytes;
+        // The first among equals, so that the choice depends on nothing else.
+        let Some(longest) = (0..self.flows.len()).rev().max_by_key(|at| bytes(&self.flows[*at])) else {
+            return;
+        };
+        let fifo = &mut self.flows[longest].fifo;
+        let half = fifo.waiting().bytes / 2;
+        for _ in 0..self.drop_batch {
+            let Some(packet) = fifo.pop() else { return };
+            self.waiting.remove(packet.size);
+            report.drop(packet);
+            if fifo.waiting().bytes <= half {
+                return;
+            }
+        }
+    }
+
+    /// The flow whose turn it is (RFC 8290 section 4.2): the new ones first.
+    fn next_flow(&self) -> Option<(u32, Place)> {
+        let new = self.new.front().map(|flow| (*flow, Place::New));
+        new.or_else(|| self.old.front().map(|flow| (*flow, Place::Old)))
+    }
+
+    /// Takes the flow at the head of its list out, and puts it behind all old ones or nowhere.
+    fn turn(&mut self, (flow, from): (u32, Place), to: Place) {
+        match from {
+            Place::New => self.new.pop_front(),
+            _ => self.old.pop_front(),
+        };
+        if to == Place::Old {
+            self.old.push_back(flow);
+        }
+        self.flows[flow as usize].place = to;
+    }
+}
+
+impl Queue for FqCoDel {
+    fn enqueue(&mut self, _now: Time, packet: Box<Packet>, report: &mut Report) {
+        let number = self.flow_of(&packet);
+        let size = packet.size;
+        let flow = &mut self.flows[number as usize];
+        flow.fifo.push(packet);
+        if flow.place == Place::Idle {
+            (flow.place, flow.deficit) = (Place::New, self.quantum);
+            self.new.push_back(number);
+        }
+        let mut room = self.bound.admits(self.waiting, size);
+        self.waiting.add(size);
+        while let Err(full) = room {
+            report.overflow |= full == Full::Memory;
+            if self.waiting.packets == 0 {
+                break;
+            }
+            self.make_room(report);
+            room = if self.waiting.packets > self.bound.packets || self.waiting.bytes > self.bound.bytes {
+                Err(Full::Limit)
+            } else {
+                Ok(())
+            };
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
+        let dropped_before = report.dropped.len();
+        let packet = loop {
+            let Some(head) = self.next_flow() else { break None };
+            let flow = &mut self.flows[head.0 as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += self.quantum;
+                self.turn(head, Place::Old);
+                continue;
+            }
+            if let Some(packet) = flow.codel.dequeue((&self.law, now), &mut flow.fifo, report) {
+                flow.deficit -= i64::from(packet.size);
+                self.waiting.remove(packet.size);
+                break Some(packet);
+            }
+            // A new flow that is empty goes behind the old ones first, or it would be new again with its next packet
+            // and starve them (RFC 8290 section 4.2).
+            self.turn(head, if head.1 == Place::New { Place::Old } else { Place::Idle });
+        };
+        report.dropped[dropped_before..].iter().for_each(|packet| self.waiting.remove(packet.size));
+        packet
+    }
+
+    fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
+        // It takes its flow's turn like any other, but no limit binds it.
+        let bound = std::mem::replace(&mut self.bound, Bound { packets: u64::MAX, bytes: u64::MAX });
+        self.enqueue(now, packet, report);
+        self.bound = bound;
+        self.dequeue(now, report)
+    }
+
+    fn waiting(&self) -> Count {
+        self.waiting
+    }
+}
+
+/// Mixes an address and its port into a hash.
+fn mix_address(hash: u64, address: &SocketAddr) -> u64 {
+    let hash = match address.ip() {
+        IpAddr::V4(ip) => mix(hash, u64::from(ip.to_bits())),
+        IpAddr::V6(ip) => mix(mix(hash, (ip.to_bits() >> 64) as u64), ip.to_bits() as u64),
+    };
+    mix(hash, u64::from(address.port()))
+}
+
+/// The finalizer of SplitMix64: each bit of the input moves half of those of the output.
+fn mix(hash: u64, value: u64) -> u64 {
+    let mut z = (hash ^ value).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::testing::{SETUP, at, drain, packet};
+    use units::parameter::{Limit, Value};
+    use units::{Duration, Size};
+
+    fn fq(flows: u64, limit: &str, batch: u64) -> FqCoDel {
+        let arguments = Arguments(vec![
+            ("target", Value::Duration(Duration::from_millis(5))),
+            ("interval", Value::Duration(Duration::from_millis(100))),
+            ("ecn", Value::Flag(true)),
+            ("quantum", Value::Size(Size::from_bytes(1500))),
+            ("flows", Value::Integer(flows)),
+            ("limit", Value::Limit(limit.parse::<Limit>().unwrap())),
+            ("drop_batch", Value::Integer(batch)),
+        ]);
+        FqCoDel::new(&arguments, SETUP, Stream::new(1, "test")).unwrap()
+    }
+    /// A packet of the flow from this port.
+    fn from(port: u16, size: u32) -> Box<Packet> {
+        let mut packet = packet(u32::from(port), size);
+        packet.source.set_port(port);
+        packet
+    }
+
+    /// RFC 8290 section 4.2: a flow of small packets gets as many bytes in a turn as one of large ones.
+    #[test]
+    fn flows_take_turns_of_a_quantum() {
+        let (mut queue, mut report) = (fq(1024, "10240 packets", 64), Report::default());
+        for _ in 0..4 {
+            queue.enqueue(at(0), from(1, 1500), &mut report);
+        }
+        for _ in 0..6 {
+            queue.enqueue(at(0), from(2, 500), &mut report);
+        }
+        assert_ne!(queue.flow_of(&from(1, 1)), queue.flow_of(&from(2, 1)), "of 1024 queues each has its own");
+        assert_eq!(drain(&mut queue, at(1)), [1, 2, 2, 2, 1, 2, 2, 2, 1, 1]);
+        assert_eq!(queue.waiting(), Count::default());
+    }
+
+    /// RFC 8290 section 4.2: who comes new goes before those that have had a turn.
+    #[test]
+    fn a_new_flow_goes_first_and_not_twice() {
+        let (mut queue, mut report) = (fq(1024, "10240 packets", 64), Report::default());
+        for _ in 0..12 {
+            queue.enqueue(at(0), from(1, 500), &mut report);
+        }
+        let mut next = |queue: &mut FqCoDel| queue.dequeue(at(1), &mut report).unwrap().flow;
+        // In its second turn it has 1000 bytes left.
+        assert_eq!([0; 4].map(|_| next(&mut queue)), [1; 4]);
+        queue.enqueue(at(1), from(2, 100), &mut Report::default());
+        assert_eq!((next(&mut queue), next(&mut queue)), (2, 1));
+        // Its queue was empty when it was passed over, and it stands behind the old ones: it is not new again.
+        queue.enqueue(at(1), from(2, 100), &mut Report::default());
+        assert_eq!([0; 4].map(|_| next(&mut queue)), [1, 2, 1, 1]);
+    }
+
+    /// RFC 8290 section 4.1.2.
+    #[test]
+    fn the_longest_queue_makes_room_at_its_head() {
+        let (mut queue, mut report) = (fq(1024, "10 packets", 64), Report::default());
+        for n in 0..8 {
+            queue.enqueue(at(0), from(1, 1000 + n), &mut report);
+        }
+        queue.enqueue(at(0), from(2, 100), &mut report);
+        queue.enqueue(at(0), from(2, 100), &mut report);
+        assert!(report.is_empty());
+        queue.enqueue(at(0), from(2, 100), &mut report);
+        // Half of 8028 bytes.
+        assert_eq!(
+            report.dropped.iter().map(|packet| packet.size).collect::<Vec<_>>(),
+            [1000, 1001, 1002, 1003, 1004]
+        );
+        assert_eq!(queue.waiting(), Count { packets: 6, bytes: 3 * 1006 + 300 });
+        let (mut one, mut report) = (fq(1024, "10 packets", 1), Report::default());
+        (0..13).for_each(|_| one.enqueue(at(0), from(1, 1000), &mut report));
+        assert_eq!((report.dropped.len(), one.waiting().packets), (3, 10));
+    }
+
+    #[test]
+    fn flows_are_told_apart_evenly_and_the_seed_decides_where() {
+        let (one, mut other) = (fq(1024, "10 packets", 64), fq(1024, "10 packets", 64));
+        let places =
+            |queue: &FqCoDel| -> Vec<u32> { (0..4096).map(|port| queue.flow_of(&from(port, 1))).collect() };
+        let mut counts = vec![0; 1024];
+        places(&one).iter().for_each(|place| counts[*place as usize] += 1);
+        // 4 in each on average, as balls in bins: e^-4 of the bins stay empty, which are 19.
+        let empty = counts.iter().filter(|count| **count == 0).count();
+        assert!((8..30).contains(&empty) && counts.iter().all(|count| *count < 16), "{empty}");
+        assert_eq!(places(&one), places(&other));
+        other.perturbation ^= 1;
+        let moved = places(&one).iter().zip(places(&other)).filter(|(a, b)| **a != *b).count();
+        assert!(moved > 4000, "{moved}");
+    }
+
+    #[test]
+    fn a_quantum_of_nothing_is_refused() {
+        let mut arguments = Arguments(vec![("quantum", Value::Size(Size::ZERO))]);
+        arguments.0.push(("flows", Value::Integer(1)));
+        assert_eq!(
+            FqCoDel::new(&arguments, SETUP, Stream::new(1, "test")).err(),
+            Some(QueueError::Zero("quantum"))
+        );
+    }
+}

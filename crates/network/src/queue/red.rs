@@ -1,0 +1,341 @@
+//! RED (Floyd and Jacobson 1993), gentle: signals at random, more often the longer the queue is on average.
+
+use super::fifo::Fifo;
+use super::{Bound, Full, Queue, QueueError, Report, Setup, Waiting};
+use crate::count::Count;
+use crate::packet::Packet;
+use random::Stream;
+use units::parameter::{Arguments, Default, Kind, Limit, Parameter, Row};
+use units::{Duration, Rate, Size, Time};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "red",
+    about: "RED (Floyd and Jacobson 1993): signals at random, the more the longer the queue is on average",
+    parameters: &[
+        Parameter {
+            name: "min_th",
+            kind: Kind::Limit,
+            default: Default::Is("\"5 packets\""),
+            about: "average queue below which nothing is done",
+        },
+        Parameter {
+            name: "max_th",
+            kind: Kind::Limit,
+            default: Default::Is("\"15 packets\""),
+            about: "average queue at which the probability is max_p",
+        },
+        Parameter {
+            name: "max_p",
+            kind: Kind::Probability,
+            default: Default::Is("0.1"),
+            about: "probability of a signal at max_th",
+        },
+        Parameter {
+            name: "w_q",
+            kind: Kind::Number(0.0, 1.0),
+            default: Default::Is("0.002"),
+            about: "weight of a new sample in the average queue",
+        },
+        Parameter {
+            name: "gentle",
+            kind: Kind::Flag,
+            default: Default::Is("true"),
+            about: "whether the probability rises on from max_p at max_th to 1 at twice max_th, instead of jumping to 1",
+        },
+        Parameter {
+            name: "mean_packet",
+            kind: Kind::Size,
+            default: Default::Is("\"500 B\""),
+            about: "size of a typical packet: in its time of transmission the average of an idle queue decays once",
+        },
+        Parameter {
+            name: "ecn",
+            kind: Kind::Flag,
+            default: Default::Is("true"),
+            about: "whether ECN-capable packets are marked with CE where others are dropped at random",
+        },
+        Parameter {
+            name: "limit",
+            kind: Kind::Limit,
+            default: Default::Is("\"1 BDP\""),
+            about: "what may wait at most, without the packet in transmission",
+        },
+    ],
+    build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(Red::new(arguments, setup, stream)?))),
+};
+
+struct Red {
+    /// In packets, or else in bytes.
+    in_packets: bool,
+    min_th: f64,
+    max_th: f64,
+    max_p: f64,
+    w_q: f64,
+    gentle: bool,
+    ecn: bool,
+    /// The time of transmission of a typical packet; zero without a rate.
+    typical: Duration,
+    average: f64,
+    /// Packets since the last signal while one was possible; `None`: there was none possible.
+    since: Option<u32>,
+    /// Since when nothing waits.
+    idle: Option<Time>,
+    fifo: Fifo,
+    bound: Bound,
+    stream: Stream,
+}
+
+/// What is done with a packet that comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Take,
+    Signal,
+    Drop,
+}
+
+impl Red {
+    fn new(arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Red, QueueError> {
+        let (low, high) = (arguments.limit("min_th"), arguments.limit("max_th"));
+        let in_packets = matches!((low, high), (Limit::Packets(_), Limit::Packets(_)));
+        let threshold = |limit: Limit| match limit {
+            Limit::Packets(packets) if in_packets => packets as f64,
+            Limit::Packets(packets) => packets as f64 * f64::from(setup.mtu),
+            other => Bound::new(other, setup).bytes as f64,
+        };
+        let (min_th, max_th) = (threshold(low), threshold(high));
+        // On a link without a rate nothing waits, and the thresholds may be equal: both without end.
+        if min_th >= max_th && setup.rate.is_some() {
+            return Err(QueueError::NotAbove { option: "max_th", than: "min_th" });
+        }
+        let mean: Size = arguments.size("mean_packet");
+        Ok(Red {
+            in_packets,
+            min_th,
+            max_th,
+            max_p: arguments.number("max_p"),
+            w_q: arguments.number("w_q"),
+            gentle: arguments.flag("gentle"),
+            ecn: arguments.flag("ecn"),
+            typical: setup.rate.map_or(Duration::ZERO, |rate: Rate| rate.time_for(mean)),
+            average: 0.0,
+            since: None,
+            idle: Some(Time::ZERO),
+            fifo: Fifo::default(),
+            bound: Bound::new(arguments.limit("limit"), setup),
+            stream,
+        })
+    }
+
+    /// Moves the average on to a packet that comes.
+    fn sample(&mut self, now: Time) {
+        match self.idle {
+            Some(since) => {
+                // As if so many typical packets had found the queue empty. Without a rate it always is.
+                let missed = match self.typical.as_nanos() {
+                    0 => u64::MAX,
+                    typical => now.since(since).as_nanos() / typical,
+                };
+                self.average *= power(1.0 - self.w_q, missed);
+                self.idle = Some(now);
+            }
+            None => {
+                let Count { packets, bytes } = self.fifo.waiting();
+                let length = if self.in_packets { packets } else { bytes };
+                self.average += self.w_q * (length as f64 - self.average);
+            }
+        }
+    }
+
+    fn judge(&mut self) -> Verdict {
+        let end = if self.gentle { 2.0 * self.max_th } else { self.max_th };
+        if self.average < self.min_th {
+            self.since = None;
+            return Verdict::Take;
+        }
+        if self.average >= end {
+            self.since = Some(0);
+            return Verdict::Drop;
+        }
+        let likelihood = if self.average < self.max_th {
+            self.max_p * (self.average - self.min_th) / (self.max_th - self.min_th)
+        } else {
+            self.max_p + (1.0 - self.max_p) * (self.average - self.max_th) / self.max_th
+        };
+        // Between two signals lie uniformly many packets, not geometrically many.
+        let passed = self.since.map_or(0, |count| count.saturating_add(1));
+        let rest = 1.0 - f64::from(passed) * likelihood;
+        let probability = if rest > 0.0 { likelihood / rest } else { 1.0 };
+        if self.stream.chance(probability) {
+            self.since = Some(0);
+            return Verdict::Signal;
+        }
+        self.since = Some(passed);
+        Verdict::Take
+    }
+
+    /// What becomes of a packet that comes, but for the limit: `None` if it is dropped.
+    fn admit(&mut self, now: Time, mut packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
+        self.sample(now);
+        let dropped = match self.judge() {
+            Verdict::Take => false,
+            Verdict::Signal => !(self.ecn && report.mark(&mut packet)),
+            // RFC 3168 section 7: above the upper threshold packets are dropped and not marked.
+            Verdict::Drop => true,
+        };
+        if dropped {
+            report.drop(packet);
+            return None;
+        }
+        Some(packet)
+    }
+}
+
+impl Queue for Red {
+    fn enqueue(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) {
+        // What does not fit is no signal of the average, and draws nothing.
+        if let Err(full) = self.bound.admits(self.fifo.waiting(), packet.size) {
+            self.sample(now);
+            report.overflow |= full == Full::Memory;
+            return report.drop(packet);
+        }
+        if let Some(packet) = self.admit(now, packet, report) {
+            self.fifo.push(packet);
+            self.idle = None;
+        }
+    }
+    fn dequeue(&mut self, now: Time, _report: &mut Report) -> Option<Box<Packet>> {
+        let packet = self.fifo.pop();
+        if self.fifo.is_empty() {
+            self.idle = Some(now);
+        }
+        packet
+    }
+    fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
+        self.admit(now, packet, report)
+    }
+    fn waiting(&self) -> Count {
+        self.fifo.waiting()
+    }
+}
+
+/// A power of a number from 0 to 1, by squaring: the same on every machine.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 && result > 0.0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::testing::{SETUP, at, ecn, packet};
+    use units::parameter::Value;
+    use wire::Ecn;
+
+    fn red(min_th: &str, max_th: &str, changes: &[(&'static str, Value)]) -> Result<Red, QueueError> {
+        let mut arguments = Arguments(vec![
+            ("min_th", Value::Limit(min_th.parse().unwrap())),
+            ("max_th", Value::Limit(max_th.parse().unwrap())),
+            ("max_p", Value::Number(0.1)),
+            ("w_q", Value::Number(0.002)),
+            ("gentle", Value::Flag(true)),
+            ("mean_packet", Value::Size(Size::from_bytes(500))),
+            ("ecn", Value::Flag(true)),
+            ("limit", Value::Limit("100 packets".parse().unwrap())),
+        ]);
+        for (name, value) in changes {
+            arguments.0.iter_mut().find(|(key, _)| key == name).unwrap().1 = value.clone();
+        }
+        let setup = Setup { rate: Some("4 Mbit/s".parse().unwrap()), ..SETUP };
+        Red::new(&arguments, setup, Stream::new(5, "test"))
+    }
+
+    /// The average after three packets that found 0, 1 and 2 packets, with weight 1/2: 0, 0.5, 1.25.
+    #[test]
+    fn the_average_is_weighted_and_decays_while_idle() {
+        let mut queue = red("5 packets", "15 packets", &[("w_q", Value::Number(0.5))]).unwrap();
+        let mut report = Report::default();
+        (0..3).for_each(|n| queue.enqueue(at(0), packet(n, 500), &mut report));
+        assert_eq!(queue.average, 1.25);
+        (0..3).for_each(|_| assert!(queue.dequeue(at(1), &mut report).is_some()));
+        // 500 bytes take 1 ms at 4 Mbit/s: four of them fit into the pause.
+        queue.enqueue(at(5), packet(3, 500), &mut report);
+        assert_eq!(queue.average, 1.25 / 16.0);
+    }
+
+    /// Section 4 of the paper: at a likelihood of 1/50 the spans between signals are uniform from 1 to 50; their mean
+    /// is 25.5 and not 50.
+    #[test]
+    fn spans_between_signals_are_uniform() {
+        let mut queue = red("5 packets", "15 packets", &[]).unwrap();
+        queue.average = 7.0;
+        let (mut spans, mut span) = (Vec::new(), 0);
+        for _ in 0..100_000 {
+            span += 1;
+            match queue.judge() {
+                Verdict::Take => {}
+                Verdict::Signal => spans.push(std::mem::take(&mut span)),
+                Verdict::Drop => panic!("below max_th"),
+            }
+        }
+        let mean = f64::from(spans.iter().sum::<u32>()) / spans.len() as f64;
+        assert!(spans.iter().all(|span| (1..=50).contains(span)), "{spans:?}");
+        assert!((mean - 25.5).abs() < 0.7, "{mean}");
+        let long = spans.iter().filter(|span| **span > 40).count() as f64 / spans.len() as f64;
+        assert!((long - 0.2).abs() < 0.02, "{long}");
+    }
+
+    /// 20 packets on average are a third of the way from 15 to 30: 0.1 + 0.9 / 3 = 0.4.
+    #[test]
+    fn gentle_goes_on_to_one_at_twice_the_threshold() {
+        let share = |average: f64, gentle: bool| {
+            let mut queue = red("5 packets", "15 packets", &[("gentle", Value::Flag(gentle))]).unwrap();
+            queue.average = average;
+            let verdicts: Vec<Verdict> = (0..20_000)
+                .map(|_| {
+                    queue.since = None;
+                    queue.judge()
+                })
+                .collect();
+            let of = |verdict| verdicts.iter().filter(|known| **known == verdict).count() as f64 / 20_000.0;
+            (of(Verdict::Signal), of(Verdict::Drop))
+        };
+        let (signal, drop) = share(20.0, true);
+        assert!((signal - 0.4).abs() < 0.01 && drop == 0.0, "{signal}");
+        assert_eq!(share(30.0, true), (0.0, 1.0));
+        assert_eq!(share(15.0, false), (0.0, 1.0));
+        assert_eq!(share(4.9, true), (0.0, 0.0));
+    }
+
+    /// RFC 3168 section 7.
+    #[test]
+    fn capable_packets_are_marked_between_the_thresholds_and_dropped_above() {
+        let mut queue =
+            red("1 packets", "2 packets", &[("max_p", Value::Number(1.0)), ("w_q", Value::Number(0.0))])
+                .unwrap();
+        let mut report = Report::default();
+        queue.average = 1.999;
+        (0..2).for_each(|n| queue.enqueue(at(0), ecn(n, Ecn::Ect0), &mut report));
+        queue.enqueue(at(0), ecn(2, Ecn::NotEct), &mut report);
+        assert_eq!((report.marked, report.dropped.len()), (2, 1));
+        queue.average = 4.0;
+        queue.enqueue(at(0), ecn(3, Ecn::Ect0), &mut report);
+        assert_eq!((report.marked, report.dropped.len()), (2, 2));
+    }
+
+    #[test]
+    fn thresholds_in_bytes_and_in_the_wrong_order() {
+        assert_eq!(
+            red("15 packets", "5 packets", &[]).err(),
+            Some(QueueError::NotAbove { option: "max_th", than: "min_th" })
+        );
+        let queue = red("2 packets", "9000 B", &[]).unwrap();
+        assert_eq!((queue.in_packets, queue.min_th, queue.max_th), (false, 3000.0, 9000.0));
+    }
+}

@@ -1,0 +1,43 @@
+//! The laws of every queue under arbitrary sequences of calls, on a stable toolchain: the fuzzing entry point.
+
+use network::queue::QUEUES;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Equal bytes are equal seeds: the queue does the same again.
+    #[test]
+    fn every_queue_keeps_the_laws(
+        row in 0..QUEUES.len() as u8,
+        options: [u8; 2],
+        calls in vec(any::<u8>(), 0..1200),
+    ) {
+        let data = [&[row], &options[..], &calls].concat();
+        prop_assert_eq!(network::fuzz::queues(&data), network::fuzz::queues(&data));
+    }
+}
+
+/// Each row under enough calls that it drops, marks or lets through; else the laws above would hold of nothing.
+#[test]
+fn every_queue_is_driven_to_its_limits() {
+    let mut stream = random::Stream::new(1, "calls");
+    for row in 0..QUEUES.len() as u8 {
+        let (mut sent, mut dropped, mut marked) = (0, 0, 0);
+        for limit in 0..7 {
+            let mut calls = vec![0; 4000];
+            stream.fill(&mut calls);
+            // No pause longer than 100 ms, so that queues stand.
+            calls.iter_mut().step_by(2).for_each(|call| *call = *call % 32 + (*call >> 5) % 5 * 32);
+            let data = [&[row, limit, 2][..], &calls].concat();
+            for (_, ecn, left) in network::fuzz::queues(&data) {
+                sent += u32::from(left);
+                dropped += u32::from(!left);
+                marked += u32::from(left && ecn == wire::Ecn::Ce);
+            }
+        }
+        let name = QUEUES[usize::from(row)].name;
+        assert!(sent > 1000 && dropped > 100, "{name}: {sent} {dropped} {marked}");
+    }
+}
