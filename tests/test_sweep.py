@@ -194,3 +194,11 @@ def test_the_examples_of_the_page_are_right(monkeypatch: pytest.MonkeyPatch, tmp
     pytest.importorskip("pandas")
     exec(compile(code[1], "docs/sweeps.md", "exec"), {})
     assert (tmp_path / "sweeps" / "ack" / "runs.parquet").exists()
+
+
+def test_what_stands_at_the_top_can_be_varied(tmp_path: Path) -> None:
+    document = quiclab.Scenario.from_text(SCENARIO).to_toml()
+    text = document + '\n[sweep]\nseed = [1, 2]\nduration = ["1 s", "2 s"]\n'
+    made = quiclab.sweep(quiclab.Scenario.from_text(text), out=tmp_path / "out", jobs=1)
+    assert made.parameters == ["scenario.seed", "scenario.duration_ms"]
+    assert made.runs.column("scenario.duration_ms").to_pylist() == [1000.0, 2000.0] * 2

@@ -45,9 +45,7 @@ class Signer:
             .not_valid_after(now + datetime.timedelta(days=7))
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(subject.key.public_key()), critical=False)
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False
-            )
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
         if authority:
             rights = ["content_commitment", "key_encipherment", "data_encipherment", "key_agreement"]
@@ -62,9 +60,7 @@ class Signer:
                 x509.SubjectAlternativeName([*names, *addresses]), critical=False
             ).add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         if padding:
-            builder = builder.add_extension(
-                x509.UnrecognizedExtension(PRIVATE, os.urandom(padding)), critical=False
-            )
+            builder = builder.add_extension(x509.UnrecognizedExtension(PRIVATE, os.urandom(padding)), critical=False)
         return builder.sign(self.key, hashes.SHA256())
 
     def pem(self) -> bytes:

@@ -13,8 +13,9 @@ Every error is a `quiclab.Error` with one line that says what to change.
 import json as _json
 from typing import Any as _Any
 
-from quiclab._quiclab import VERSION, Error, OutputError, RunError, ScenarioError, ScriptError
+from quiclab._quiclab import VERSION, Ack, Error, OutputError, RunError, ScenarioError, ScriptError, Trouble
 from quiclab._quiclab import rooms_json as _rooms_json
+from quiclab.controller import Controller
 from quiclab.progress import Progress, SweepProgress
 from quiclab.run import Run, load
 from quiclab.scenario import Scenario
@@ -24,6 +25,8 @@ __version__ = VERSION
 """The version of the package and of the simulator in it."""
 
 __all__ = [
+    "Ack",
+    "Controller",
     "Error",
     "OutputError",
     "Progress",
@@ -34,6 +37,7 @@ __all__ = [
     "ScriptError",
     "Sweep",
     "SweepProgress",
+    "Trouble",
     "__version__",
     "load",
     "load_sweep",

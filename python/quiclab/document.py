@@ -3,9 +3,10 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from quiclab._quiclab import ScenarioError
+from quiclab.controller import Controller, place_of
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
@@ -35,6 +36,9 @@ def literal(value: object, key: str = "value") -> str:
         value = os.fspath(value)
     if isinstance(value, str):
         return _string(value)
+    if _is_controller(value):
+        name, options = place_of(value)
+        value = {"type": name, **options}
     if isinstance(value, Mapping):
         pairs = (f"{_key(k, key)} = {literal(v, f'{key}.{k}')}" for k, v in value.items() if v is not None)
         return "{ " + ", ".join(pairs) + " }"
@@ -44,6 +48,10 @@ def literal(value: object, key: str = "value") -> str:
     if number is not None:
         return literal(number, key)
     raise ScenarioError(f"{key}: a {type(value).__name__} cannot stand in a scenario")
+
+
+def _is_controller(value: object) -> TypeGuard[Controller | type[Controller]]:
+    return isinstance(value, Controller) or (isinstance(value, type) and issubclass(value, Controller))
 
 
 def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:

@@ -15,6 +15,11 @@ pub enum RunError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A component from outside of the lab failed.
+    Outside {
+        /// What it said.
+        problem: String,
+    },
     /// The simulation cannot go on.
     Network(network::RunError),
     /// The TLS options cannot be used.
@@ -35,6 +40,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::Topology(error) => error.fmt(f),
             RunError::Component { place, problem } => write!(f, "{place}: {problem}"),
+            RunError::Outside { problem } => f.write_str(problem),
             RunError::Network(error) => error.fmt(f),
             RunError::Tls(error) => write!(f, "tls: {error}"),
             RunError::Output { path, error } => write!(f, "{}: {error}", path.display()),

@@ -14,5 +14,6 @@ mod world;
 
 pub use error::RunError;
 pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
+pub use scenario::outside;
 pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};
 pub use world::{links, topology};

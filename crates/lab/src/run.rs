@@ -18,7 +18,7 @@ use std::rc::Rc;
 use trace::Fan;
 use trace::columns::{Columns, Table};
 use trace::qlog::{self, Qlog};
-use units::{Rate, Time};
+use units::{Rate, Time, fault};
 use wire::Side;
 
 /// Timers between two looks at progress: some milliseconds of real time.
@@ -145,6 +145,8 @@ fn execute(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Finished, RunError> {
     let seed = options.seed.unwrap_or(scenario.seed);
+    // What a run before left is not of this one.
+    let _ = fault::take();
     let shared = share(scenario, options, fan)?;
     // A capture asks for real protection.
     let protected = options.pcap.as_ref().map(|_| prepared.tls.protected()).transpose()?;
@@ -161,6 +163,9 @@ fn execute(
         }
         if let Some(error) = shared.error.borrow_mut().take() {
             return Err(error);
+        }
+        if let Some(problem) = fault::take() {
+            return Err(RunError::Outside { problem });
         }
         if step != Step::Budget {
             break;

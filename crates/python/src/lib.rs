@@ -4,6 +4,7 @@
 //! simulated is in `lab`.
 
 mod arrow;
+mod controller;
 mod error;
 #[cfg(target_os = "linux")]
 mod relay;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 /// The border between the package quiclab and its simulator. Use the package.
 #[pymodule]
 mod _quiclab {
+    #[pymodule_export]
+    use crate::controller::{Ack, Trouble};
     #[pymodule_export]
     use crate::error::{Error, OutputError, RunError, ScenarioError};
     #[cfg(target_os = "linux")]
@@ -45,6 +48,13 @@ mod _quiclab {
     /// The version and a hash of the simulator's sources: where it is the same, equal scenarios give equal runs.
     #[pymodule_export]
     const PROGRAM: &str = lab::sweep::PROGRAM;
+
+    #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps, reason = "as PyO3 wants it")]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::controller::announce();
+        Ok(())
+    }
 
     /// What can stand in a scenario, as JSON: rooms with their components, their options, units and defaults.
     #[pyfunction]

@@ -1,5 +1,6 @@
 //! The class `Scenario`: reads, prints and runs.
 
+use crate::controller;
 use crate::error;
 use crate::table::Table;
 use crate::watch::Watch;
@@ -71,7 +72,13 @@ impl Scenario {
         if let Some(stopped) = watch.into_stopped() {
             return Err(stopped);
         }
-        let outcome = result.map_err(error::run)?;
+        let outcome = result.map_err(|error| {
+            let error = error::run(error);
+            if let Some(cause) = controller::take_cause() {
+                error.set_cause(py, Some(cause));
+            }
+            error
+        })?;
         Ok((outcome.summary, outcome.tables.into_iter().map(Table::new).collect()))
     }
 }

@@ -4,6 +4,7 @@
 //! Everything is an integer: nanoseconds, bits per second, bytes. A value that is printed and read again is the
 //! same value, so that a resolved scenario gives the same run.
 
+pub mod fault;
 mod number;
 pub mod parameter;
 pub mod plugged;

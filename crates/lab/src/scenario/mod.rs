@@ -63,6 +63,7 @@ mod kind;
 mod model;
 mod names;
 mod nearest;
+pub mod outside;
 mod quantity;
 mod range;
 mod read;

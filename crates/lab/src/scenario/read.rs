@@ -4,6 +4,7 @@ use super::error::ScenarioError;
 use super::files::{EXPECTED_HERE, Files};
 use super::kind::{expected, shorthand};
 use super::nearest::nearest;
+use super::outside;
 use super::source::{Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
 use std::collections::BTreeMap;
@@ -218,7 +219,7 @@ impl<'a> Reader<'a> {
         };
         let component = match &item.node {
             Node::Table(_) => self.component_of_table(found, item, path)?,
-            Node::Text(word) if found.rows.iter().any(|row| row.name == word) => {
+            Node::Text(word) if found.rows.iter().any(|row| row.name == word) || is_place(found, word) => {
                 let row = self.row(found, word, item, path)?;
                 let arguments = self.arguments(row.parameters, &Section::empty(item.place, path))?;
                 Component { room: found.name, name: row.name, arguments }
@@ -298,14 +299,20 @@ impl<'a> Reader<'a> {
         Err(self.source.error(item.place, path, problem))
     }
 
-    fn row<'r>(
-        &self,
-        room: &'r Room,
-        word: &str,
-        item: &Item,
-        path: &str,
-    ) -> Result<&'r Row<()>, ScenarioError> {
-        room.rows.iter().find(|row| row.name == word).ok_or_else(|| {
+    fn row(&mut self, room: &Room, word: &str, item: &Item, path: &str) -> Result<Row<()>, ScenarioError> {
+        let files = &mut self.files;
+        let read = |path: &str| match item.place {
+            Place::Set(_) => files.read_here(path),
+            _ => files.read(path),
+        };
+        if is_place(room, word)
+            && let Some(loaded) = outside::controller(word, read)
+        {
+            return loaded.map_err(|problem| {
+                self.source.error(item.place, path, format!("{}: {problem}", quoted(word)))
+            });
+        }
+        room.rows.iter().find(|row| row.name == word).copied().ok_or_else(|| {
             let names = || room.rows.iter().map(|row| row.name);
             let near = suggestion(nearest(word, names()));
             let problem = format!("unknown word, found {}; expected {}{near}", quoted(word), one_of(names()));
@@ -325,6 +332,11 @@ impl<'a> Reader<'a> {
         let problem = format!("{problem}, found {found}; expected {expected}{}", suggestion(near));
         self.source.error(item.place, path, problem)
     }
+}
+
+/// Whether the word tells where a component of this room is, outside of the lab.
+fn is_place(room: &Room, word: &str) -> bool {
+    room.name == congestion::room().name && word.contains(':')
 }
 
 /// What was found, for an error.

@@ -263,7 +263,9 @@ impl Axis {
     /// The name of its column in tables: the path, with the unit of its values as the last word.
     pub fn column(&self) -> String {
         let suffix = self.numbers.as_ref().map_or("", |(unit, _)| unit.suffix());
-        format!("{}{suffix}", self.name)
+        // What stands at the top of a scenario has names that columns of results have too: seed, duration.
+        let prefix = if self.keys.len() == 1 { "scenario." } else { "" };
+        format!("{prefix}{}{suffix}", self.name)
     }
 
     /// Puts one of the values where the path leads.

@@ -91,7 +91,7 @@ fn line(out: &mut String, key: &str, value: &str) {
 }
 
 /// A value as it stands after the equals sign.
-fn written(value: &Value) -> String {
+pub(super) fn written(value: &Value) -> String {
     match value {
         Value::Duration(value) => text(&value.to_string()),
         Value::Rate(value) => text(&value.to_string()),

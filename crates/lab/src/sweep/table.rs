@@ -132,13 +132,15 @@ impl Finished {
             for axis in &group.axes {
                 let at = planned.iter().map(|planned| planned.choice[place]);
                 columns.push(match &axis.numbers {
-                    Some((Unit::Whole, values)) => whole(&axis.name, at.map(|index| values[index] as i64)),
+                    Some((Unit::Whole, values)) => {
+                        whole(&axis.column(), at.map(|index| values[index] as i64))
+                    }
                     Some((_, values)) => Column {
                         name: axis.column(),
                         data: Data::F64(at.map(|index| values[index]).collect()),
                         validity: None,
                     },
-                    None => words(&axis.name, at.map(|index| Some(axis.labels[index].as_str()))),
+                    None => words(&axis.column(), at.map(|index| Some(axis.labels[index].as_str()))),
                 });
             }
         }
