@@ -64,7 +64,7 @@ class Controller:
             setattr(self, name, value)
 
     def start(self, datagram_bytes: int, initial_window_bytes: int, initial_rtt_s: float) -> None:
-        """The connection begins, or begins anew on another path: the window is the initial one, and nothing is known."""
+        """The connection begins, or begins anew on another path: the window is the initial one, nothing is known."""
 
     def on_ack(self, ack: Ack) -> None:
         """An ACK frame newly acknowledged something. What it told of is in `ack`."""
