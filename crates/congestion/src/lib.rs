@@ -4,6 +4,7 @@
 //! It never sees a packet, a stream or a clock. To add one: write its file, add its line to [`CONTROLLERS`].
 
 mod bbr1;
+mod bbr3;
 mod bbr_rounds;
 mod cubic;
 mod filter;
@@ -21,6 +22,7 @@ mod testing;
 mod window_pacing;
 
 pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
 pub use cubic::Cubic;
 pub use newreno::NewReno;
 pub use pacer::Pacer;
@@ -217,7 +219,7 @@ pub struct Setup {
 pub type Build = &'static (dyn Fn(&Arguments, Setup) -> Box<dyn Controller> + Send + Sync);
 
 /// The controllers.
-pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, cubic::ROW, bbr1::ROW, none::ROW];
+pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, cubic::ROW, bbr1::ROW, bbr3::ROW, none::ROW];
 
 /// Those that the program added.
 static PLUGGED: Plugged<Build> = Plugged::none();

@@ -1,0 +1,82 @@
+//! Pacing rate, send quantum and window (5.6), and the return from a pause (5.4).
+
+use super::Bbr3;
+use super::state::{INFINITY, State};
+use units::{Duration, Rate, Size};
+
+impl Bbr3 {
+    /// `InitPacingRate()` (5.6.2).
+    pub(super) fn init_pacing_rate(&mut self, rtt: Option<Duration>) {
+        let span = rtt.filter(|rtt| !rtt.is_zero()).unwrap_or(Duration::from_millis(1));
+        let nominal = Rate::of(Size::from_bytes(self.setup.initial_window), span).as_bits_per_sec();
+        self.pacing_rate = self.options.startup_pacing_gain * nominal as f64;
+    }
+
+    /// `SetPacingRateWithGain()` (5.6.2).
+    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.bw as f64 * (1.0 - self.options.pacing_margin);
+        // Without a sample there is no bandwidth to pace by.
+        if self.full_bw.reached && rate > 0.0 || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// `SetSendQuantum()` (5.6.3): what a millisecond carries.
+    pub(super) fn set_send_quantum(&mut self) {
+        let packet = self.packet();
+        self.send_quantum = ((self.pacing_rate / 8000.0) as u64).min(64 * 1024).max(2 * packet);
+    }
+
+    /// `SetCwnd()` (5.6.4.6).
+    pub(super) fn set_cwnd(&mut self) {
+        self.update_max_inflight();
+        let grown = self.cwnd.saturating_add(self.sample.newly_acked);
+        if self.full_bw.reached {
+            self.cwnd = grown.min(self.max_inflight);
+        } else if self.cwnd < self.max_inflight || self.delivered < self.setup.initial_window {
+            self.cwnd = grown;
+        }
+        self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
+        if self.state == State::ProbeRtt {
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+        }
+        self.bound_cwnd_for_model();
+    }
+
+    /// `BoundCwndForModel()` (5.6.4.7).
+    fn bound_cwnd_for_model(&mut self) {
+        let cap = match self.state {
+            State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => self.bounds.inflight_longterm,
+            State::ProbeRtt | State::ProbeBwCruise => self.inflight_with_headroom(),
+            State::Startup | State::Drain => INFINITY,
+        };
+        self.cwnd = self.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(self.min_pipe_cwnd()));
+    }
+
+    /// `ProbeRTTCwnd()` (5.6.4.5).
+    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
+        self.bdp_multiple(self.bw, self.options.probe_rtt_cwnd_gain).max(self.min_pipe_cwnd())
+    }
+
+    /// `SaveCwnd()` (5.6.4.4).
+    pub(super) fn save_cwnd(&mut self) {
+        let modulated = self.recovery.since.is_some() || self.state == State::ProbeRtt;
+        self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    /// `RestoreCwnd()` (5.6.4.4).
+    pub(super) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    /// `HandleRestartFromIdle()` (5.4.1), for a packet before which nothing was in flight.
+    pub(super) fn handle_restart_from_idle(&mut self) {
+        self.idle_restart = true;
+        self.extra_acked.interval_start = self.now;
+        if self.state.is_probe_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done();
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! BBRv3 (draft-ietf-ccwg-bbr-06): functions and variables have the draft's names; bare section numbers are the draft's.
+
+mod control;
+mod loss;
+mod model;
+mod options;
+mod phases;
+mod state;
+
+use crate::bbr_rounds::{HeldBack, Rounds};
+use crate::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
+use options::Options;
+use random::Stream;
+use state::{
+    Bounds, CwndLimited, Cycle, ExtraAcked, FullBandwidth, INFINITY, Latest, MaxBandwidth, MinRtt, Recovery,
+    Sample, State,
+};
+use units::parameter::{Arguments, Row};
+use units::{Rate, Time};
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "bbr3",
+    about: "BBRv3: a model of the path from delivery rate, least RTT and loss sets pacing rate and window (draft-ietf-ccwg-bbr-06)",
+    parameters: options::PARAMETERS,
+    build: &|arguments, setup| Box::new(Bbr3::new(arguments, setup)),
+};
+
+/// One BBRv3 sender.
+#[derive(Debug)]
+pub struct Bbr3 {
+    options: Options,
+    setup: Setup,
+    random: Stream,
+    // The connection (2.2), as it was when the controller last heard of it.
+    now: Time,
+    delivered: u64,
+    in_flight: u64,
+    cwnd_limited: CwndLimited,
+    // The model of the path (2.9).
+    sample: Sample,
+    max_bw: MaxBandwidth,
+    bounds: Bounds,
+    bw: u64,
+    min_rtt: MinRtt,
+    extra_acked: ExtraAcked,
+    latest: Latest,
+    // The state machine (2.7).
+    state: State,
+    rounds: Rounds,
+    drain_start_round: u64,
+    idle_restart: bool,
+    full_bw: FullBandwidth,
+    cycle: Cycle,
+    recovery: Recovery,
+    held_back: HeldBack,
+    // What the sender may do (2.4).
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    /// In bit/s.
+    pacing_rate: f64,
+    send_quantum: u64,
+    cwnd: u64,
+    prior_cwnd: u64,
+    max_inflight: u64,
+    allowance: Allowance,
+}
+
+impl Bbr3 {
+    /// A sender in Startup.
+    pub fn new(arguments: &Arguments, setup: Setup) -> Bbr3 {
+        Bbr3::start(Options::of(arguments), setup)
+    }
+
+    /// `OnInit()` (5.2.1). The clock is not known yet: the stamps of the filters are set with the first sample.
+    fn start(options: Options, setup: Setup) -> Bbr3 {
+        let mut sender = Bbr3 {
+            setup,
+            random: Stream::new(setup.seed, "bbr3"),
+            now: Time::ZERO,
+            delivered: 0,
+            in_flight: 0,
+            cwnd_limited: CwndLimited::default(),
+            sample: Sample::default(),
+            max_bw: MaxBandwidth::default(),
+            bounds: Bounds::NONE,
+            bw: 0,
+            min_rtt: MinRtt::default(),
+            extra_acked: ExtraAcked::default(),
+            latest: Latest::default(),
+            state: State::Startup,
+            rounds: Rounds::default(),
+            drain_start_round: 0,
+            idle_restart: false,
+            full_bw: FullBandwidth::default(),
+            cycle: Cycle::default(),
+            recovery: Recovery::default(),
+            held_back: HeldBack::default(),
+            pacing_gain: options.startup_pacing_gain,
+            cwnd_gain: options.default_cwnd_gain,
+            pacing_rate: 0.0,
+            send_quantum: 0,
+            cwnd: setup.initial_window,
+            prior_cwnd: 0,
+            max_inflight: 0,
+            allowance: Allowance::new(0, None),
+            options,
+        };
+        sender.init_pacing_rate(None);
+        sender.set_send_quantum();
+        sender.allow();
+        sender
+    }
+
+    fn packet(&self) -> u64 {
+        self.setup.max_datagram_size
+    }
+
+    /// MinPipeCwnd in bytes.
+    fn min_pipe_cwnd(&self) -> u64 {
+        self.options.min_pipe_cwnd * self.packet()
+    }
+
+    /// Takes the transport's view of an ACK frame as RS (2.3).
+    fn take_sample(&mut self, ack: &AckSample<'_>) {
+        self.now = ack.now;
+        self.delivered = ack.delivered;
+        self.in_flight = ack.bytes_in_flight;
+        let Some(rate) = ack.rate else {
+            self.sample = Sample { newly_acked: ack.acked_bytes, app_limited: true, ..Sample::default() };
+            return;
+        };
+        self.sample = Sample {
+            delivery_rate: rate.rate.map_or(0, Rate::as_bits_per_sec),
+            delivered: rate.delivered,
+            prior_delivered: rate.prior_delivered,
+            newly_acked: ack.acked_bytes,
+            tx_in_flight: rate.in_flight,
+            lost: rate.lost,
+            app_limited: rate.app_limited || self.held_back.covers(rate.prior_delivered),
+        };
+    }
+
+    /// `UpdateModelAndState()` (5.2.3).
+    fn update_model_and_state(&mut self, ack: &AckSample<'_>) {
+        self.update_latest_delivery_signals();
+        self.update_congestion_signals();
+        self.update_ack_aggregation();
+        self.check_full_bw_reached();
+        self.check_startup_done();
+        self.check_drain_done();
+        self.update_probe_bw_cycle_phase();
+        // 5.5.7.1: by the packet that was sent last.
+        self.update_min_rtt(ack.now.since(ack.newest_sent_at));
+        self.check_probe_rtt();
+        self.advance_latest_delivery_signals();
+        self.bound_bw_for_model();
+    }
+
+    fn allow(&mut self) {
+        let window = self.cwnd.max(self.packet());
+        let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
+        self.allowance = Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) };
+    }
+}
+
+impl Controller for Bbr3 {
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        self.now = sent.now;
+        self.in_flight = sent.bytes_in_flight;
+        if sent.bytes_in_flight + self.packet() > self.cwnd {
+            self.cwnd_limited.note();
+        }
+        if sent.begins_flight() && sent.app_limited {
+            self.handle_restart_from_idle();
+            self.allow();
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.take_sample(ack);
+        if ack.limit == Limit::Window {
+            self.cwnd_limited.note();
+        }
+        self.leave_recovery(ack.newest_sent_at);
+        self.update_model_and_state(ack);
+        self.set_pacing_rate(self.pacing_gain);
+        self.set_send_quantum();
+        self.set_cwnd();
+        self.allow();
+    }
+
+    fn on_signal(&mut self, signal: &Signal<'_>) {
+        match *signal {
+            Signal::Lost { now, newest_sent_at, bytes_in_flight, packets, .. } => {
+                self.now = now;
+                self.in_flight = bytes_in_flight;
+                self.enter_recovery(newest_sent_at);
+                packets.iter().for_each(|packet| self.handle_lost_packet(packet));
+            }
+            Signal::Marked { now, packets, newest_sent_at } => {
+                self.now = now;
+                self.handle_marked(packets, newest_sent_at);
+            }
+            Signal::PersistentCongestion => self.enter_rto(),
+            Signal::Spurious { now, bytes, newest_sent_at, .. } => {
+                self.now = now;
+                self.handle_spurious(bytes, newest_sent_at);
+            }
+            Signal::DatagramSize { bytes } => {
+                let old = self.packet().max(1);
+                self.setup.initial_window = self.setup.initial_window * bytes / old;
+                self.setup.max_datagram_size = bytes;
+                self.set_send_quantum();
+            }
+            Signal::PathChanged => *self = Bbr3::start(self.options.clone(), self.setup),
+        }
+        self.allow();
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+
+    fn state(&self) -> &'static str {
+        self.state.name()
+    }
+
+    fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        let mbps = |bits: u64| bits as f64 / 1e6;
+        record("max_bw_mbps", mbps(self.max_bw.get()));
+        record("bw_mbps", mbps(self.bw));
+        if let Some(min_rtt) = self.min_rtt.value {
+            record("model_min_rtt_ms", min_rtt.as_secs_f64() * 1e3);
+        }
+        record("pacing_gain", self.pacing_gain);
+        record("cwnd_gain", self.cwnd_gain);
+        record("max_inflight_bytes", self.max_inflight as f64);
+        record("extra_acked_bytes", self.extra_acked.filter.get() as f64);
+        let Bounds { bw_shortterm, inflight_shortterm, inflight_longterm } = self.bounds;
+        if bw_shortterm != INFINITY {
+            record("bw_shortterm_mbps", mbps(bw_shortterm));
+        }
+        if inflight_shortterm != INFINITY {
+            record("inflight_shortterm_bytes", inflight_shortterm as f64);
+        }
+        if inflight_longterm != INFINITY {
+            record("inflight_longterm_bytes", inflight_longterm as f64);
+        }
+        record("full_bw_count", self.full_bw.count as f64);
+        record("full_bw_reached", f64::from(u8::from(self.full_bw.reached)));
+        record("round_count", self.rounds.count as f64);
+    }
+}
