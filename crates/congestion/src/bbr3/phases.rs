@@ -130,7 +130,8 @@ impl Bbr3 {
         if !self.full_bw.reached || self.adapt_long_term_model() {
             return;
         }
-        match self.state {
+        let state = self.state;
+        match state {
             State::ProbeBwDown if self.is_time_to_probe_bw() => self.start_probe_bw_refill(),
             State::ProbeBwDown if self.is_time_to_cruise() => self.start_probe_bw_cruise(),
             State::ProbeBwCruise if self.is_time_to_probe_bw() => self.start_probe_bw_refill(),
