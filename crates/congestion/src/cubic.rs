@@ -53,7 +53,7 @@ const OWN: [Parameter; 7] = [
     },
 ];
 pub(crate) const PARAMETERS: [Parameter; 18] = join::<10, 8, 18>(
-    join::<7, 3, 10>(OWN, window_pacing::PARAMETERS),
+    join::<7, 3, 10>(OWN, window_pacing::parameters("1.25")),
     slow_start::parameters("\"hystart++\""),
 );
 

@@ -3,15 +3,20 @@
 //! A controller hears what was sent, one [`AckSample`] per ACK frame, and [`Signal`]s; it answers with an [`Allowance`].
 //! It never sees a packet, a stream or a clock. To add one: write its file, add its line to [`CONTROLLERS`].
 
+mod additive;
+mod basis;
 mod bbr1;
 mod bbr3;
 mod bbr_rounds;
+mod copa;
 mod cubic;
 mod filter;
+mod fixed;
 mod newreno;
 mod none;
 mod options;
 mod pacer;
+mod prague;
 mod rate;
 mod recovery_period;
 mod round;
@@ -19,15 +24,22 @@ mod rtt;
 mod slow_start;
 #[cfg(test)]
 mod testing;
+mod vegas;
+mod westwood;
 mod window_pacing;
 
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
+pub use copa::Copa;
 pub use cubic::Cubic;
+pub use fixed::Fixed;
 pub use newreno::NewReno;
 pub use pacer::Pacer;
+pub use prague::Prague;
 pub use rate::{DeliveryRate, LostPacket, RateSample, SentState};
 pub use rtt::{GRANULARITY, RttEstimate};
+pub use vegas::Vegas;
+pub use westwood::Westwood;
 
 pub use units::plugged::PlugError;
 
@@ -219,7 +231,18 @@ pub struct Setup {
 pub type Build = &'static (dyn Fn(&Arguments, Setup) -> Box<dyn Controller> + Send + Sync);
 
 /// The controllers.
-pub static CONTROLLERS: &[Row<Build>] = &[newreno::ROW, cubic::ROW, bbr1::ROW, bbr3::ROW, none::ROW];
+pub static CONTROLLERS: &[Row<Build>] = &[
+    newreno::ROW,
+    cubic::ROW,
+    bbr1::ROW,
+    bbr3::ROW,
+    vegas::ROW,
+    westwood::ROW,
+    copa::ROW,
+    prague::ROW,
+    fixed::ROW,
+    none::ROW,
+];
 
 /// Those that the program added.
 static PLUGGED: Plugged<Build> = Plugged::none();

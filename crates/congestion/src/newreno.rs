@@ -1,5 +1,6 @@
 //! NewReno (RFC 9002 section 7 and appendix B).
 
+use crate::additive::Additive;
 use crate::options::join;
 use crate::recovery_period::RecoveryPeriod;
 use crate::slow_start::{self, SlowStart};
@@ -34,8 +35,10 @@ const OWN: [Parameter; 4] = [
         about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
     },
 ];
-const PARAMETERS: [Parameter; 15] =
-    join::<7, 8, 15>(join::<4, 3, 7>(OWN, window_pacing::PARAMETERS), slow_start::parameters("\"standard\""));
+const PARAMETERS: [Parameter; 15] = join::<7, 8, 15>(
+    join::<4, 3, 7>(OWN, window_pacing::parameters("1.25")),
+    slow_start::parameters("\"standard\""),
+);
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "newreno",
@@ -58,8 +61,7 @@ pub struct NewReno {
     slow_start: SlowStart,
     window: u64,
     ssthresh: u64,
-    /// Bytes acknowledged in congestion avoidance that have not yet grown the window (exact byte counting).
-    credit: u64,
+    increase: Additive,
     recovery: RecoveryPeriod,
     /// Bytes delivered so far, for where a new path's rounds begin.
     delivered: u64,
@@ -87,7 +89,7 @@ impl NewReno {
             slow_start: SlowStart::new(arguments, pacing.is_on()),
             window: setup.initial_window.max(minimum_window),
             ssthresh: u64::MAX,
-            credit: 0,
+            increase: Additive::default(),
             recovery: RecoveryPeriod::default(),
             delivered: 0,
             smoothed_rtt: setup.initial_rtt,
@@ -124,7 +126,7 @@ impl NewReno {
         self.slow_start.stop();
         self.ssthresh = ((self.window as f64 * beta) as u64).max(self.minimum_window);
         self.window = self.ssthresh;
-        self.credit = 0;
+        self.increase = Additive::default();
     }
 }
 
@@ -159,11 +161,7 @@ impl Controller for NewReno {
         if !self.in_slow_start() {
             // 7.3.3: one datagram for each window acknowledged.
             if self.exact {
-                self.credit += acked;
-                while self.credit >= self.window {
-                    self.credit -= self.window;
-                    self.window += self.setup.max_datagram_size;
-                }
+                self.window = self.increase.grow(self.window, acked, self.setup.max_datagram_size);
             } else {
                 self.approximate(acked);
             }
@@ -183,7 +181,7 @@ impl Controller for NewReno {
             Signal::PersistentCongestion => {
                 // 7.6.2: back to the minimum and to slow start; the recovery period ends.
                 self.window = self.minimum_window;
-                self.credit = 0;
+                self.increase = Additive::default();
                 self.recovery = RecoveryPeriod::default();
             }
             Signal::Spurious { .. } => {}
@@ -199,7 +197,7 @@ impl Controller for NewReno {
                 // RFC 9000 section 9.4: as at the start.
                 self.window = self.setup.initial_window.max(self.minimum_window);
                 self.ssthresh = u64::MAX;
-                self.credit = 0;
+                self.increase = Additive::default();
                 self.recovery = RecoveryPeriod::default();
                 self.slow_start.restart(self.delivered);
                 self.smoothed_rtt = self.setup.initial_rtt;

@@ -4,27 +4,29 @@
 use units::parameter::{Arguments, Default, Kind, Parameter};
 use units::{Duration, Rate, Size};
 
-/// The options, the same in every controller with a window.
-pub(crate) const PARAMETERS: [Parameter; 3] = [
-    Parameter {
-        name: "pacing",
-        kind: Kind::Flag,
-        default: Default::Is("true"),
-        about: "spread packets over the round trip (RFC 9002 section 7.7)",
-    },
-    Parameter {
-        name: "pacing_gain_slow_start",
-        kind: Kind::Number(1.0, 100.0),
-        default: Default::Is("2.0"),
-        about: "pacing rate in slow start, in windows per smoothed RTT",
-    },
-    Parameter {
-        name: "pacing_gain",
-        kind: Kind::Number(1.0, 100.0),
-        default: Default::Is("1.25"),
-        about: "pacing rate afterwards, in windows per smoothed RTT (RFC 9002 section 7.7: N = 1.25)",
-    },
-];
+/// The options, with the gain after slow start that a controller has when nothing is said.
+pub(crate) const fn parameters(gain: &'static str) -> [Parameter; 3] {
+    [
+        Parameter {
+            name: "pacing",
+            kind: Kind::Flag,
+            default: Default::Is("true"),
+            about: "spread packets over the round trip (RFC 9002 section 7.7)",
+        },
+        Parameter {
+            name: "pacing_gain_slow_start",
+            kind: Kind::Number(1.0, 100.0),
+            default: Default::Is("2.0"),
+            about: "pacing rate in slow start, in windows per smoothed RTT",
+        },
+        Parameter {
+            name: "pacing_gain",
+            kind: Kind::Number(1.0, 100.0),
+            default: Default::Is(gain),
+            about: "pacing rate afterwards, in windows per smoothed RTT (RFC 9002 section 7.7: N = 1.25)",
+        },
+    ]
+}
 
 /// Gains in slow start and afterwards, in thousandths; `None`: unpaced.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,10 @@ impl WindowPacing {
     pub(crate) fn new(arguments: &Arguments) -> WindowPacing {
         let gain = |name| (arguments.number(name) * 1000.0).round() as u64;
         WindowPacing(arguments.flag("pacing").then(|| (gain("pacing_gain_slow_start"), gain("pacing_gain"))))
+    }
+    /// No pacing.
+    pub(crate) const fn off() -> WindowPacing {
+        WindowPacing(None)
     }
     /// Whether packets are paced.
     pub(crate) fn is_on(self) -> bool {

@@ -1,0 +1,22 @@
+//! Additive increase as a part of its own: a packet for each window that was acknowledged, by counting bytes (RFC 5681
+//! section 3.1, RFC 9002 section 7.3.3).
+
+/// The growth of one sender in congestion avoidance.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Additive {
+    /// Bytes acknowledged that have not yet grown the window.
+    credit: u64,
+}
+
+impl Additive {
+    /// So many bytes were acknowledged: the window that follows from this one. Nothing is lost to rounding.
+    #[inline]
+    pub(crate) fn grow(&mut self, mut window: u64, acked: u64, datagram: u64) -> u64 {
+        self.credit += acked;
+        while self.credit >= window {
+            self.credit -= window;
+            window += datagram;
+        }
+        window
+    }
+}

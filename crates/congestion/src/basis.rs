@@ -1,0 +1,96 @@
+//! What the controllers that think in windows have in common beside their algorithm: sizes in packets, the recovery
+//! period, the smoothed RTT, pacing.
+
+use crate::recovery_period::RecoveryPeriod;
+use crate::window_pacing::WindowPacing;
+use crate::{AckSample, Allowance, MAX_WINDOW, Setup};
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter};
+
+/// The least window, an option of all of them.
+pub(crate) const MINIMUM_WINDOW: Parameter = Parameter {
+    name: "minimum_window",
+    kind: Kind::Integer(1, 1000),
+    default: Default::Is("2"),
+    about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
+};
+
+/// The common state of one sender.
+#[derive(Debug)]
+pub(crate) struct Basis {
+    setup: Setup,
+    minimum_packets: u64,
+    pacing: WindowPacing,
+    pub(crate) recovery: RecoveryPeriod,
+    pub(crate) smoothed_rtt: Duration,
+    /// Bytes delivered so far.
+    pub(crate) delivered: u64,
+}
+
+impl Basis {
+    /// Paced as the options of [`crate::window_pacing`] say.
+    pub(crate) fn new(arguments: &Arguments, setup: Setup) -> Basis {
+        Basis { pacing: WindowPacing::new(arguments), ..Basis::unpaced(arguments, setup) }
+    }
+    /// For a controller that has a pacing rate of its own.
+    pub(crate) fn unpaced(arguments: &Arguments, setup: Setup) -> Basis {
+        Basis {
+            setup,
+            minimum_packets: arguments.integer("minimum_window"),
+            pacing: WindowPacing::off(),
+            recovery: RecoveryPeriod::default(),
+            smoothed_rtt: setup.initial_rtt,
+            delivered: 0,
+        }
+    }
+    /// The bytes of a full packet.
+    #[inline]
+    pub(crate) fn datagram(&self) -> u64 {
+        self.setup.max_datagram_size
+    }
+    /// The least window in bytes.
+    #[inline]
+    pub(crate) fn minimum(&self) -> u64 {
+        self.minimum_packets * self.setup.max_datagram_size
+    }
+    /// The first window in bytes.
+    pub(crate) fn initial(&self) -> u64 {
+        self.setup.initial_window.max(self.minimum())
+    }
+    /// Whether packets are paced.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.pacing.is_on()
+    }
+
+    /// Takes in what every acknowledgement tells. Whether the window may grow with it: not in recovery (RFC 9002 section
+    /// 7.3.2), not while it is not used (section 7.8).
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>) -> bool {
+        self.smoothed_rtt = ack.rtt.smoothed();
+        self.delivered = ack.delivered;
+        if self.recovery.covers(ack.newest_sent_at) {
+            return false;
+        }
+        self.recovery.end();
+        !ack.app_limited()
+    }
+    /// RFC 9002 section 7.2: datagrams have another size. Gives the window, which is not below the least.
+    pub(crate) fn resize(&mut self, window: u64, bytes: u64) -> u64 {
+        let old = self.setup.max_datagram_size.max(1);
+        self.setup.initial_window = self.setup.initial_window * bytes / old;
+        self.setup.max_datagram_size = bytes;
+        window.max(self.minimum())
+    }
+    /// RFC 9000 section 9.4: as at the start. Gives the window.
+    pub(crate) fn restart(&mut self) -> u64 {
+        self.recovery = RecoveryPeriod::default();
+        self.smoothed_rtt = self.setup.initial_rtt;
+        self.initial()
+    }
+    /// This window, paced as the options say.
+    #[inline]
+    pub(crate) fn allow(&self, window: u64, slow_start: bool) -> Allowance {
+        let window = window.min(MAX_WINDOW);
+        Allowance::new(window, self.pacing.rate(window, self.smoothed_rtt, slow_start))
+    }
+}

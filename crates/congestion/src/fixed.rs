@@ -1,0 +1,101 @@
+//! A window and a rate that are given and do not move.
+
+use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+
+/// A window that nothing fills, where none is given.
+const UNLIMITED: u64 = 1 << 62;
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "fixed",
+    about: "a given window and a given pacing rate, whatever is lost or marked: for measurements of everything else",
+    parameters: &[
+        Parameter {
+            name: "window",
+            kind: Kind::Size,
+            default: Default::Absent,
+            about: "bytes that may be in flight, at least one packet; unlimited unless said",
+        },
+        Parameter {
+            name: "rate",
+            kind: Kind::Rate,
+            default: Default::Absent,
+            about: "rate at which packets are released; not paced unless said",
+        },
+    ],
+    build: &|arguments, setup| Box::new(Fixed::new(arguments, setup)),
+};
+
+/// A sender that answers to nothing.
+#[derive(Debug)]
+pub struct Fixed {
+    allowance: Allowance,
+    /// The window that was asked for.
+    window: u64,
+}
+
+impl Fixed {
+    /// With the window and the rate of the options.
+    pub fn new(arguments: &Arguments, setup: Setup) -> Fixed {
+        let window = match arguments.get("window") {
+            Some(Value::Size(size)) => size.as_bytes(),
+            _ => UNLIMITED,
+        };
+        let rate = match arguments.get("rate") {
+            Some(Value::Rate(rate)) => Some(*rate),
+            _ => None,
+        };
+        Fixed { allowance: Allowance::new(window.max(setup.max_datagram_size), rate), window }
+    }
+}
+
+impl Controller for Fixed {
+    fn on_sent(&mut self, _sent: &Sent) {}
+    fn on_ack(&mut self, _ack: &AckSample<'_>) {}
+    fn on_signal(&mut self, signal: &Signal<'_>) {
+        if let Signal::DatagramSize { bytes } = *signal {
+            // A window below one packet would stop the sender for ever.
+            self.allowance.window = self.window.max(bytes);
+        }
+    }
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+    fn state(&self) -> &'static str {
+        "fixed"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Ack, SETUP, arguments, at, lose, mark};
+    use units::{Rate, Size};
+
+    #[test]
+    fn nothing_moves_it() {
+        let rate = Rate::from_bits_per_sec(5_000_000);
+        let given = [("window", Value::Size(Size::from_bytes(64_000))), ("rate", Value::Rate(rate))];
+        let mut s = Fixed::new(&arguments(ROW.parameters, &given), SETUP);
+        let expected = Allowance::new(64_000, Some(rate));
+        assert_eq!(s.allowance(), expected);
+        Ack::new(at(100), 50_000).tell(&mut s);
+        lose(&mut s, at(200), at(150), 5);
+        mark(&mut s, at(300), at(250));
+        s.on_signal(&Signal::PersistentCongestion);
+        s.on_signal(&Signal::PathChanged);
+        assert_eq!(s.allowance(), expected);
+    }
+
+    #[test]
+    fn it_holds_one_packet_at_least_and_is_unlimited_by_default() {
+        let given = [("window", Value::Size(Size::from_bytes(10)))];
+        let mut s = Fixed::new(&arguments(ROW.parameters, &given), SETUP);
+        assert_eq!(s.allowance(), Allowance::new(1000, None));
+        s.on_signal(&Signal::DatagramSize { bytes: 1400 });
+        assert_eq!(s.allowance().window, 1400);
+        let s = Fixed::new(&arguments(ROW.parameters, &[]), SETUP);
+        assert_eq!(s.allowance(), Allowance::new(UNLIMITED, None));
+    }
+}

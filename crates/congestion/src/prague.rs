@@ -1,0 +1,375 @@
+//! Prague, the scalable controller for L4S (draft-briscoe-iccrg-prague-congestion-control-04).
+
+use crate::basis::{Basis, MINIMUM_WINDOW};
+use crate::options::join;
+use crate::recovery_period::RecoveryPeriod;
+use crate::round::Rounds;
+use crate::slow_start::{self, SlowStart};
+use crate::window_pacing;
+use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::{Duration, Time};
+
+const OWN: [Parameter; 5] = [
+    Parameter {
+        name: "g",
+        kind: Kind::Number(0.001, 1.0),
+        default: Default::Is("0.0625"),
+        about: "gain of the moving average of the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2: 1/16)",
+    },
+    Parameter {
+        name: "rtt_virt_min",
+        kind: Kind::Duration,
+        default: Default::Is("\"25 ms\""),
+        about: "a flow with a shorter RTT takes the rate of one with this RTT (section 2.4.4: 25 ms)",
+    },
+    Parameter {
+        name: "rtt_transition",
+        kind: Kind::Integer(0, 1_000_000),
+        default: Default::Is("500"),
+        about: "round trips after slow start before that begins (section 2.4.4: 500)",
+    },
+    Parameter {
+        name: "beta",
+        kind: Kind::Number(0.1, 0.95),
+        default: Default::Is("0.5"),
+        about: "what is left of the window after a loss (section 2.4.3: as Reno, 0.5)",
+    },
+    MINIMUM_WINDOW,
+];
+pub(crate) const PARAMETERS: [Parameter; 16] = join::<8, 8, 16>(
+    join::<5, 3, 8>(OWN, window_pacing::parameters("1.0")),
+    slow_start::parameters("\"standard\""),
+);
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "prague",
+    about: "Prague for L4S: sends ECT(1) and gives way in proportion to the share of packets that are marked (draft-briscoe-iccrg-prague-congestion-control-04)",
+    parameters: &PARAMETERS,
+    build: &|arguments, setup| Box::new(Prague::new(arguments, setup)),
+};
+
+/// The state of one Prague sender.
+#[derive(Debug)]
+pub struct Prague {
+    basis: Basis,
+    options: Options,
+    slow_start: SlowStart,
+    marks: Marks,
+    /// In bytes.
+    window: f64,
+    ssthresh: f64,
+    /// Rounds since slow start ended.
+    rounds: Rounds,
+    since_slow_start: u64,
+    /// The last reduction on account of marks, and the window before it.
+    reduced: Option<(Time, f64)>,
+    allowance: Allowance,
+}
+
+#[derive(Debug)]
+struct Options {
+    g: f64,
+    rtt_virt_min: Duration,
+    rtt_transition: u64,
+    beta: f64,
+}
+
+/// The share of packets that come with CE (section 2.4.2).
+#[derive(Debug, Clone, Copy, std::default::Default)]
+struct Marks {
+    /// `None` before the first mark.
+    alpha: Option<f64>,
+    /// Packets acknowledged in this virtual round trip, and those that were marked.
+    acked: u64,
+    marked: u64,
+    since: Option<Time>,
+}
+
+impl Marks {
+    /// The average is moved once in each virtual round trip.
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample<'_>, virtual_rtt: Duration, g: f64) {
+        self.acked += ack.acked_packets;
+        self.marked += ack.marked_packets;
+        let since = *self.since.get_or_insert(ack.now);
+        if ack.now.since(since) < virtual_rtt || self.acked == 0 {
+            return;
+        }
+        // Marks may be told of later than their packets, so that the share is cut at one.
+        let share = (self.marked as f64 / self.acked as f64).min(1.0);
+        self.alpha = self.alpha.map(|alpha| alpha + g * (share - alpha));
+        (self.acked, self.marked, self.since) = (0, 0, Some(ack.now));
+    }
+}
+
+impl Prague {
+    /// A sender in slow start.
+    pub fn new(arguments: &Arguments, setup: Setup) -> Prague {
+        let basis = Basis::new(arguments, setup);
+        let options = Options {
+            g: arguments.number("g"),
+            rtt_virt_min: arguments.duration("rtt_virt_min"),
+            rtt_transition: arguments.integer("rtt_transition"),
+            beta: arguments.number("beta"),
+        };
+        let window = basis.initial() as f64;
+        let mut sender = Prague {
+            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            basis,
+            options,
+            marks: Marks::default(),
+            window,
+            ssthresh: f64::INFINITY,
+            rounds: Rounds::new(),
+            since_slow_start: 0,
+            reduced: None,
+            allowance: Allowance::new(0, None),
+        };
+        sender.allow();
+        sender
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+    fn allow(&mut self) {
+        self.window = self.window.clamp(self.basis.minimum() as f64, MAX_WINDOW as f64);
+        self.allowance = self.basis.allow(self.window.round() as u64, self.in_slow_start());
+    }
+
+    /// Section 2.4.4: the RTT whose rate the flow takes.
+    fn virtual_rtt(&self) -> Duration {
+        let independent = !self.in_slow_start() && self.since_slow_start >= self.options.rtt_transition;
+        if independent {
+            self.basis.smoothed_rtt.max(self.options.rtt_virt_min)
+        } else {
+            self.basis.smoothed_rtt
+        }
+    }
+
+    /// Section 2.4.4: additive increase by unmarked packets alone, also while marks reduce. A flow with an RTT of R that
+    /// is to take the rate of one with an RTT of V gains (R/V)^2 packets in each round trip.
+    fn grow(&mut self, ack: &AckSample<'_>, virtual_rtt: Duration) {
+        let datagram = self.basis.datagram();
+        let unmarked = ack.acked_bytes.saturating_sub(ack.marked_packets.saturating_mul(datagram));
+        if self.in_slow_start() {
+            let growth = self.slow_start.on_ack(ack, datagram);
+            self.window = (self.window + growth.bytes as f64).min(self.ssthresh);
+            if growth.done {
+                self.leave_slow_start();
+            }
+        } else {
+            let ratio = self.basis.smoothed_rtt.as_secs_f64() / virtual_rtt.as_secs_f64().max(1e-9);
+            let share = (unmarked as f64 / self.window).min(1.0);
+            self.window += datagram as f64 * ratio * ratio * share;
+        }
+    }
+
+    fn leave_slow_start(&mut self) {
+        if self.in_slow_start() {
+            self.since_slow_start = 0;
+        }
+        self.slow_start.stop();
+        self.ssthresh = self.window;
+    }
+
+    /// Sections 2.4.2 and 2.4.3: once in a virtual round trip, by half the average.
+    fn on_marked(&mut self, now: Time) {
+        let wait = self.virtual_rtt();
+        // The first mark stands for all packets.
+        let alpha = *self.marks.alpha.get_or_insert(1.0);
+        if self.reduced.is_some_and(|(at, _)| now.since(at) < wait) {
+            return;
+        }
+        self.leave_slow_start();
+        self.reduced = Some((now, self.window));
+        self.window *= 1.0 - alpha / 2.0;
+        self.ssthresh = self.window.max(self.basis.minimum() as f64);
+    }
+
+    /// Section 2.4.3: as Reno, from the window of before where marks have already reduced it in this round trip.
+    fn on_lost(&mut self, now: Time, newest_sent_at: Time) {
+        if !self.basis.recovery.begin(now, newest_sent_at) {
+            return;
+        }
+        self.leave_slow_start();
+        let recent = self.reduced.filter(|(at, _)| now.since(*at) < self.basis.smoothed_rtt);
+        let before = recent.map_or(self.window, |(_, window)| window);
+        self.window = self.window.min(before * self.options.beta);
+        self.ssthresh = self.window.max(self.basis.minimum() as f64);
+    }
+}
+
+impl Controller for Prague {
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let usable = self.basis.on_ack(ack);
+        if self.rounds.on_ack(ack) {
+            self.since_slow_start += 1;
+        }
+        let virtual_rtt = self.virtual_rtt();
+        self.marks.on_ack(ack, virtual_rtt, self.options.g);
+        if usable {
+            self.grow(ack, virtual_rtt);
+        }
+        self.allow();
+    }
+
+    fn on_signal(&mut self, signal: &Signal<'_>) {
+        match *signal {
+            Signal::Lost { now, newest_sent_at, .. } => self.on_lost(now, newest_sent_at),
+            Signal::Marked { now, .. } => self.on_marked(now),
+            Signal::PersistentCongestion => {
+                self.window = self.basis.minimum() as f64;
+                self.basis.recovery = RecoveryPeriod::default();
+            }
+            Signal::Spurious { .. } => {}
+            Signal::DatagramSize { bytes } => {
+                self.window = self.window.max(self.basis.resize(0, bytes) as f64);
+            }
+            Signal::PathChanged => {
+                self.window = self.basis.restart() as f64;
+                self.ssthresh = f64::INFINITY;
+                self.marks = Marks::default();
+                self.slow_start.restart(self.basis.delivered);
+                self.rounds.restart(self.basis.delivered);
+                (self.since_slow_start, self.reduced) = (0, None);
+            }
+        }
+        self.allow();
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+    fn is_l4s(&self) -> bool {
+        true
+    }
+    fn ssthresh(&self) -> Option<u64> {
+        self.ssthresh.is_finite().then_some(self.ssthresh.round() as u64)
+    }
+    fn state(&self) -> &'static str {
+        if self.basis.recovery.is_active() {
+            "recovery"
+        } else if self.in_slow_start() {
+            self.slow_start.state()
+        } else {
+            "congestion_avoidance"
+        }
+    }
+    fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(alpha) = self.marks.alpha {
+            record("prague_alpha", alpha);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Path, SETUP, arguments, lose, mark, ms};
+    use units::parameter::Value;
+
+    fn sender(changes: &[(&'static str, Value)]) -> Prague {
+        Prague::new(&arguments(&PARAMETERS, changes), SETUP)
+    }
+    fn packets(s: &Prague) -> f64 {
+        s.window / 1000.0
+    }
+    /// With so many packets, in congestion avoidance, and an average of one.
+    fn avoiding(window: f64, changes: &[(&'static str, Value)]) -> (Prague, Path) {
+        let mut s = sender(changes);
+        let mut path = Path::new();
+        s.window = window * 2000.0;
+        mark(&mut s, path.now, path.now);
+        assert_eq!((packets(&s), s.state()), (window, "congestion_avoidance"));
+        path.now += ms(100);
+        (s, path)
+    }
+
+    /// Sections 2.4.2 and 2.4.3: alpha is 1 with the first mark.
+    #[test]
+    fn the_first_mark_halves_the_window_and_ends_slow_start() {
+        let mut s = sender(&[]);
+        assert!(s.is_l4s());
+        let mut path = Path::new();
+        path.round(&mut s, ms(10), 0);
+        assert_eq!((packets(&s), s.state()), (20.0, "slow_start"));
+        mark(&mut s, path.now, path.now);
+        assert_eq!((packets(&s), s.ssthresh()), (10.0, Some(10_000)));
+        mark(&mut s, path.now, path.now);
+        assert_eq!(packets(&s), 10.0, "once in a round trip");
+    }
+
+    /// Section 2.4.2: alpha += g (frac - alpha), once in a round trip, with a quarter of the packets marked.
+    #[test]
+    fn the_average_follows_the_share_of_marked_packets() {
+        let (mut s, mut path) = avoiding(100.0, &[]);
+        let mut expected = 1.0;
+        for _ in 0..60 {
+            let window = s.allowance().window / 1000;
+            path.round(&mut s, ms(100), window / 4);
+            expected += (0.25 - expected) / 16.0;
+        }
+        let alpha = s.marks.alpha.unwrap();
+        assert!((alpha - expected).abs() < 0.03, "{alpha}, by the formula {expected}");
+    }
+
+    /// Section 2.4.3: a reduction by alpha/2.
+    #[test]
+    fn a_mark_reduces_by_half_the_average() {
+        let (mut s, path) = avoiding(100.0, &[]);
+        s.marks.alpha = Some(0.2);
+        mark(&mut s, path.now + ms(200), path.now);
+        assert_eq!(packets(&s), 90.0);
+    }
+
+    /// Section 2.4.4: marked packets add nothing; (R/V)^2 packets for each window below 25 ms.
+    #[test]
+    fn the_increase_depends_on_the_rtt_and_on_what_is_not_marked() {
+        let now = [("rtt_transition", Value::Integer(0))];
+        for (rtt, changes, gained) in
+            [(100, &now[..], 1.0), (10, &now[..], 0.16), (5, &now[..], 0.04), (10, &[][..], 1.0)]
+        {
+            let (mut s, mut path) = avoiding(50.0, changes);
+            path.round(&mut s, ms(rtt), 0);
+            let got = packets(&s) - 50.0;
+            assert!((got - gained).abs() <= gained * 0.03, "{rtt} ms: {got}");
+        }
+        let (mut s, mut path) = avoiding(50.0, &[]);
+        s.reduced = Some((path.now + ms(100), s.window));
+        path.round(&mut s, ms(100), 25);
+        assert!((packets(&s) - 50.5).abs() < 0.02, "{}", packets(&s));
+    }
+
+    /// Section 2.4.3: a loss counts as Reno's does; what marks took in the same round trip counts towards it.
+    #[test]
+    fn a_loss_is_answered_as_reno_does() {
+        let (mut s, path) = avoiding(100.0, &[]);
+        lose(&mut s, path.now + ms(300), path.now, 1);
+        assert_eq!((packets(&s), s.state()), (50.0, "recovery"));
+        let (mut s, path) = avoiding(100.0, &[]);
+        s.marks.alpha = Some(0.4);
+        mark(&mut s, path.now + ms(300), path.now);
+        assert_eq!(packets(&s), 80.0);
+        lose(&mut s, path.now + ms(310), path.now, 1);
+        assert_eq!(packets(&s), 50.0, "half of 100 and not of 80");
+    }
+
+    /// Section 2.4.4: below 25 ms the reduction comes once in 25 ms as well.
+    #[test]
+    fn reductions_are_a_virtual_round_trip_apart() {
+        let (mut s, mut path) = avoiding(50.0, &[("rtt_transition", Value::Integer(0))]);
+        path.round(&mut s, ms(5), 0);
+        s.marks.alpha = Some(0.1);
+        mark(&mut s, path.now, path.now);
+        let reduced = packets(&s);
+        mark(&mut s, path.now + ms(10), path.now);
+        assert_eq!(packets(&s), reduced);
+        mark(&mut s, path.now + ms(25), path.now);
+        assert!(packets(&s) < reduced);
+    }
+}

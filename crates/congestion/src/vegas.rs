@@ -1,0 +1,265 @@
+//! Vegas (Brakmo and Peterson 1995): the window follows what it keeps in queues.
+
+use crate::basis::{Basis, MINIMUM_WINDOW};
+use crate::options::join;
+use crate::recovery_period::RecoveryPeriod;
+use crate::round::Rounds;
+use crate::window_pacing;
+use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::{Duration, Time};
+
+const OWN: [Parameter; 5] = [
+    Parameter {
+        name: "alpha",
+        kind: Kind::Number(0.0, 10_000.0),
+        default: Default::Is("2.0"),
+        about: "packets in queues below which the window grows (Brakmo and Peterson 1995 section 3.2: 2)",
+    },
+    Parameter {
+        name: "beta",
+        kind: Kind::Number(0.0, 10_000.0),
+        default: Default::Is("4.0"),
+        about: "packets in queues above which the window shrinks (Brakmo and Peterson 1995 section 3.2: 4)",
+    },
+    Parameter {
+        name: "gamma",
+        kind: Kind::Number(0.0, 10_000.0),
+        default: Default::Is("1.0"),
+        about: "packets in queues above which slow start ends (Brakmo and Peterson 1995 section 3.3: 1)",
+    },
+    Parameter {
+        name: "loss_reduction",
+        kind: Kind::Number(0.1, 0.95),
+        default: Default::Is("0.5"),
+        about: "what is left of the window after a loss or a CE mark (RFC 9002 section 7.3.2; ns-2's Vegas leaves 0.75)",
+    },
+    MINIMUM_WINDOW,
+];
+pub(crate) const PARAMETERS: [Parameter; 8] = join::<5, 3, 8>(OWN, window_pacing::parameters("1.25"));
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "vegas",
+    about: "Vegas: a few packets in queues, told from the RTT, and not more (Brakmo and Peterson 1995)",
+    parameters: &PARAMETERS,
+    build: &|arguments, setup| Box::new(Vegas::new(arguments, setup)),
+};
+
+/// The state of one Vegas sender.
+#[derive(Debug)]
+pub struct Vegas {
+    basis: Basis,
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    loss_reduction: f64,
+    rounds: Rounds,
+    /// The least RTT of this round; `None` before a sample.
+    round_rtt: Option<Duration>,
+    /// In slow start: whether the window grows in this round; it does in every other one.
+    growing: bool,
+    window: u64,
+    ssthresh: u64,
+    allowance: Allowance,
+}
+
+impl Vegas {
+    /// A sender in slow start.
+    pub fn new(arguments: &Arguments, setup: Setup) -> Vegas {
+        let basis = Basis::new(arguments, setup);
+        let window = basis.initial();
+        let mut sender = Vegas {
+            basis,
+            alpha: arguments.number("alpha"),
+            beta: arguments.number("beta"),
+            gamma: arguments.number("gamma"),
+            loss_reduction: arguments.number("loss_reduction"),
+            rounds: Rounds::new(),
+            round_rtt: None,
+            growing: true,
+            window,
+            ssthresh: u64::MAX,
+            allowance: Allowance::new(0, None),
+        };
+        sender.allow();
+        sender
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+    fn allow(&mut self) {
+        self.window = self.window.min(MAX_WINDOW);
+        self.allowance = self.basis.allow(self.window, self.in_slow_start());
+    }
+
+    /// Section 3.2: Diff = Expected - Actual, as packets: what of the window is not on its way but in queues.
+    fn queued_packets(&self, base: Duration, rtt: Duration) -> f64 {
+        let share = (rtt - base).as_secs_f64() / rtt.as_secs_f64();
+        self.window as f64 * share / self.basis.datagram() as f64
+    }
+
+    /// Once in each round trip.
+    fn end_round(&mut self, base: Duration, rtt: Duration) {
+        let queued = self.queued_packets(base, rtt);
+        let datagram = self.basis.datagram();
+        if self.in_slow_start() {
+            // Section 3.3: the comparison is valid in a round in which the window did not grow.
+            if !self.growing && queued > self.gamma {
+                self.ssthresh = self.window;
+            }
+            self.growing = !self.growing;
+        } else if queued < self.alpha {
+            self.window += datagram;
+        } else if queued > self.beta {
+            self.window = (self.window - datagram.min(self.window)).max(self.basis.minimum());
+            // Still in congestion avoidance, wherever the window goes.
+            self.ssthresh = self.ssthresh.min(self.window);
+        }
+    }
+
+    fn on_congestion(&mut self, now: Time, newest_sent_at: Time) {
+        if self.basis.recovery.begin(now, newest_sent_at) {
+            let left = (self.window as f64 * self.loss_reduction) as u64;
+            self.window = left.max(self.basis.minimum());
+            self.ssthresh = self.window;
+        }
+    }
+}
+
+impl Controller for Vegas {
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let over = self.rounds.on_ack(ack);
+        let last = if over { self.round_rtt.take() } else { None };
+        let latest = ack.rtt.latest();
+        self.round_rtt = Some(self.round_rtt.map_or(latest, |least| least.min(latest)));
+        if self.basis.on_ack(ack) {
+            if let Some(rtt) = last.filter(|rtt| !rtt.is_zero()) {
+                // BaseRTT is the least of all.
+                self.end_round(ack.rtt.min().min(rtt), rtt);
+            }
+            if self.in_slow_start() && self.growing {
+                self.window += ack.acked_bytes.min(self.ssthresh - self.window);
+            }
+        }
+        self.allow();
+    }
+
+    fn on_signal(&mut self, signal: &Signal<'_>) {
+        match *signal {
+            // RFC 9002 section 7.1: a mark counts as a loss.
+            Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
+                self.on_congestion(now, newest_sent_at);
+            }
+            Signal::PersistentCongestion => {
+                self.window = self.basis.minimum();
+                self.basis.recovery = RecoveryPeriod::default();
+            }
+            Signal::Spurious { .. } => {}
+            Signal::DatagramSize { bytes } => self.window = self.basis.resize(self.window, bytes),
+            Signal::PathChanged => {
+                self.window = self.basis.restart();
+                self.ssthresh = u64::MAX;
+                self.rounds.restart(self.basis.delivered);
+                (self.round_rtt, self.growing) = (None, true);
+            }
+        }
+        self.allow();
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+    fn ssthresh(&self) -> Option<u64> {
+        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+    }
+    fn state(&self) -> &'static str {
+        if self.basis.recovery.is_active() {
+            "recovery"
+        } else if self.in_slow_start() {
+            "slow_start"
+        } else {
+            "congestion_avoidance"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Path, SETUP, arguments, lose, mark, ms};
+    use units::parameter::Value;
+
+    fn sender(changes: &[(&'static str, Value)]) -> Vegas {
+        Vegas::new(&arguments(&PARAMETERS, changes), SETUP)
+    }
+    fn packets(s: &Vegas) -> u64 {
+        s.allowance().window / 1000
+    }
+
+    /// Section 3.3.
+    #[test]
+    fn slow_start_doubles_every_other_round() {
+        let mut s = sender(&[]);
+        let mut path = Path::new();
+        let mut windows = Vec::new();
+        for _ in 0..7 {
+            path.round(&mut s, ms(100), 0);
+            windows.push(packets(&s));
+        }
+        assert_eq!(windows, [20, 20, 40, 40, 80, 80, 160]);
+    }
+
+    /// Sections 3.2 and 3.3: a window of w packets over 100 ms at an RTT of r keeps w (r - 100) / r packets in queues.
+    #[test]
+    fn the_window_stays_where_two_to_four_packets_are_queued() {
+        let mut s = sender(&[]);
+        let mut path = Path::new();
+        path.round(&mut s, ms(100), 0);
+        // 20 packets at 106 ms: 1.13 packets, above gamma.
+        path.round(&mut s, ms(106), 0);
+        path.round(&mut s, ms(106), 0);
+        assert_eq!((packets(&s), s.state()), (20, "congestion_avoidance"));
+        // What the RTT of a round says is known when it ends: 1.13 packets are below alpha.
+        path.round(&mut s, ms(120), 0);
+        assert_eq!(packets(&s), 21);
+        // 21 packets at 120 ms: 3.5 packets, between alpha and beta.
+        path.round(&mut s, ms(130), 0);
+        assert_eq!(packets(&s), 21);
+        // At 130 ms: 4.8 packets, above beta.
+        path.round(&mut s, ms(100), 0);
+        assert_eq!(packets(&s), 20);
+        path.round(&mut s, ms(100), 0);
+        assert_eq!(packets(&s), 21);
+    }
+
+    #[test]
+    fn it_shrinks_to_its_minimum_and_stays_in_congestion_avoidance() {
+        let mut s = sender(&[("minimum_window", Value::Integer(4))]);
+        let mut path = Path::new();
+        path.round(&mut s, ms(100), 0);
+        for _ in 0..40 {
+            path.round(&mut s, ms(1000), 0);
+        }
+        // 4 packets at ten times the base RTT: 3.6 queued, which is right.
+        assert_eq!((packets(&s), s.state()), (4, "congestion_avoidance"));
+    }
+
+    /// RFC 9002 sections 7.1 and 7.3.2.
+    #[test]
+    fn a_loss_and_a_mark_halve_unless_the_options_say_less() {
+        for (changes, left) in [(vec![], 5_000), (vec![("loss_reduction", Value::Number(0.75))], 7_500)] {
+            let path = Path::new();
+            let mut s = sender(&changes);
+            lose(&mut s, path.now, path.now, 1);
+            assert_eq!((s.allowance().window, s.ssthresh()), (left, Some(left)));
+            let mut s = sender(&changes);
+            mark(&mut s, path.now, path.now);
+            mark(&mut s, path.now, path.now);
+            assert_eq!((s.allowance().window, s.state()), (left, "recovery"));
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Westwood+ (Grieco and Mascolo 2004): the window after a loss is what the measured bandwidth fills in the least RTT.
+
+use crate::additive::Additive;
+use crate::basis::{Basis, MINIMUM_WINDOW};
+use crate::options::join;
+use crate::round::Rounds;
+use crate::slow_start::{self, SlowStart};
+use crate::window_pacing;
+use crate::{AckSample, Allowance, Controller, MAX_WINDOW, Sent, Setup, Signal};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::{Duration, Time};
+
+const OWN: [Parameter; 3] = [
+    Parameter {
+        name: "alpha",
+        kind: Kind::Number(0.0, 0.999),
+        default: Default::Is("0.9"),
+        about: "weight of the old estimate in the low-pass filter of the bandwidth (Grieco and Mascolo 2004: 0.9)",
+    },
+    Parameter {
+        name: "interval",
+        kind: Kind::Duration,
+        default: Default::Is("\"50 ms\""),
+        about: "least time between two samples of the bandwidth, where the RTT is shorter (Linux: 50 ms)",
+    },
+    MINIMUM_WINDOW,
+];
+pub(crate) const PARAMETERS: [Parameter; 14] = join::<6, 8, 14>(
+    join::<3, 3, 6>(OWN, window_pacing::parameters("1.25")),
+    slow_start::parameters("\"standard\""),
+);
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "westwood",
+    about: "Westwood+: as NewReno, but a loss leaves what the measured bandwidth fills in the least RTT (Grieco and Mascolo 2004)",
+    parameters: &PARAMETERS,
+    build: &|arguments, setup| Box::new(Westwood::new(arguments, setup)),
+};
+
+/// The state of one Westwood+ sender.
+#[derive(Debug)]
+pub struct Westwood {
+    basis: Basis,
+    bandwidth: Bandwidth,
+    slow_start: SlowStart,
+    increase: Additive,
+    window: u64,
+    ssthresh: u64,
+    allowance: Allowance,
+}
+
+/// The estimate of the bandwidth, with a sample in each round trip.
+#[derive(Debug)]
+struct Bandwidth {
+    alpha: f64,
+    interval: Duration,
+    rounds: Rounds,
+    /// When the sample that is underway began, and what had been delivered then.
+    since: Option<(Time, u64)>,
+    /// Bytes per second.
+    estimate: Option<f64>,
+    least_rtt: Duration,
+}
+
+impl Bandwidth {
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.least_rtt = ack.rtt.min();
+        let over = self.rounds.on_ack(ack);
+        let Some((since, before)) = self.since else {
+            self.since = Some((ack.now, ack.delivered));
+            return;
+        };
+        let span = ack.now.since(since);
+        if !over || span < self.interval || span.is_zero() {
+            return;
+        }
+        // b_k = d_k / Delta_k, and a low-pass filter of the first order.
+        let sample = (ack.delivered - before) as f64 / span.as_secs_f64();
+        let old = self.estimate.unwrap_or(sample);
+        self.estimate = Some(self.alpha * old + (1.0 - self.alpha) * sample);
+        self.since = Some((ack.now, ack.delivered));
+    }
+    /// What the estimated bandwidth fills in the least RTT, in bytes.
+    fn product(&self) -> Option<u64> {
+        self.estimate.map(|rate| (rate * self.least_rtt.as_secs_f64()) as u64)
+    }
+}
+
+impl Westwood {
+    /// A sender in slow start.
+    pub fn new(arguments: &Arguments, setup: Setup) -> Westwood {
+        let basis = Basis::new(arguments, setup);
+        let bandwidth = Bandwidth {
+            alpha: arguments.number("alpha"),
+            interval: arguments.duration("interval"),
+            rounds: Rounds::new(),
+            since: None,
+            estimate: None,
+            least_rtt: Duration::ZERO,
+        };
+        let window = basis.initial();
+        let mut sender = Westwood {
+            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            basis,
+            bandwidth,
+            increase: Additive::default(),
+            window,
+            ssthresh: u64::MAX,
+            allowance: Allowance::new(0, None),
+        };
+        sender.allow();
+        sender
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+    fn allow(&mut self) {
+        self.window = self.window.min(MAX_WINDOW);
+        self.allowance = self.basis.allow(self.window, self.in_slow_start());
+    }
+
+    fn on_congestion(&mut self, now: Time, newest_sent_at: Time) {
+        if !self.basis.recovery.begin(now, newest_sent_at) {
+            return;
+        }
+        self.slow_start.stop();
+        // "ssthresh = BWE * RTTmin / seg_size; if cwin > ssthresh then cwin = ssthresh". Before anything was measured: half.
+        let product = self.bandwidth.product().unwrap_or(self.window / 2);
+        self.ssthresh = product.max(self.basis.minimum());
+        self.window = self.window.min(self.ssthresh);
+        self.increase = Additive::default();
+    }
+}
+
+impl Controller for Westwood {
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.bandwidth.on_ack(ack);
+        if self.basis.on_ack(ack) {
+            let mut acked = ack.acked_bytes;
+            if self.in_slow_start() {
+                let growth = self.slow_start.on_ack(ack, self.basis.datagram());
+                let grown = growth.bytes.min(self.ssthresh - self.window);
+                self.window += grown;
+                acked = growth.bytes - grown;
+                if growth.done {
+                    self.slow_start.stop();
+                    self.ssthresh = self.window;
+                }
+            }
+            if !self.in_slow_start() {
+                self.window = self.increase.grow(self.window, acked, self.basis.datagram());
+            }
+        }
+        self.allow();
+    }
+
+    fn on_signal(&mut self, signal: &Signal<'_>) {
+        match *signal {
+            // RFC 9002 section 7.1: a mark counts as a loss.
+            Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
+                self.on_congestion(now, newest_sent_at);
+            }
+            Signal::PersistentCongestion => {
+                // "ssthresh = BWE * RTTmin; cwin = 1": the threshold was set with the loss.
+                self.window = self.basis.minimum();
+                self.basis.recovery = crate::recovery_period::RecoveryPeriod::default();
+                self.increase = Additive::default();
+            }
+            Signal::Spurious { .. } => {}
+            Signal::DatagramSize { bytes } => self.window = self.basis.resize(self.window, bytes),
+            Signal::PathChanged => {
+                self.window = self.basis.restart();
+                self.ssthresh = u64::MAX;
+                self.increase = Additive::default();
+                self.slow_start.restart(self.basis.delivered);
+                self.bandwidth.rounds.restart(self.basis.delivered);
+                (self.bandwidth.since, self.bandwidth.estimate) = (None, None);
+            }
+        }
+        self.allow();
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+    fn ssthresh(&self) -> Option<u64> {
+        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+    }
+    fn state(&self) -> &'static str {
+        if self.basis.recovery.is_active() {
+            "recovery"
+        } else if self.in_slow_start() {
+            self.slow_start.state()
+        } else {
+            "congestion_avoidance"
+        }
+    }
+    fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(rate) = self.bandwidth.estimate {
+            record("westwood_bandwidth_bps", rate * 8.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RttEstimate;
+    use crate::testing::{Ack, SETUP, arguments, at, lose, mark, ms};
+    use units::parameter::Value;
+
+    fn sender(changes: &[(&'static str, Value)]) -> Westwood {
+        Westwood::new(&arguments(&PARAMETERS, changes), SETUP)
+    }
+
+    /// Rounds of 100 ms in which so many bytes are delivered, with an RTT of `rtt` milliseconds.
+    fn steady(s: &mut Westwood, from: u64, rounds: u64, bytes: u64, rtt: u64) -> u64 {
+        let mut estimate = RttEstimate::new(ms(100));
+        estimate.update(ms(rtt), Duration::ZERO);
+        let mut delivered = s.basis.delivered;
+        for round in 0..rounds {
+            let before = delivered;
+            delivered += bytes;
+            let ack = Ack { delivered: (before, delivered), ..Ack::new(at(from + 100 * round), bytes) };
+            ack.tell_with(s, &estimate);
+        }
+        from + 100 * rounds
+    }
+
+    /// BWE = 50 kB per 100 ms; RTTmin = 80 ms: 40 kB.
+    #[test]
+    fn a_loss_leaves_what_the_bandwidth_fills_in_the_least_rtt() {
+        let mut s = sender(&[]);
+        let now = steady(&mut s, 1000, 10, 50_000, 80);
+        assert_eq!(s.allowance().window, 510_000);
+        lose(&mut s, at(now), at(now - 50), 1);
+        assert!((39_999..=40_000).contains(&s.allowance().window), "{}", s.allowance().window);
+        assert_eq!(s.state(), "recovery");
+        lose(&mut s, at(now + 1), at(now - 40), 1);
+        assert!(s.allowance().window >= 39_999, "once in a round trip");
+        let mut t = sender(&[]);
+        let now = steady(&mut t, 1000, 10, 50_000, 80);
+        mark(&mut t, at(now), at(now - 50));
+        assert_eq!(t.allowance().window, s.allowance().window, "a mark is a loss");
+    }
+
+    /// b = 0.9 b + 0.1 sample.
+    #[test]
+    fn the_filter_follows_a_change_by_a_tenth_in_each_round() {
+        let mut s = sender(&[]);
+        let now = steady(&mut s, 1000, 5, 50_000, 80);
+        steady(&mut s, now, 3, 20_000, 80);
+        let expected = 200_000.0 + 300_000.0 * 0.9_f64 * 0.9 * 0.9;
+        assert!((s.bandwidth.estimate.unwrap() - expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn samples_are_at_least_an_interval_apart() {
+        let mut s = sender(&[("interval", Value::Duration(ms(1000)))]);
+        steady(&mut s, 1000, 10, 50_000, 80);
+        assert_eq!(s.bandwidth.estimate, None);
+        steady(&mut s, 2000, 1, 50_000, 80);
+        assert_eq!(s.bandwidth.estimate, Some(500_000.0));
+    }
+
+    /// Where the product is above the window, the window stays and slow start goes on up to it.
+    #[test]
+    fn a_loss_never_widens_the_window_and_without_a_measure_it_halves() {
+        let mut s = sender(&[]);
+        lose(&mut s, at(10), at(5), 1);
+        assert_eq!(s.allowance().window, 5_000);
+        let now = steady(&mut s, 1000, 3, 5_000, 80);
+        s.window = 3_000;
+        lose(&mut s, at(now), at(now - 50), 1);
+        assert_eq!((s.allowance().window, s.ssthresh().map(|s| s.div_ceil(1000))), (3_000, Some(4)));
+        s.on_signal(&Signal::PersistentCongestion);
+        assert_eq!(s.allowance().window, 2_000);
+    }
+}
