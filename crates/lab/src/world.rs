@@ -43,17 +43,29 @@ pub fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError>
 /// If an option cannot be used: a malformed trace, say.
 pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
     let mut links = Vec::with_capacity(2 * scenario.links.len());
+    let flows = flow_numbers(scenario);
     for link in &scenario.links {
         let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
         for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
             let name = format!("link {} {direction}", link.name);
-            let options = LinkOptions { arguments, round_trip, seed, name: &name, interest };
+            let options = LinkOptions { arguments, round_trip, seed, name: &name, flows: &flows, interest };
             let made = Link::new(&options)
                 .map_err(|error| RunError::Component { place: name.clone(), problem: error.to_string() })?;
             links.push(made);
         }
     }
     Ok(links)
+}
+
+/// The numbers by which the network knows the packets of flows and of cross traffic, by their names.
+fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
+    let flows = scenario.flows.iter().enumerate();
+    let ends = flows.flat_map(|(index, flow)| {
+        [Side::Client, Side::Server].map(|side| (flow.name.clone(), End::number(index, side)))
+    });
+    let cross = scenario.cross_traffic.iter().enumerate();
+    let cross = cross.map(|(index, cross)| (cross.name.clone(), cross_number(scenario, index)));
+    ends.chain(cross).collect()
 }
 
 /// A world at time zero, and the subjects of its links.

@@ -11,14 +11,10 @@ use units::parameter::{Arguments, Default, Kind, Parameter, Value};
 use units::{Duration, Rate, Time};
 use wire::Ecn;
 
-/// What the link of the queue is like: 10 Mbit/s, 20 ms, 1500 bytes.
-const SETUP: Setup = Setup {
-    rate: Some(Rate::from_bits_per_sec(10_000_000)),
-    round_trip: Duration::from_millis(20),
-    mtu: 1500,
-};
 /// Limits that are tried, in the place of each row's own.
 const LIMITS: [&str; 7] = ["1 BDP", "3 packets", "0 packets", "4 kB", "2 ms", "100 packets", "unlimited"];
+/// Classes that are tried, by names of flows.
+const CLASSES: [&[&str]; 2] = [&["a", "b"], &["c"]];
 /// Steps of time between two calls, in nanoseconds: from none up to a year.
 const STEPS: [u64; 8] =
     [0, 1000, 100_000, 1_200_000, 5_000_000, 100_000_000, 10_000_000_000, 31_536_000_000_000_000];
@@ -36,15 +32,25 @@ pub fn queues(data: &[u8]) -> Outcome {
     let Some(([row, limit, seed], calls)) = data.split_first_chunk::<3>() else { return Outcome::new() };
     let row = &QUEUES[usize::from(*row) % QUEUES.len()];
     let limit = LIMITS[usize::from(*limit) % LIMITS.len()];
+    // What the link of the queue is like.
+    let rate = Some(Rate::from_bits_per_sec(10_000_000));
+    let flows = CLASSES.iter().copied().flatten().map(|name| (*name).to_owned());
+    let flows: Vec<(String, u32)> = flows.zip(0..).collect();
+    let setup = Setup { rate, round_trip: Duration::from_millis(20), mtu: 1500, flows: &flows };
     let arguments =
         Arguments(row.parameters.iter().filter_map(|option| value(option, limit, *seed)).collect());
-    let built = queue::build(row.name, &arguments, SETUP, Stream::new(u64::from(*seed), "fuzz"));
+    let built = queue::build(row.name, &arguments, setup, Stream::new(u64::from(*seed), "fuzz"));
     let Ok(queue) = built else { return Outcome::new() };
     let parsed = limit.parse().unwrap_or(units::parameter::Limit::Unlimited);
+    let bound = Bound::new(parsed, setup);
+    // A limit for each class, and one for all that is in none of them.
+    let parts = if row.name == "priority" { CLASSES.len() as u64 + 1 } else { 1 };
+    let bound =
+        Bound { packets: bound.packets.saturating_mul(parts), bytes: bound.bytes.saturating_mul(parts) };
     let mut trial = Trial {
         name: row.name,
         queue: Box::new(queue),
-        bound: Bound::new(parsed, SETUP),
+        bound,
         now: Time::ZERO,
         given: 0,
         inside: BTreeMap::new(),
@@ -86,8 +92,11 @@ fn value(option: &Parameter, limit: &str, flags: u8) -> Option<(&'static str, Va
             Value::Text(if flags & 4 != 0 { words.last()? } else { words.first()? }.to_string())
         }
         Kind::Text => Value::Text(text.to_owned()),
-        Kind::List(_) | Kind::Pairs(..) => Value::List(Vec::new()),
-        Kind::File | Kind::Component(_) => return None,
+        Kind::List(Kind::List(_)) => {
+            let names = |names: &&[&str]| names.iter().map(|name| Value::Text((*name).to_owned())).collect();
+            Value::List(CLASSES.iter().map(names).map(Value::List).collect())
+        }
+        Kind::List(_) | Kind::Pairs(..) | Kind::File | Kind::Component(_) => return None,
     };
     Some((option.name, value))
 }

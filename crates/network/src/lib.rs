@@ -6,6 +6,7 @@
 //! What can stand in a scenario is in tables, one row for each component: [`rate::RATES`], [`queue::QUEUES`],
 //! [`loss::LOSSES`], [`jitter::JITTERS`], and the options of a direction in [`LINK`].
 
+mod bucket;
 mod clock;
 mod count;
 mod element;

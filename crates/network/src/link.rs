@@ -116,7 +116,12 @@ impl Link {
         let mut server = rate::build(rate.name, &rate.arguments)?;
         let queue = arguments.component("queue");
         let mtu = arguments.integer("mtu") as u32;
-        let setup = queue::Setup { rate: server.mean_rate(), round_trip: options.round_trip, mtu };
+        let setup = queue::Setup {
+            rate: server.mean_rate(),
+            round_trip: options.round_trip,
+            mtu,
+            flows: options.flows,
+        };
         Ok(Link {
             name: options.name.to_owned(),
             next_start: server.ready(Time::ZERO),

@@ -19,6 +19,7 @@ fn sample(parameter: &Parameter) -> &'static str {
         (_, Kind::Size) => "3 kB",
         (_, Kind::Probability) => "0.2",
         (_, Kind::Integer(..)) => "3",
+        ("classes", _) => "[[call], [film]]",
         (_, Kind::List(_)) => "[1, 4, 5, 9]",
         (_, Kind::File) => "1\n1\n2\n5\n5\n5\n6\n11\n",
         (name, kind) => panic!("no sample of {kind:?} for {name}"),
@@ -222,7 +223,9 @@ proptest! {
         let given: Vec<(&str, &str)> = options.iter().map(|(key, text)| (*key, text.as_str())).collect();
         let arguments = arguments(LINK, &given);
         let round_trip = Duration::from_millis(10);
-        let options = LinkOptions { arguments: &arguments, round_trip, seed, name: "a", interest: Interest::ALL };
+        let flows = support::flows();
+        let interest = Interest::ALL;
+        let options = LinkOptions { arguments: &arguments, round_trip, seed, name: "a", flows: &flows, interest };
         let mut link = Link::new(&options).unwrap();
         let (mut exits, mut now, mut received) = (Exits::default(), Time::ZERO, 0);
         for (number, (gap, size)) in offered.iter().enumerate() {

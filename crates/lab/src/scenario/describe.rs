@@ -61,7 +61,7 @@ fn count(number: usize, what: &str) -> String {
 fn direction(values: &Arguments, round_trip: Duration) -> String {
     let mut parts = vec![rate_words(values), format!("delay {}", values.duration("delay"))];
     let queue = values.component("queue");
-    let setup = Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32 };
+    let setup = Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32, flows: &[] };
     let limits = queue.arguments.0.iter().filter_map(|(_, value)| match value {
         Value::Limit(limit) => Some(limit_words(*limit, setup)),
         _ => None,

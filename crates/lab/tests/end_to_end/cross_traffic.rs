@@ -69,3 +69,23 @@ fn a_flow_is_stopped() {
     let ended = run.summary["duration_s"].as_f64().unwrap();
     assert!((3.0..3.5).contains(&ended), "the run is over when all flows are: {ended}");
 }
+
+/// A download above cross traffic is as fast as alone, but for the packet in service that it waits for; below, it is not.
+#[test]
+fn priority_is_by_name() {
+    let noise = "source = { type = \"constant\", gap = \"1 ms\", size = 900 }";
+    let completion = |text: &str, sets: &[&str]| {
+        run(&scenario(text, sets)).connection("get")["completion_s"].as_f64().unwrap()
+    };
+    let alone = completion(ONE_LINK, &[]);
+    let classes = |first: &str| {
+        let queue = format!("link.cell.forward.queue={{ type = \"priority\", classes = [[\"{first}\"]] }}");
+        completion(&beside(noise), &[&queue])
+    };
+    let (above, below) = (classes("get"), classes("udp"));
+    assert!(above < 1.15 * alone && below > 1.5 * alone, "{alone} {above} {below}");
+    let wrong = "link.cell.forward.queue={ type = \"priority\", classes = [[\"got\"]] }";
+    let scenario = scenario(&beside(noise), &[wrong]);
+    let error = lab::run(&scenario, &lab::Options::default(), &mut |_| std::ops::ControlFlow::Continue(()));
+    assert!(error.err().unwrap().to_string().contains("is named \"got\""));
+}

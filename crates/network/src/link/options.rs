@@ -73,6 +73,8 @@ pub struct LinkOptions<'a> {
     pub seed: u64,
     /// The name for random streams and for errors, one of its own in the run: `"link cell forward"`.
     pub name: &'a str,
+    /// The numbers of flows by their names, for queues that a scenario tells them to.
+    pub flows: &'a [(String, u32)],
     /// What is noted in the log.
     pub interest: Interest,
 }

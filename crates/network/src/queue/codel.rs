@@ -65,7 +65,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub(super) fn new(arguments: &Arguments, setup: Setup) -> Law {
+    pub(super) fn new(arguments: &Arguments, setup: Setup<'_>) -> Law {
         let threshold = CE_THRESHOLD.name;
         Law {
             target: arguments.duration(TARGET.name),
@@ -182,7 +182,7 @@ struct CoDel {
 }
 
 impl CoDel {
-    fn new(law: Law, limit: Limit, setup: Setup) -> CoDel {
+    fn new(law: Law, limit: Limit, setup: Setup<'_>) -> CoDel {
         CoDel { law, state: State::default(), fifo: Fifo::default(), bound: Bound::new(limit, setup) }
     }
 }

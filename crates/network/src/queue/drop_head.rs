@@ -25,7 +25,7 @@ struct DropHead {
 }
 
 impl DropHead {
-    fn new(limit: Limit, setup: Setup) -> DropHead {
+    fn new(limit: Limit, setup: Setup<'_>) -> DropHead {
         DropHead { fifo: Fifo::default(), bound: Bound::new(limit, setup) }
     }
 }

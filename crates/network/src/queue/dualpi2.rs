@@ -152,7 +152,7 @@ struct DualPi2 {
 }
 
 impl DualPi2 {
-    fn new(arguments: &Arguments, setup: Setup) -> Result<DualPi2, QueueError> {
+    fn new(arguments: &Arguments, setup: Setup<'_>) -> Result<DualPi2, QueueError> {
         let t_update = arguments.duration("t_update");
         if t_update.is_zero() {
             return Err(QueueError::Zero("t_update"));

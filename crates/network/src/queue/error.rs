@@ -16,6 +16,10 @@ pub enum QueueError {
     },
     /// An option must not be zero.
     Zero(&'static str),
+    /// The scenario has no flow and no cross traffic of this name.
+    NoFlow(String),
+    /// There are more lists of classes than this.
+    TooManyClasses(usize),
 }
 
 impl fmt::Display for QueueError {
@@ -25,6 +29,13 @@ impl fmt::Display for QueueError {
             QueueError::NotAbove { option, than } => {
                 write!(f, "{option} is not above {than}; say a larger {option}")
             }
+            QueueError::NoFlow(name) => {
+                write!(
+                    f,
+                    "classes: no flow and no cross traffic is named {name:?}; say names of the scenario"
+                )
+            }
+            QueueError::TooManyClasses(most) => write!(f, "classes: more than {most} lists; say fewer"),
             QueueError::Zero(option) => write!(f, "{option} is zero; say more"),
         }
     }

@@ -81,7 +81,7 @@ struct FqCoDel {
 }
 
 impl FqCoDel {
-    fn new(arguments: &Arguments, setup: Setup, mut stream: Stream) -> Result<FqCoDel, QueueError> {
+    fn new(arguments: &Arguments, setup: Setup<'_>, mut stream: Stream) -> Result<FqCoDel, QueueError> {
         let quantum = arguments.size("quantum").as_bytes().min(1 << 40) as i64;
         if quantum == 0 {
             return Err(QueueError::Zero("quantum"));

@@ -18,7 +18,7 @@ impl Bound {
     /// The bound of a limit on a link. Time and BDP count at the mean rate; they are never below one packet of the
     /// MTU, for a queue that holds none is asked for with "0 packets". On a link without a rate nothing waits, and
     /// they are no bound.
-    pub fn new(limit: Limit, setup: Setup) -> Bound {
+    pub fn new(limit: Limit, setup: Setup<'_>) -> Bound {
         let at_rate = |span: Duration| {
             setup.rate.map_or(u64::MAX, |rate| rate.bytes_in(span).as_bytes().max(u64::from(setup.mtu)))
         };
@@ -64,6 +64,7 @@ mod tests {
             rate: rate.map(|rate| rate.parse::<Rate>().unwrap()),
             round_trip: Duration::from_millis(20),
             mtu: 1500,
+            flows: &[],
         };
         Bound::new(limit.parse().unwrap(), setup)
     }

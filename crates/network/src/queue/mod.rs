@@ -9,6 +9,8 @@ mod fifo;
 mod fq_codel;
 mod limit;
 mod pie;
+mod policer;
+mod priority;
 mod red;
 mod ticks;
 
@@ -89,13 +91,16 @@ impl Report {
 
 /// What a queue may know of its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setup {
+pub struct Setup<'a> {
     /// The mean rate; `None` if it is unlimited.
     pub rate: Option<Rate>,
     /// The base RTT that a bandwidth-delay product counts with.
     pub round_trip: Duration,
     /// The largest packet in bytes.
     pub mtu: u32,
+    /// The numbers of packets' flows ([`Packet::flow`]) by the names that the scenario gives them; a flow has one for
+    /// each of its ends.
+    pub flows: &'a [(String, u32)],
 }
 
 /// A queue as a link holds it. The one that stands on nearly every link is known to the compiler.
@@ -138,11 +143,20 @@ impl Queue for Waiting {
 }
 
 /// How a queue is made. The stream is for queues that draw.
-pub type Build = fn(&Arguments, Setup, Stream) -> Result<Waiting, QueueError>;
+pub type Build = fn(&Arguments, Setup<'_>, Stream) -> Result<Waiting, QueueError>;
 
 /// The queues.
-pub static QUEUES: &[Row<Build>] =
-    &[drop_tail::ROW, drop_head::ROW, codel::ROW, fq_codel::ROW, red::ROW, pie::ROW, dualpi2::ROW];
+pub static QUEUES: &[Row<Build>] = &[
+    drop_tail::ROW,
+    drop_head::ROW,
+    codel::ROW,
+    fq_codel::ROW,
+    red::ROW,
+    pie::ROW,
+    dualpi2::ROW,
+    priority::ROW,
+    policer::ROW,
+];
 
 /// The room of the queues as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -158,7 +172,12 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row, or the options do not do.
-pub fn build(name: &str, arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Waiting, QueueError> {
+pub fn build(
+    name: &str,
+    arguments: &Arguments,
+    setup: Setup<'_>,
+    stream: Stream,
+) -> Result<Waiting, QueueError> {
     match QUEUES.iter().find(|row| row.name == name) {
         Some(row) => (row.build)(arguments, setup, stream),
         None => Err(QueueError::Unknown(name.to_owned())),
@@ -175,7 +194,8 @@ pub(crate) mod testing {
     use wire::Ecn;
 
     /// A link without a rate.
-    pub(crate) const SETUP: Setup = Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500 };
+    pub(crate) const SETUP: Setup<'_> =
+        Setup { rate: None, round_trip: Duration::ZERO, mtu: 1500, flows: &[] };
 
     /// So many milliseconds.
     pub(crate) fn at(ms: u64) -> Time {

@@ -157,7 +157,7 @@ struct Pie {
 }
 
 impl Pie {
-    fn new(arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Pie, QueueError> {
+    fn new(arguments: &Arguments, setup: Setup<'_>, stream: Stream) -> Result<Pie, QueueError> {
         let law = Law {
             target: arguments.duration("target").as_secs_f64(),
             t_update: arguments.duration("t_update"),

@@ -94,7 +94,7 @@ enum Verdict {
 }
 
 impl Red {
-    fn new(arguments: &Arguments, setup: Setup, stream: Stream) -> Result<Red, QueueError> {
+    fn new(arguments: &Arguments, setup: Setup<'_>, stream: Stream) -> Result<Red, QueueError> {
         let (low, high) = (arguments.limit("min_th"), arguments.limit("max_th"));
         let in_packets = matches!((low, high), (Limit::Packets(_), Limit::Packets(_)));
         let threshold = |limit: Limit| match limit {

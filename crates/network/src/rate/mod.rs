@@ -3,12 +3,14 @@
 mod changes;
 mod error;
 mod fixed;
+mod token_bucket;
 mod trace;
 mod unlimited;
 
 pub use changes::Changes;
 pub use error::{ChangesError, RateError, TraceError, TraceProblem};
 pub use fixed::Fixed;
+pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 
 use units::parameter::{Arguments, Room, Row};
@@ -25,6 +27,8 @@ pub enum Server {
     Changes(Changes),
     /// By the opportunities of a recorded trace.
     Trace(Player),
+    /// By tokens that come at a rate.
+    TokenBucket(Box<TokenBucket>),
 }
 
 impl Server {
@@ -34,7 +38,7 @@ impl Server {
     #[inline]
     pub fn ready(&mut self, at: Time) -> Time {
         match self {
-            Server::Unlimited | Server::Fixed(_) => at,
+            Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) => at,
             Server::Changes(changes) => changes.ready(at),
             Server::Trace(player) => player.ready(at),
         }
@@ -48,6 +52,7 @@ impl Server {
             Server::Fixed(fixed) => fixed.serve(start, size),
             Server::Changes(changes) => changes.serve(start, size),
             Server::Trace(player) => player.serve(start, size),
+            Server::TokenBucket(bucket) => bucket.serve(start, size),
         }
     }
     /// The mean rate over time; `None` if it is unlimited.
@@ -57,12 +62,13 @@ impl Server {
             Server::Fixed(fixed) => Some(fixed.rate()),
             Server::Changes(changes) => Some(changes.mean_rate()),
             Server::Trace(player) => Some(player.trace().mean_rate()),
+            Server::TokenBucket(bucket) => Some(bucket.rate()),
         }
     }
     /// After how long it starts again; `None` if it does not.
     pub fn period(&self) -> Option<Duration> {
         match self {
-            Server::Unlimited | Server::Fixed(_) => None,
+            Server::Unlimited | Server::Fixed(_) | Server::TokenBucket(_) => None,
             Server::Changes(changes) => changes.repeat(),
             Server::Trace(player) => Some(player.trace().duration()),
         }
@@ -74,6 +80,7 @@ impl Server {
             Server::Fixed(fixed) => Some(fixed.rate().bytes_in(to.since(from))),
             Server::Changes(changes) => Some(changes.capacity(from, to)),
             Server::Trace(player) => Some(player.trace().capacity(from, to)),
+            Server::TokenBucket(bucket) => Some(bucket.rate().bytes_in(to.since(from))),
         }
     }
 }
@@ -82,7 +89,7 @@ impl Server {
 pub type Build = fn(&Arguments) -> Result<Server, RateError>;
 
 /// The rates.
-pub static RATES: &[Row<Build>] = &[fixed::ROW, unlimited::ROW, changes::ROW, trace::ROW];
+pub static RATES: &[Row<Build>] = &[fixed::ROW, unlimited::ROW, changes::ROW, trace::ROW, token_bucket::ROW];
 
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

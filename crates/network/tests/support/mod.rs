@@ -70,10 +70,16 @@ pub fn link(name: &str, given: &[(&str, &str)]) -> Link {
     traced(name, given, 1, Interest::NONE)
 }
 
+/// The names that a scenario could have for flows.
+pub fn flows() -> Vec<(String, u32)> {
+    ["call", "call", "film"].map(str::to_owned).into_iter().zip(0..).collect()
+}
+
 pub fn traced(name: &str, given: &[(&str, &str)], seed: u64, interest: Interest) -> Link {
     let arguments = arguments(LINK, given);
     let round_trip = Duration::from_millis(20);
-    Link::new(&LinkOptions { arguments: &arguments, round_trip, seed, name, interest }).unwrap()
+    Link::new(&LinkOptions { arguments: &arguments, round_trip, seed, name, flows: &flows(), interest })
+        .unwrap()
 }
 
 pub fn address(node: u32) -> SocketAddr {

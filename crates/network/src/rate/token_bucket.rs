@@ -1,0 +1,95 @@
+//! A shaper: packets wait for tokens that come at a rate, up to a burst.
+//!
+//! A shaper is a server and no queue: it lets packets wait while nothing is sent, and a queue gives a packet whenever
+//! one waits. So any queue can stand in front of it.
+
+use super::{Fixed, RateError, Server};
+use crate::bucket::Bucket;
+use units::parameter::{Default, Kind, Parameter, Row};
+use units::{Rate, Size, Time};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "token-bucket",
+    about: "a shaper: packets wait for tokens that come at a rate, up to a burst, and then go at a peak rate",
+    parameters: &[
+        Parameter {
+            name: "rate",
+            kind: Kind::Rate,
+            default: Default::Required,
+            about: "bits per second at which tokens come: the rate over time; above zero",
+        },
+        Parameter {
+            name: "burst",
+            kind: Kind::Size,
+            default: Default::Required,
+            about: "tokens that the bucket holds: bytes that may go at the peak rate after a pause",
+        },
+        Parameter {
+            name: "peak",
+            kind: Kind::Rate,
+            default: Default::Absent,
+            about: "bits per second at which a packet with its tokens goes; without it, at once",
+        },
+    ],
+    build: |arguments| {
+        let rate = arguments.rate("rate");
+        let peak = arguments.has("peak").then(|| arguments.rate("peak"));
+        if rate == Rate::ZERO || peak == Some(Rate::ZERO) {
+            return Err(RateError::Zero);
+        }
+        Ok(Server::TokenBucket(Box::new(TokenBucket::new(rate, arguments.size("burst"), peak))))
+    },
+};
+
+/// A server that sends a packet when its tokens are there. The packet that waits for them has left the queue, as it
+/// has in Linux's tbf; the bucket is full at the start.
+#[derive(Debug, Clone)]
+pub struct TokenBucket {
+    bucket: Bucket,
+    peak: Option<Fixed>,
+}
+
+impl TokenBucket {
+    /// A server with a full bucket. A packet that is larger than the burst goes when the bucket is full, and leaves a
+    /// debt.
+    pub fn new(rate: Rate, burst: Size, peak: Option<Rate>) -> TokenBucket {
+        TokenBucket { bucket: Bucket::new(rate, burst), peak: peak.map(Fixed::new) }
+    }
+    /// The rate at which tokens come.
+    pub fn rate(&self) -> Rate {
+        self.bucket.rate()
+    }
+    pub(super) fn serve(&mut self, start: Time, size: u32) -> Time {
+        let start = self.bucket.wait(start, size);
+        match &mut self.peak {
+            Some(peak) if start != Time::NEVER => peak.serve(start, size),
+            _ => start,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(n: u64) -> Time {
+        Time::from_nanos(1000 * n)
+    }
+
+    /// 8 Mbit/s are a byte in each microsecond, 80 Mbit/s are ten.
+    #[test]
+    fn a_burst_at_the_peak_rate_and_then_the_rate_of_the_tokens() {
+        let [rate, peak] = ["8 Mbit/s", "80 Mbit/s"].map(|rate| rate.parse().unwrap());
+        let mut server = TokenBucket::new(rate, Size::from_bytes(3000), Some(peak));
+        let ends: Vec<Time> = (0..4)
+            .scan(us(0), |at, _| {
+                *at = server.serve(*at, 1500);
+                Some(*at)
+            })
+            .collect();
+        // 150 us each; the third began when 1500 tokens were there, at 1500 us.
+        assert_eq!(ends, [us(150), us(300), us(1650), us(3150)]);
+        let mut at_once = TokenBucket::new(rate, Size::from_bytes(3000), None);
+        assert_eq!([(); 3].map(|()| at_once.serve(us(0), 1500)), [us(0), us(0), us(1500)]);
+    }
+}
