@@ -275,7 +275,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "ecn",
         kind: Kind::Flag,
         default: Default::Is("false"),
-        about: "whether packets are sent with ECT(0), where the path is found to carry it (RFC 9000 section 13.4)",
+        about: "whether packets are sent with ECT(0), where the path is found to carry it (RFC 9000 section 13.4); a controller for L4S has them sent with ECT(1) anyway",
     },
     Parameter {
         name: "spin_bit",

@@ -34,7 +34,7 @@ pub(crate) enum SentKind {
     /// Nothing.
     #[default]
     Plain,
-    /// Its datagram leaves with ECT(0).
+    /// Its datagram leaves with ECT(0) or ECT(1).
     Ect,
     /// It probes what size of datagrams the path carries (RFC 9000 section 14.4).
     MtuProbe,

@@ -31,7 +31,7 @@ pub struct Stats {
     pub packets_spuriously_lost: u64,
     /// Updates of the 1-RTT keys, by either side (RFC 9001 section 6).
     pub key_updates: u64,
-    /// QUIC packets sent with ECT(0).
+    /// QUIC packets sent with ECT(0), or with ECT(1) where the controller is one for L4S.
     pub ect_packets_sent: u64,
     /// Packets of those that the peer has told to have come with CE (RFC 9000 section 13.4.1).
     pub ce_packets_reported: u64,

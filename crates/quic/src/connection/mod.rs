@@ -226,6 +226,7 @@ impl Connection {
         let (Some(controller), Some(scheduler)) = (controller, scheduler) else {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "no such controller or scheduler"));
         };
+        let l4s = controller.is_l4s();
         let mut connection = Connection {
             progress: Progress::Handshaking,
             phase: Phase::Open,
@@ -244,7 +245,7 @@ impl Connection {
             datagrams: None,
             variety,
             path: Path::new(origin.side, origin.local, origin.remote, local_ids.first())
-                .with_options(&config),
+                .with_options(&config, l4s),
             others: Others::default(),
             epochs: 0,
             path_seed,

@@ -294,7 +294,7 @@ impl Connection {
             buffer[begun.start] |= self.immediate_ack_bit(u64::from(size));
         }
         self.seal(kind, number, buffer, begun, virtual_length);
-        if made.ecn == Ecn::Ect0 {
+        if made.ecn != Ecn::NotEct {
             contents.kind = SentKind::Ect;
             self.path.ecn.on_marked();
             self.stats.ect_packets_sent += 1;

@@ -9,20 +9,31 @@ const TESTING_PACKETS: u64 = 10;
 /// For so many probe timeouts at most (RFC 9000 section 13.4.2: three).
 const TESTING_TIMEOUTS: u64 = 3;
 
+/// What a sender marks its packets with (RFC 3168 section 5, RFC 9331 section 4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// A mark in CE is answered as a loss is, or nearly so.
+    Ect0,
+    /// L4S: it is answered by how many there are.
+    Ect1,
+}
+
 /// What is known of ECN on one path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EcnPath {
     /// `None`: this side sends no marks.
     state: Option<EcnState>,
+    /// Whether its marks are ECT(1) and not ECT(0).
+    l4s: bool,
     /// When the first packet was marked.
     testing_since: Option<Time>,
     /// When enough were.
     tested_at: Time,
-    /// Packets that were sent here with ECT(0), acknowledged, and declared lost.
+    /// Packets that were sent here with a mark, acknowledged, and declared lost.
     marked: u64,
     acked: u64,
     lost: u64,
-    /// How much the peer's count of ECT(0) has grown by packets of this path alone.
+    /// How much the peer's count of that mark has grown by packets of this path alone.
     passed: u64,
 }
 
@@ -33,17 +44,17 @@ pub(crate) struct Report {
     pub(crate) counts: Option<EcnCounts>,
     /// The highest counts that came before, in the same packet number space.
     pub(crate) before: EcnCounts,
-    /// Packets that it newly acknowledges and that were sent on this path with ECT(0).
+    /// Packets that it newly acknowledges and that were sent on this path with a mark.
     pub(crate) acked: u64,
-    /// Packets that were ever sent in this space with ECT(0).
+    /// Packets that were ever sent in this space with a mark.
     pub(crate) sent: u64,
     /// Whether it also newly acknowledges packets of another path, whose marks may have gone other ways.
     pub(crate) mixed: bool,
 }
 
 impl Report {
-    /// Whether the counts agree with what was sent (RFC 9000 section 13.4.2.1).
-    fn is_plausible(&self) -> bool {
+    /// Whether the counts agree with what was sent (RFC 9000 section 13.4.2.1). `l4s`: with ECT(1) and not with ECT(0).
+    fn is_plausible(&self, l4s: bool) -> bool {
         let Some(now) = self.counts else {
             // Marked packets arrived, and the peer, or what is before it, did not see the marks.
             return self.acked == 0;
@@ -51,17 +62,28 @@ impl Report {
         let before = self.before;
         // A frame that raises the largest acknowledged is newer than all that came: its counts are not below theirs.
         let shrank = now.ect0 < before.ect0 || now.ect1 < before.ect1 || now.ce < before.ce;
-        let grown = now.ect0.saturating_add(now.ce).saturating_sub(before.ect0.saturating_add(before.ce));
-        // ECT(1) is never sent from here.
-        let foreign = !self.mixed && (now.ect1 > before.ect1 || now.ect0 > self.sent);
+        let (mark, old) = (sent_mark(&now, l4s), sent_mark(&before, l4s));
+        let grown = mark.saturating_add(now.ce).saturating_sub(old.saturating_add(before.ce));
+        // A path uses one of the two marks; the other is never sent here.
+        let foreign = !self.mixed && (sent_mark(&now, !l4s) > sent_mark(&before, !l4s) || mark > self.sent);
         !shrank && grown >= self.acked && !foreign
     }
 }
 
+/// The count of ECT(1) or of ECT(0).
+const fn sent_mark(counts: &EcnCounts, l4s: bool) -> u64 {
+    if l4s { counts.ect1 } else { counts.ect0 }
+}
+
 impl EcnPath {
-    /// A path of which nothing is known; `enabled`: whether this side sends marks at all.
-    pub(crate) fn new(enabled: bool) -> EcnPath {
-        EcnPath { state: enabled.then_some(EcnState::Testing), ..EcnPath::default() }
+    /// A path of which nothing is known, for these marks; `None`: this side sends none at all.
+    pub(crate) fn new(mark: Option<Mark>) -> EcnPath {
+        let state = mark.map(|_| EcnState::Testing);
+        EcnPath { state, l4s: mark == Some(Mark::Ect1), ..EcnPath::default() }
+    }
+    /// Another path for the same marks, of which nothing is known.
+    pub(crate) fn anew(&self) -> EcnPath {
+        EcnPath { state: self.state.map(|_| EcnState::Testing), l4s: self.l4s, ..EcnPath::default() }
     }
     /// Where it is; `None` while this side sends no marks.
     pub(crate) fn state(&self) -> Option<EcnState> {
@@ -84,17 +106,19 @@ impl EcnPath {
             }
         }
         match self.state {
+            // RFC 9331 section 4.1: ECT(1) is for senders that answer to CE as section 4.3 asks, and for no others.
+            Some(EcnState::Testing | EcnState::Capable) if self.l4s => Ecn::Ect1,
             Some(EcnState::Testing | EcnState::Capable) => Ecn::Ect0,
             // RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: a path that failed carries no marks any more.
             _ => Ecn::NotEct,
         }
     }
-    /// A packet left with ECT(0).
+    /// A packet left with a mark.
     #[inline]
     pub(crate) fn on_marked(&mut self) {
         self.marked += 1;
     }
-    /// A packet that left here with ECT(0) was declared lost.
+    /// A packet that left here with a mark was declared lost.
     pub(crate) fn on_lost(&mut self) {
         self.lost += 1;
         if self.acked == 0 && self.lost >= self.marked && self.state == Some(EcnState::Unknown) {
@@ -109,14 +133,14 @@ impl EcnPath {
             return 0;
         }
         self.acked += report.acked;
-        if !report.is_plausible() {
+        if !report.is_plausible(self.l4s) {
             self.state = Some(EcnState::Failed);
             return 0;
         }
         let Some(counts) = report.counts else { return 0 };
         let congested = counts.ce - report.before.ce;
         if !report.mixed {
-            self.passed += counts.ect0 - report.before.ect0;
+            self.passed += sent_mark(&counts, self.l4s) - sent_mark(&report.before, self.l4s);
         }
         if self.state == Some(EcnState::Unknown) && self.acked > 0 {
             if self.passed > 0 {
@@ -151,7 +175,7 @@ mod tests {
     }
     /// A path on which ten marked packets were sent and the eleventh is not marked.
     fn tested() -> EcnPath {
-        let mut path = EcnPath::new(true);
+        let mut path = EcnPath::new(Some(Mark::Ect0));
         for n in 0..10 {
             assert_eq!(path.mark(at(n), TIMEOUT), Ecn::Ect0);
             path.on_marked();
@@ -172,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_path_that_has_shown_while_it_was_tested_that_it_works_is_capable() {
-        let mut path = EcnPath::new(true);
+        let mut path = EcnPath::new(Some(Mark::Ect0));
         for n in 0..10 {
             path.mark(at(n), TIMEOUT);
             path.on_marked();
@@ -185,11 +209,11 @@ mod tests {
 
     #[test]
     fn testing_ends_after_three_probe_timeouts_too() {
-        let mut path = EcnPath::new(true);
+        let mut path = EcnPath::new(Some(Mark::Ect0));
         assert_eq!(path.mark(at(5), TIMEOUT), Ecn::Ect0);
         assert_eq!(path.mark(at(304), TIMEOUT), Ecn::Ect0);
         assert_eq!(path.mark(at(305), TIMEOUT), Ecn::NotEct);
-        let mut off = EcnPath::new(false);
+        let mut off = EcnPath::new(None);
         assert_eq!((off.mark(at(0), TIMEOUT), off.is_enabled()), (Ecn::NotEct, false));
     }
 
@@ -260,5 +284,38 @@ mod tests {
         let report = Report { mixed: true, ..report(counts(0, 0, 0), counts(2, 3, 0), 2) };
         path.on_ack(at(20), TIMEOUT, &report);
         assert_eq!(path.state(), Some(EcnState::Unknown), "nor do they show that this one works");
+    }
+
+    /// RFC 9000 section 13.4.2.1, for a sender of ECT(1): the same rules with the two marks exchanged.
+    #[test]
+    fn the_rules_hold_for_ect1_alike() {
+        let zero = counts(0, 0, 0);
+        let tested = || {
+            let mut path = EcnPath::new(Some(Mark::Ect1));
+            for n in 0..10 {
+                assert_eq!(path.mark(at(n), TIMEOUT), Ecn::Ect1);
+                path.on_marked();
+            }
+            assert_eq!(path.mark(at(10), TIMEOUT), Ecn::NotEct);
+            path
+        };
+        let mut path = tested();
+        assert_eq!(path.on_ack(at(20), TIMEOUT, &report(zero, counts(0, 3, 1), 4)), 1);
+        assert_eq!((path.state(), path.mark(at(20), TIMEOUT)), (Some(EcnState::Capable), Ecn::Ect1));
+        assert_eq!(path.anew().mark(at(20), TIMEOUT), Ecn::Ect1);
+        for bad in [
+            Report { counts: None, ..report(zero, zero, 1) },
+            // They become ECT(0), all or one.
+            report(zero, counts(4, 0, 0), 4),
+            report(zero, counts(1, 4, 0), 4),
+            // More than were sent, fewer than were acknowledged, and fewer than before.
+            report(zero, counts(0, 11, 0), 4),
+            report(zero, counts(0, 3, 0), 4),
+            report(counts(0, 4, 1), counts(0, 9, 0), 4),
+        ] {
+            let mut path = tested();
+            assert_eq!(path.on_ack(at(20), TIMEOUT, &bad), 0, "{bad:?}");
+            assert_eq!((path.state(), path.mark(at(30), TIMEOUT)), (Some(EcnState::Failed), Ecn::NotEct));
+        }
     }
 }

@@ -7,7 +7,7 @@ mod mtu;
 mod others;
 mod validation;
 
-pub(crate) use ecn::{EcnPath, Report as EcnReport};
+pub(crate) use ecn::{EcnPath, Mark, Report as EcnReport};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
 pub(crate) use mtu::MtuSearch;
@@ -82,10 +82,11 @@ impl Path {
             validation: None,
         }
     }
-    /// The path with what the options of the connection ask for.
-    pub(crate) fn with_options(self, config: &Config) -> Path {
+    /// The path with what the options of the connection ask for; `l4s`: the controller answers to CE as an L4S sender.
+    pub(crate) fn with_options(self, config: &Config, l4s: bool) -> Path {
+        let mark = if l4s { Some(Mark::Ect1) } else { config.ecn.then_some(Mark::Ect0) };
         let mtu = config.mtu_discovery.then(|| Box::new(MtuSearch::new(config.max_udp_payload)));
-        Path { ecn: EcnPath::new(config.ecn), mtu, ..self }
+        Path { ecn: EcnPath::new(mark), mtu, ..self }
     }
     /// A path between other addresses, to the same peer. `trusted`: the peer's address need not be proven.
     pub(crate) fn beside(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Path {
@@ -100,7 +101,7 @@ impl Path {
             peer_max_payload: self.peer_max_payload,
             since: 0,
             // RFC 9000 section 13.4.2: validated for each path anew.
-            ecn: EcnPath::new(self.ecn.is_enabled()),
+            ecn: self.ecn.anew(),
             // RFC 9000 section 14.3: so is its size.
             mtu: self.mtu.as_deref().map(|search| Box::new(search.anew())),
             validation: None,

@@ -1,7 +1,7 @@
 //! ECN over paths that carry it, and over paths that do not (RFC 9000 section 13.4; RFC 9002 section 7.1).
 
 use crate::pair::roads::address;
-use crate::pair::{Flying, Link, Pair, config, ms, null};
+use crate::pair::{Flying, Link, Pair, config, controller, ms, null};
 use quic::{Config, Event, Migration};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -250,4 +250,84 @@ fn a_move_to_another_path_tests_it_and_what_is_left_behind_does_not_count() {
     transfer(&mut pair);
     assert!(pair.client_events.iter().any(|event| matches!(event, Event::Migrated { .. })));
     assert_eq!(states(&mut pair), [Some(EcnState::Capable); 2]);
+}
+
+/// A pair whose client has this controller and whose server sends no marks.
+fn controlled(name: &str, link: Link) -> Pair {
+    let client = config(&[("ecn", Value::Flag(name != "prague")), ("controller", controller(name))]);
+    let mut pair = Pair::new(null(), client, config(&[]), link);
+    pair.keeps_bytes = false;
+    pair
+}
+
+/// RFC 9331 section 4.1: ECT(1) and never ECT(0); RFC 9000 section 13.4.2 holds for it alike. The option `ecn` is off.
+#[test]
+fn a_controller_for_l4s_has_packets_marked_with_ect1() {
+    let fields = Rc::new(Cell::new([0u32; 4]));
+    let seen = fields.clone();
+    let mut pair = controlled(
+        "prague",
+        doing(move |to_server, flying| {
+            let mut fields = seen.get();
+            fields[flying.ecn as usize] += u32::from(to_server);
+            seen.set(fields);
+            true
+        }),
+    );
+    pair.keeps_bytes = true;
+    transfer(&mut pair);
+    assert_eq!(states(&mut pair), [Some(EcnState::Capable), None]);
+    let fields = fields.get();
+    assert!(fields[Ecn::Ect1 as usize] > 400 && fields[Ecn::NotEct as usize] < 20, "{fields:?}");
+    assert_eq!((fields[Ecn::Ect0 as usize], fields[Ecn::Ce as usize]), (0, 0));
+    let told = pair.packets().into_iter().filter(|packet| !packet.to_server).flat_map(|packet| packet.frames);
+    let told = told.filter_map(|frame| match frame {
+        trace::Frame::Ack { ecn, .. } => ecn,
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+    assert!(told.len() > 100 && told.iter().all(|[ect0, ect1, ce]| *ect1 > 0 && ect0 + ce == 0));
+}
+
+/// RFC 9000-13.4.2.2-1, for ECT(1): where it is cleared or altered nothing is marked any more, and everything arrives.
+#[test]
+fn where_ect1_does_not_arrive_it_is_not_sent_any_more() {
+    for altered in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce] {
+        let field = move |flying: &Flying| if flying.ecn == Ecn::Ect1 { altered } else { flying.ecn };
+        let mut pair = controlled("prague", remarking(field));
+        transfer(&mut pair);
+        assert_eq!(pair.client().ecn_state(), Some(EcnState::Failed), "{altered:?}");
+        let sent = pair.client().stats().ect_packets_sent;
+        transfer(&mut pair);
+        assert_eq!(pair.client().stats().ect_packets_sent, sent, "{altered:?}");
+    }
+}
+
+/// RFC 9331 section 4.3: where one packet in fifty comes with CE, an L4S sender gives way a little each time, and a
+/// classic one by half.
+#[test]
+fn an_l4s_sender_answers_to_the_share_of_marks() {
+    let goodput = |name| {
+        let mut count = 0u32;
+        let mut pair = controlled(
+            name,
+            doing(move |to_server, flying| {
+                let marked = matches!(flying.ecn, Ecn::Ect0 | Ecn::Ect1);
+                count += u32::from(to_server && marked);
+                if to_server && marked && count.is_multiple_of(50) {
+                    flying.ecn = Ecn::Ce;
+                }
+                true
+            }),
+        );
+        transfer(&mut pair);
+        pair.upload(1_000_000_000);
+        pair.run_for(ms(4000));
+        let stats = pair.client().stats();
+        assert!(stats.ce_packets_reported > 30, "{stats:?}");
+        pair.server().stats().streams.received_bytes
+    };
+    let (prague, reno) = (goodput("prague"), goodput("newreno"));
+    // 2 / p = 100 packets in flight beside 1.22 / sqrt(p) = 8.7.
+    assert!(prague > 4 * reno, "{prague} bytes, and {reno} of NewReno");
 }

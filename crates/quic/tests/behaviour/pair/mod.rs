@@ -7,7 +7,7 @@ pub(crate) mod roads;
 mod view;
 
 pub(crate) use again::opening;
-pub(crate) use options::{config, context, contexts, count, null, size, span};
+pub(crate) use options::{config, context, contexts, controller, count, null, size, span};
 pub(crate) use view::{Packet, Seen};
 
 use crate::allocator::inside;

@@ -75,3 +75,10 @@ pub(crate) fn default_of(parameter: &Parameter) -> Option<Value> {
         other => panic!("{other:?}"),
     })
 }
+
+/// The controller of this name with its defaults, as the value of the option `controller`.
+pub(crate) fn controller(name: &str) -> Value {
+    let row = congestion::CONTROLLERS.iter().find(|row| row.name == name).unwrap();
+    let arguments = row.parameters.iter().filter_map(|p| Some((p.name, default_of(p)?))).collect();
+    Value::Component(Component { room: "controllers", name: row.name, arguments: Arguments(arguments) })
+}
