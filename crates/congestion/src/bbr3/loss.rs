@@ -32,19 +32,22 @@ impl Bbr3 {
         }
     }
 
-    /// `OnEnterRTO()`: QUIC's persistent congestion takes the place of a retransmission timeout.
+    /// `OnEnterRTO()`: QUIC's persistent congestion takes the place of a retransmission timeout. The losses that showed it
+    /// were told before, and the state was saved with the first of them.
     pub(super) fn enter_rto(&mut self) {
-        self.save_state_upon_loss();
+        if self.recovery.since.is_none() {
+            self.save_state_upon_loss();
+        }
         self.cwnd = self.in_flight.saturating_add(self.packet());
     }
 
     // ---- 5.5.10.2: each lost packet ----
 
-    /// `NoteLoss()`, when so much was delivered.
+    /// `NoteLoss()`, when so much was delivered. The state was saved when the recovery began (5.5.11.1): to save it with the
+    /// first loss of each round trip, as the pseudocode has it, would save what the recovery itself has changed.
     fn note_loss(&mut self, delivered: u64) {
         if !self.latest.is_loss_in_round {
             self.latest.round_delivered = delivered;
-            self.save_state_upon_loss();
         }
         self.latest.is_loss_in_round = true;
     }

@@ -249,6 +249,8 @@ impl Controller for Bbr3 {
             record("inflight_longterm_bytes", inflight_longterm as f64);
         }
         record("full_bw_count", self.full_bw.count as f64);
+        record("full_bw_now", f64::from(u8::from(self.full_bw.now)));
+        record("idle_restart", f64::from(u8::from(self.idle_restart)));
         record("full_bw_reached", f64::from(u8::from(self.full_bw.reached)));
         record("round_count", self.rounds.count as f64);
     }

@@ -1,0 +1,80 @@
+//! A controller that is told what a test says, one acknowledgement for each round trip.
+
+use crate::defaults;
+use congestion::{AckSample, CONTROLLERS, Controller, Limit, RateSample, RttEstimate, Setup};
+use units::{Duration, Rate, Size, Time};
+
+/// Bytes of each packet.
+const PACKET: u64 = 1200;
+
+/// One round trip, as the sender sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    pub rate: Rate,
+    /// Bytes in flight afterwards.
+    pub in_flight: u64,
+    pub app_limited: bool,
+}
+
+/// The controller and the path that it believes in.
+pub(crate) struct Hand {
+    pub controller: Box<dyn Controller>,
+    pub now: Time,
+    pub round_trip: Duration,
+    delivered: u64,
+    in_flight: u64,
+    rtt: RttEstimate,
+}
+
+impl Hand {
+    pub(crate) fn new(name: &str, round_trip: Duration) -> Hand {
+        let row = CONTROLLERS.iter().find(|row| row.name == name).unwrap();
+        let setup = Setup {
+            max_datagram_size: PACKET,
+            initial_window: 10 * PACKET,
+            initial_rtt: Duration::from_millis(333),
+            seed: 1,
+        };
+        Hand {
+            controller: (row.build)(&defaults::arguments(row.parameters, &[]), setup),
+            now: Time::from_nanos(1_000_000_000),
+            round_trip,
+            delivered: 0,
+            in_flight: 10 * PACKET,
+            rtt: RttEstimate::new(round_trip),
+        }
+    }
+
+    /// A round trip passes: what it delivered is acknowledged at its end.
+    pub(crate) fn round(&mut self, round: Round) {
+        let bytes = round.rate.bytes_in(self.round_trip).as_bytes();
+        let (sent_at, prior_delivered, prior_in_flight) = (self.now, self.delivered, self.in_flight);
+        self.now += self.round_trip;
+        self.delivered += bytes;
+        self.in_flight = round.in_flight;
+        self.rtt.update(self.round_trip, Duration::ZERO);
+        self.controller.on_ack(&AckSample {
+            now: self.now,
+            acked_bytes: bytes,
+            newest_sent_at: sent_at,
+            oldest_sent_at: sent_at,
+            bytes_in_flight: round.in_flight,
+            prior_in_flight,
+            lost_bytes: 0,
+            acked_packets: bytes.div_ceil(PACKET),
+            marked_packets: 0,
+            delivered: self.delivered,
+            limit: Limit::Pacer,
+            rtt: &self.rtt,
+            rate: Some(RateSample {
+                delivered: bytes,
+                interval: self.round_trip,
+                rate: Some(Rate::of(Size::from_bytes(bytes), self.round_trip)),
+                prior_delivered,
+                in_flight: prior_in_flight,
+                lost: 0,
+                app_limited: round.app_limited,
+            }),
+        });
+    }
+}

@@ -1,0 +1,146 @@
+//! BBRv1 over a path: its states, its gains, and what becomes of the queue.
+
+use crate::defaults;
+use crate::path::{self, Application, Link, Path};
+use units::{Duration, Rate};
+
+fn path(rate: &str, round_trip: &str) -> Path {
+    Path::new("bbr1", &[], Link::new(rate, round_trip, 4.0))
+}
+
+/// Draft-cardwell section 4.3.2: three rounds without a quarter more, then the queue is drained, then the cycle begins.
+#[test]
+fn startup_fills_the_pipe_and_drain_empties_the_queue() {
+    for (rate, round_trip) in [("4 Mbit/s", "180 ms"), ("100 Mbit/s", "20 ms"), ("1 Mbit/s", "10 ms")] {
+        let mut path = path(rate, round_trip);
+        let bits = path.link.rate.as_bits_per_sec() as f64;
+        assert!((path.gauge("pacing_gain") - 2.885).abs() < 1e-3);
+        path.until_state(20, "drain");
+        assert!((path.gauge("max_bw_mbps") * 1e6 / bits - 1.0).abs() < 0.02, "{rate}");
+        assert!((path.gauge("pacing_gain") - 0.3466).abs() < 1e-3);
+        let queue = path.queue();
+        path.until_state(20, "probe_bw");
+        // Three send quanta.
+        let slack = 3 * (bits / 8000.0).max(2400.0) as u64;
+        assert!(path.in_flight <= path.link.product() + path.link.product() / 50 + slack, "{rate}");
+        assert!(path.queue() < queue, "{rate}");
+        assert_eq!(path.gauge("cwnd_gain"), 2.0);
+    }
+}
+
+/// Section 4.3.4: eight phases of a round trip each, one above and one below, never beginning with the one below.
+#[test]
+fn the_cycle_has_one_phase_above_and_one_below() {
+    let mut path = path("10 Mbit/s", "50 ms");
+    path.until_state(20, "probe_bw");
+    assert_ne!(path.gauge("pacing_gain"), 0.75);
+    let mut gains = vec![path.gauge("pacing_gain")];
+    path.until(3, |path| {
+        let gain = path.gauge("pacing_gain");
+        if gains.last() != Some(&gain) {
+            gains.push(gain);
+        }
+        gains.len() == 10
+    });
+    let from = gains.iter().position(|gain| *gain == 1.25).unwrap();
+    for (i, gain) in gains[from..].iter().enumerate() {
+        assert_eq!(*gain, [1.25, 0.75, 1.0][i % 3], "{gains:?}");
+    }
+    assert!(path.use_over(Duration::from_secs(2)) > 0.97);
+}
+
+/// The first phase is drawn: another seed, another phase.
+#[test]
+fn the_first_phase_is_drawn() {
+    use congestion::Setup;
+    let row = congestion::CONTROLLERS.iter().find(|row| row.name == "bbr1").unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..20 {
+        let mut path = path("10 Mbit/s", "50 ms");
+        path.controller = (row.build)(
+            &defaults::arguments(row.parameters, &[]),
+            Setup {
+                max_datagram_size: path::PACKET,
+                initial_window: 10 * path::PACKET,
+                initial_rtt: Duration::from_millis(333),
+                seed,
+            },
+        );
+        path.until_state(20, "probe_bw");
+        let entered = path.now;
+        path.until(3, |path| path.gauge("pacing_gain") == 1.25);
+        // Phases until the one above, at a tenth of the round trip's grain.
+        seen.insert(path.now.since(entered).as_millis() / 40);
+    }
+    assert!(seen.len() >= 4, "{seen:?}");
+}
+
+/// Section 4.3.5: after ten seconds without a lower RTT, four packets for 200 ms and a round trip.
+#[test]
+fn probe_rtt_comes_every_ten_seconds_and_leaves_four_packets() {
+    let mut path = path("4 Mbit/s", "180 ms");
+    path.until_state(20, "probe_rtt");
+    let entered = path.now;
+    path.until(2, |path| path.in_flight <= 4 * path::PACKET);
+    assert_eq!(path.window(), 4 * path::PACKET);
+    let low = path.now;
+    path.until_state(2, "probe_bw");
+    let (held, all) = (path.now.since(low), path.now.since(entered));
+    assert!(held >= Duration::from_millis(200) && all < Duration::from_millis(1000), "{held:?} {all:?}");
+    // The round trip that was seen without a queue, and a packet's transmission.
+    let min_rtt = path.gauge("model_min_rtt_ms");
+    assert!((180.0..184.0).contains(&min_rtt), "{min_rtt}");
+    path.until_state(20, "probe_rtt");
+    let apart = path.now.since(entered).as_secs_f64();
+    assert!((9.9..12.0).contains(&apart), "{apart}");
+}
+
+/// Section 4.2.3.4: loss changes the window for a round trip, and not the model.
+#[test]
+fn random_loss_does_not_slow_it_down() {
+    let mut path = path("10 Mbit/s", "40 ms");
+    path.until_state(20, "probe_bw");
+    path.link.loss = 0.03;
+    assert!(path.use_over(Duration::from_secs(8)) > 0.9);
+    assert!(path.lost > 100);
+}
+
+/// Section 4.3.4.4, 4.1.2.4: samples of an application that has little to send do not lower the estimate.
+#[test]
+fn an_application_that_has_little_to_send_does_not_lower_the_estimate() {
+    let mut path = path("10 Mbit/s", "40 ms");
+    path.until_state(20, "probe_bw");
+    path.run(Duration::from_secs(1));
+    let before = path.gauge("max_bw_mbps");
+    path.application = Application::Limited(Rate::from_bits_per_sec(500_000));
+    path.run(Duration::from_secs(8));
+    assert!(path.gauge("max_bw_mbps") >= before * 0.98, "{}", path.gauge("max_bw_mbps"));
+    path.application = Application::Bulk;
+    assert!(path.use_over(Duration::from_secs(1)) > 0.9);
+}
+
+/// The filter is ten round trips long: a fall of the rate is known after that, and the queue is gone again.
+#[test]
+fn a_fall_of_the_rate_is_known_ten_round_trips_later() {
+    let mut path = path("4 Mbit/s", "100 ms");
+    path.until_state(20, "probe_bw");
+    path.run(Duration::from_secs(2));
+    path.set_rate(Rate::from_bits_per_sec(2_000_000));
+    let round = path.gauge("round_count");
+    path.until(20, |path| path.gauge("max_bw_mbps") < 2.1);
+    let rounds = path.gauge("round_count") - round;
+    assert!((9.0..=14.0).contains(&rounds), "{rounds}");
+}
+
+/// Packet conservation is for a round trip, and the window comes back afterwards.
+#[test]
+fn the_window_is_what_it_was_after_a_recovery() {
+    let mut path = path("10 Mbit/s", "40 ms");
+    path.until_state(20, "probe_bw");
+    path.run(Duration::from_secs(1));
+    let before = path.window();
+    path.lose_all();
+    assert_eq!(path.window(), path::PACKET);
+    path.run(Duration::from_millis(400));
+    assert!(path.window() * 10 >= before * 9, "{} of {before}", path.window());
+}
