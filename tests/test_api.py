@@ -165,3 +165,9 @@ def test_errors_survive_a_process_pool() -> None:
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error)
         assert again.args == ("x",)
+
+
+def test_scenarios_go_to_other_processes() -> None:
+    scenario = Scenario.from_text(SCENARIO).with_(seed=7)
+    again = pickle.loads(pickle.dumps(scenario))
+    assert (again.to_toml(), again.seed) == (scenario.to_toml(), 7)

@@ -92,6 +92,10 @@ class Scenario:
         """What it is, for people: pairs of a subject and what there is to say about it, as `quiclab check` prints."""
         return self._inner.describe()
 
+    def __reduce__(self) -> tuple[Callable[..., "Scenario"], tuple[str, Path, list[str]]]:
+        # For other processes, and for copies: it is read again there, its files too.
+        return type(self)._new, (self._text, self._origin, self._sets)
+
     def __repr__(self) -> str:
         return f"<quiclab.Scenario {self.name!r} seed {self.seed}>"
 

@@ -3,12 +3,12 @@
 use crate::capture::Capture;
 use crate::contexts::Contexts;
 use crate::error::RunError;
-use crate::host::{Captured, EndReport, Shared};
+use crate::host::{Captured, EndReport, Host, Shared};
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::summary::{self, Finished};
 use crate::world;
-use network::{LinkStats, Step};
+use network::{LinkStats, Step, World};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -75,6 +75,10 @@ impl Prepared {
     /// [`RunError::Tls`].
     pub fn new(scenario: &Scenario) -> Result<Prepared, RunError> {
         Contexts::new(scenario).map(|tls| Prepared { tls })
+    }
+
+    pub(crate) fn tls(&self) -> &Contexts {
+        &self.tls
     }
 
     /// Whether it is what another scenario needs: the TLS options and the application protocols are the same.
@@ -151,29 +155,14 @@ fn execute(
     // A capture asks for real protection.
     let protected = options.pcap.as_ref().map(|_| prepared.tls.protected()).transpose()?;
     let tls = protected.as_ref().unwrap_or(&prepared.tls);
-    let (mut world, subjects) = world::build(scenario, seed, tls, &shared)?;
+    let mut running = Running::new(scenario, seed, tls, &shared)?;
     let end = Time::ZERO + scenario.duration;
-    loop {
-        let step = world.run_until(end, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
-        for (link, subject) in world.links_mut().iter_mut().zip(&subjects) {
-            if !link.log().is_empty() {
-                let taken = shared.recorder.borrow_mut().take(*subject, link.log());
-                shared.note_records(taken);
-            }
-        }
-        if let Some(error) = shared.error.borrow_mut().take() {
-            return Err(error);
-        }
-        if let Some(problem) = fault::take() {
-            return Err(RunError::Outside { problem });
-        }
-        if step != Step::Budget {
-            break;
-        }
-        if progress(how_far(&world, end)).is_break() {
+    while running.go_on(end)? == Step::Budget {
+        if progress(how_far(&running.world, end)).is_break() {
             return Err(RunError::Interrupted);
         }
     }
+    let Running { mut world, subjects, .. } = running;
     world.catch_up();
     // Where all is done before the end, that is when the books are closed.
     let closed = if shared.unfinished.get() == 0 { world.now() } else { end };
@@ -197,8 +186,51 @@ fn execute(
     Ok(Finished { seed, end: closed, reports, crossing, links, lost })
 }
 
+/// A run that goes on.
+pub(crate) struct Running<'a> {
+    pub(crate) world: World<Host<'a>>,
+    /// The subjects of the directions of links.
+    subjects: Vec<u32>,
+    pub(crate) shared: Rc<Shared<'a>>,
+}
+
+impl<'a> Running<'a> {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        seed: u64,
+        tls: &Contexts,
+        shared: &Rc<Shared<'a>>,
+    ) -> Result<Running<'a>, RunError> {
+        let (world, subjects) = world::build(scenario, seed, tls, shared)?;
+        Ok(Running { world, subjects, shared: Rc::clone(shared) })
+    }
+
+    /// Goes on up to a time, until all flows are finished, or for some milliseconds of work.
+    pub(crate) fn go_on(&mut self, until: Time) -> Result<Step, RunError> {
+        let shared = &self.shared;
+        let step = self.world.run_until(until, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
+        for (link, subject) in self.world.links_mut().iter_mut().zip(&self.subjects) {
+            if !link.log().is_empty() {
+                let taken = shared.recorder.borrow_mut().take(*subject, link.log());
+                shared.note_records(taken);
+            }
+        }
+        if let Some(error) = shared.error.borrow_mut().take() {
+            return Err(error);
+        }
+        match fault::take() {
+            Some(problem) => Err(RunError::Outside { problem }),
+            None => Ok(step),
+        }
+    }
+}
+
 /// What the hosts share, with the capture opened.
-fn share<'a>(scenario: &Scenario, options: &Options, fan: Fan<'a>) -> Result<Rc<Shared<'a>>, RunError> {
+pub(crate) fn share<'a>(
+    scenario: &Scenario,
+    options: &Options,
+    fan: Fan<'a>,
+) -> Result<Rc<Shared<'a>>, RunError> {
     Ok(Rc::new(Shared {
         recorder: RefCell::new(Recorder::new(fan)),
         capture: open_capture(options)?,
@@ -223,7 +255,7 @@ fn finish_sinks(shared: &Shared<'_>) -> Result<(), RunError> {
     shared.error.borrow_mut().take().map_or(Ok(()), Err)
 }
 
-fn how_far(world: &network::World<crate::host::Host<'_>>, end: Time) -> Progress {
+fn how_far(world: &World<Host<'_>>, end: Time) -> Progress {
     let clients = world.hosts().flat_map(|host| host.ends()).filter(|end| end.side == Side::Client);
     let (mut done_bytes, mut total_bytes) = (0, Some(0));
     for client in clients {
@@ -237,7 +269,7 @@ fn how_far(world: &network::World<crate::host::Host<'_>>, end: Time) -> Progress
 /// Records what each limited direction could carry in each bin.
 fn record_capacity(
     scenario: &Scenario,
-    world: &mut network::World<crate::host::Host<'_>>,
+    world: &mut World<Host<'_>>,
     subjects: &[u32],
     end: Time,
     shared: &Shared<'_>,

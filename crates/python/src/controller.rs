@@ -3,6 +3,7 @@
 //!
 //! Python is asked once for each ACK frame, and for what its class has a method of its own for.
 
+use crate::error;
 use congestion::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
 use lab::outside::{Described, Loader, SOURCE, Wanted};
 use pyo3::intern;
@@ -83,9 +84,13 @@ thread_local! {
     static CAUSE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// The exception that ended the run on this thread, if one did.
-pub(crate) fn take_cause() -> Option<PyErr> {
-    CAUSE.take()
+/// The exception for a run that failed on this thread, with the one behind it if it came from Python.
+pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
+    let error = error::run(error);
+    if let Some(cause) = CAUSE.take() {
+        error.set_cause(py, Some(cause));
+    }
+    error
 }
 
 fn fail(error: PyErr) {

@@ -10,6 +10,7 @@ mod error;
 mod relay;
 mod scenario;
 mod script;
+mod stepper;
 mod sweep;
 mod table;
 mod watch;
@@ -32,6 +33,8 @@ mod _quiclab {
     use crate::scenario::Scenario;
     #[pymodule_export]
     use crate::script::{ScriptError, run_script};
+    #[pymodule_export]
+    use crate::stepper::Stepper;
     #[pymodule_export]
     use crate::sweep::{FinishedSweep, Sweep, SweepSession, carry_out};
     #[pymodule_export]

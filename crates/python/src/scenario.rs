@@ -72,13 +72,7 @@ impl Scenario {
         if let Some(stopped) = watch.into_stopped() {
             return Err(stopped);
         }
-        let outcome = result.map_err(|error| {
-            let error = error::run(error);
-            if let Some(cause) = controller::take_cause() {
-                error.set_cause(py, Some(cause));
-            }
-            error
-        })?;
+        let outcome = result.map_err(|error| controller::with_cause(py, error))?;
         Ok((outcome.summary, outcome.tables.into_iter().map(Table::new).collect()))
     }
 }
