@@ -44,8 +44,8 @@ FIELDS = (
 )
 """What an observation holds, in this order.
 
-The latest delivery-rate sample; what was acknowledged and what was lost during the step, as rates; the latest, smoothed and
-least RTT; packets in flight and the window, in full packets; packets that came with CE during the step; 1 if the
+The latest delivery-rate sample; what was acknowledged and what was lost during the step, as rates; the latest, smoothed
+and least RTT; packets in flight and the window, in full packets; packets that came with CE during the step; 1 if the
 application held the sample down, else 0. What is not known yet is 0.
 """
 
@@ -62,7 +62,8 @@ ID = "quiclab/CongestionControl-v0"
 def copa_utility(seen: Mapping[str, float]) -> float:
     """The default reward: log2(rate) - log2(RTT / least RTT) - 10 x share of losses.
 
-    It is Copa's utility (NSDI 2018) with losses. The rate is what was acknowledged during the step, in Mbit/s, and counts as 0.001 at least.
+    It is Copa's utility (NSDI 2018) with losses. The rate is what was acknowledged during the step, in Mbit/s, at
+    least 0.001.
     """
     rate = max(seen["acked_mbps"], 1e-3)
     delay = seen["rtt_ms"] / seen["min_rtt_ms"] if seen["min_rtt_ms"] > 0 else 1.0
