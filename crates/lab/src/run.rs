@@ -8,7 +8,7 @@ use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::summary::{self, Finished};
 use crate::world;
-use network::{LinkStats, Step, World};
+use network::{Step, World};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -171,7 +171,7 @@ fn execute(
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
     finish_sinks(&shared)?;
-    let links: Vec<LinkStats> = world.links().iter().map(network::Link::stats).collect();
+    let links = world.links().iter().map(|link| (link.stats(), link.delays().clone())).collect();
     let mut reports: Vec<EndReport> =
         world.hosts().flat_map(|host| host.ends().iter().map(crate::host::End::report)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));

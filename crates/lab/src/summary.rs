@@ -3,7 +3,7 @@
 use crate::host::EndReport;
 use crate::scenario::{Flow, Scenario};
 use crate::world::DIRECTIONS;
-use network::LinkStats;
+use network::{LinkStats, QueueDelays};
 use serde_json::{Map, Value, json};
 use units::{Duration, Time};
 use wire::Side;
@@ -15,8 +15,8 @@ pub(crate) struct Finished {
     pub reports: Vec<EndReport>,
     /// For each sender of cross traffic: datagrams that left, and the bytes of their payloads.
     pub crossing: Vec<(u64, u64)>,
-    /// For each direction of a link: its counters.
-    pub links: Vec<LinkStats>,
+    /// For each direction of a link: its counters, and how long packets waited.
+    pub links: Vec<(LinkStats, QueueDelays)>,
     /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
     pub lost: Vec<u64>,
 }
@@ -117,7 +117,8 @@ fn connection(
     })
 }
 
-fn link(name: &str, direction: &str, stats: &LinkStats) -> Value {
+fn link(name: &str, direction: &str, (stats, delays): &(LinkStats, QueueDelays)) -> Value {
+    let (all, l4s) = (delays.all(), delays.l4s());
     json!({
         "name": name,
         "direction": direction,
@@ -125,6 +126,11 @@ fn link(name: &str, direction: &str, stats: &LinkStats) -> Value {
         "queue_max_packets": stats.queue_max.packets,
         "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
         "queue_max_bytes": stats.queue_max.bytes,
+        "queue_delay_mean_ms": ms(all.mean()),
+        "queue_delay_p50_ms": ms(all.quantile(0.5)),
+        "queue_delay_p99_ms": ms(all.quantile(0.99)),
+        "l4s_delay_mean_ms": ms(l4s.mean()),
+        "l4s_delay_p99_ms": ms(l4s.quantile(0.99)),
         "offered_packets": stats.accepted.packets,
         "delivered_packets": stats.delivered.packets,
         "delivered_bytes": stats.delivered.bytes,
@@ -134,6 +140,7 @@ fn link(name: &str, direction: &str, stats: &LinkStats) -> Value {
             "loss": stats.lost.packets,
             "mtu": stats.dropped_mtu.packets,
         },
+        "marked_packets": stats.marked,
         "corrupted": stats.corrupted,
         "duplicated": stats.duplicated.packets,
         "inside_packets": stats.inside.packets,

@@ -24,7 +24,7 @@ mod world;
 pub use count::Count;
 pub use element::{Element, Exits};
 pub use error::BuildError;
-pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats, Overflow};
+pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats, Overflow, QueueDelays};
 pub use packet::Packet;
 pub use topology::{MAX_LINKS, MAX_NODES, NodeId, Topology, TopologyError, node_address, node_of};
 pub use world::{MAX_AT_ONE_INSTANT, RunError, Step, World};

@@ -23,7 +23,7 @@ mod options;
 mod stats;
 
 pub use options::{LINK, LinkOptions};
-pub use stats::{DropReason, LinkStats};
+pub use stats::{DropReason, LinkStats, QueueDelays};
 
 use crate::count::Count;
 use crate::element::{Element, Exits};
@@ -65,6 +65,7 @@ pub struct Link {
     /// What the queue reports; empty between calls.
     report: Report,
     stats: LinkStats,
+    delays: QueueDelays,
     overflow: Option<Overflow>,
     log: Log,
 }
@@ -138,6 +139,7 @@ impl Link {
             drops: Vec::new(),
             report: Report::default(),
             stats: LinkStats::default(),
+            delays: QueueDelays::default(),
             overflow: None,
             log: Log::new(options.interest),
         })
@@ -172,6 +174,10 @@ impl Link {
         }
         LinkStats { inside, busy, ..self.stats }
     }
+    /// How long packets waited before their transmission.
+    pub fn delays(&self) -> &QueueDelays {
+        &self.delays
+    }
     /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
     pub fn drops_of(&self, flow: u32) -> u64 {
         self.drops.get(flow as usize).copied().unwrap_or(0)
@@ -200,6 +206,7 @@ impl Link {
     pub(crate) fn offer(&mut self, now: Time, mut packet: Box<Packet>, exits: &mut Exits) {
         self.catch_up(now, exits);
         packet.entered = now;
+        packet.l4s = packet.ecn.is_l4s();
         self.stats.accepted.add(packet.size);
         if packet.size > self.mtu {
             self.note_drop(now, (packet.size, packet.flow), DropReason::Mtu);
@@ -333,6 +340,7 @@ impl Link {
     /// Transmits a packet from `start` on.
     #[inline]
     fn transmit(&mut self, start: Time, packet: Box<Packet>, exits: &mut Exits) {
+        self.delays.add(packet.l4s, start.since(packet.entered));
         let last = self.transmission;
         self.stats.busy += last.end.since(last.busy_from);
         let end = self.server.serve(start, packet.size);

@@ -19,6 +19,8 @@ pub struct Packet {
     hole: Hole,
     /// When it came to the link that it is on, or was on last: what its queue counts its delay from. The link sets it.
     pub entered: Time,
+    /// Whether it came to that link as L4S traffic, with ECT(1) or CE: its queue may mark it. The link sets it too.
+    pub(crate) l4s: bool,
     /// The first and the last altered byte; the first is behind the last if none is. Flat for the same reason.
     altered: (u16, u16),
     /// Its bytes on the wire: IP header, UDP header and the whole payload.
@@ -49,6 +51,7 @@ impl Packet {
             bytes,
             hole,
             entered: Time::ZERO,
+            l4s: false,
             altered: INTACT,
             size,
             flow: 0,
@@ -109,6 +112,7 @@ impl Packet {
         self.bytes = bytes;
         self.hole = hole;
         self.entered = Time::ZERO;
+        self.l4s = false;
         self.altered = INTACT;
         self.flow = 0;
         self.ecn = Ecn::NotEct;

@@ -312,3 +312,22 @@ fn the_log_tells_what_happened_in_the_order_of_time() {
     play(&mut silent, &burst(ms(0), 5));
     assert!(silent.log().is_empty());
 }
+
+/// Three packets of 1 ms that come at once wait 0, 1 and 2 ms; the one of L4S is counted beside.
+#[test]
+fn delays_in_the_queue_are_those_of_packets() {
+    let mut link = link("a", &[("rate", "fixed rate=12 Mbit/s"), ("delay", "5 ms")]);
+    let mut exits = Exits::default();
+    for number in 0..3 {
+        let mut packet = support::packet(number, 1500);
+        packet.ecn = if number == 2 { wire::Ecn::Ect1 } else { wire::Ecn::Ect0 };
+        link.accept(Time::ZERO, packet, &mut exits);
+    }
+    link.catch_up(ms(10), &mut exits);
+    let (all, l4s) = (link.delays().all(), link.delays().l4s().clone());
+    assert_eq!(
+        (all.count(), all.mean(), all.quantile(0.3)),
+        (3, Some(Duration::from_millis(1)), Some(Duration::ZERO))
+    );
+    assert_eq!((l4s.count(), l4s.mean()), (1, Some(Duration::from_millis(2))));
+}

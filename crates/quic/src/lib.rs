@@ -43,5 +43,5 @@ pub use path::{MIN_PAYLOAD, MigrateError, Migration};
 pub use ranges::RangeSet;
 pub use resume::Memory;
 pub use schedule::Priority;
-pub use stats::{RttHistogram, Stats};
+pub use stats::Stats;
 pub use stream::{Data, Read, StreamStats};

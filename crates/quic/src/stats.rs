@@ -2,7 +2,7 @@
 
 use crate::datagrams::DatagramStats;
 use crate::stream::StreamStats;
-use units::Duration;
+use units::Histogram;
 
 /// The counters of one connection end.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,98 +52,9 @@ pub struct Stats {
     /// Probe timeouts that fired.
     pub probe_timeouts: u64,
     /// The RTT samples.
-    pub rtt: RttHistogram,
+    pub rtt: Histogram,
     /// The bytes of streams.
     pub streams: StreamStats,
     /// DATAGRAM frames (RFC 9221), as opposed to UDP datagrams.
     pub datagram_frames: DatagramStats,
-}
-
-/// Each power of two is cut into so many buckets: a quantile is right within 1.6 %.
-const STEPS: usize = 32;
-/// Samples below this are exact enough in one bucket: 2^13 ns = 8 us.
-const LOWEST: u32 = 13;
-const OCTAVES: usize = 26;
-
-/// The distribution of the RTT samples of a connection, in constant memory.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RttHistogram {
-    /// Made at the first sample.
-    buckets: Vec<u32>,
-    count: u64,
-    sum_ns: u128,
-}
-
-impl RttHistogram {
-    /// Takes a sample in.
-    #[inline]
-    pub fn add(&mut self, sample: Duration) {
-        if self.buckets.is_empty() {
-            self.buckets = vec![0; STEPS * OCTAVES];
-        }
-        self.count += 1;
-        self.sum_ns += u128::from(sample.as_nanos());
-        let bucket = &mut self.buckets[Self::bucket(sample.as_nanos())];
-        *bucket = bucket.saturating_add(1);
-    }
-    fn bucket(ns: u64) -> usize {
-        let octave = (63 - (ns | 1).leading_zeros()).max(LOWEST);
-        let step = (ns >> (octave - 5)) as usize & (STEPS - 1);
-        let step = if ns < 1 << LOWEST { 0 } else { step };
-        ((octave - LOWEST) as usize * STEPS + step).min(STEPS * OCTAVES - 1)
-    }
-    /// The number of samples.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-    /// The mean of the samples; `None` without any.
-    pub fn mean(&self) -> Option<Duration> {
-        (self.count > 0).then(|| Duration::from_nanos((self.sum_ns / u128::from(self.count)) as u64))
-    }
-    /// The value that the share `q` of the samples does not exceed (within 1.6 %); `None` without any.
-    pub fn quantile(&self, q: f64) -> Option<Duration> {
-        let rank = ((self.count as f64 * q).ceil() as u64).clamp(1, self.count.max(1));
-        let mut before = 0;
-        let at = self.buckets.iter().position(|count| {
-            before += u64::from(*count);
-            before >= rank
-        })?;
-        let inside = u64::from(self.buckets[at]);
-        before -= inside;
-        let octave = LOWEST + (at / STEPS) as u32;
-        let (step, width) = ((at % STEPS) as u64, 1u64 << (octave - 5));
-        // The samples of a bucket are taken to be spread evenly over it.
-        let within =
-            (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * inside)) as u64;
-        Some(Duration::from_nanos((1 << octave) + step * width + within))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mean_is_exact_and_quantiles_are_close() {
-        let mut histogram = RttHistogram::default();
-        assert_eq!((histogram.mean(), histogram.quantile(0.95)), (None, None));
-        for us in 1..=100_000 {
-            histogram.add(Duration::from_micros(us));
-        }
-        assert_eq!(histogram.mean(), Some(Duration::from_nanos(50_000_500)));
-        for q in [0.01, 0.5, 0.95, 0.99, 1.0] {
-            let found = histogram.quantile(q).unwrap().as_nanos() as f64;
-            let bound = if q == 1.0 { 0.016 } else { 0.003 };
-            assert!((found / (q * 1e8) - 1.0).abs() < bound, "{q}: {found}");
-        }
-    }
-
-    #[test]
-    fn extremes_stay_inside() {
-        let mut histogram = RttHistogram::default();
-        histogram.add(Duration::ZERO);
-        histogram.add(Duration::MAX);
-        assert!(histogram.quantile(0.1).unwrap() < Duration::from_micros(10));
-        assert!(histogram.quantile(1.0).unwrap() > Duration::from_secs(100));
-    }
 }

@@ -5,6 +5,7 @@
 //! same value, so that a resolved scenario gives the same run.
 
 pub mod fault;
+mod histogram;
 mod number;
 pub mod parameter;
 pub mod plugged;
@@ -12,6 +13,7 @@ mod rate;
 mod size;
 mod time;
 
+pub use histogram::Histogram;
 pub use number::ParseError;
 pub use rate::Rate;
 pub use size::Size;

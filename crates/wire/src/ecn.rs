@@ -25,6 +25,10 @@ impl Ecn {
             _ => Ecn::Ce,
         }
     }
+    /// Whether a network that knows L4S takes it for L4S traffic: ECT(1) or CE (RFC 9331 section 5.1).
+    pub const fn is_l4s(self) -> bool {
+        matches!(self, Ecn::Ect1 | Ecn::Ce)
+    }
     /// Whether a queue may mark the datagram instead of dropping it (RFC 3168 section 5).
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotEct)

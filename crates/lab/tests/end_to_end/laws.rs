@@ -85,7 +85,8 @@ impl Author {
             Kind::Number(from, to) => format!("{:?}", from + (to - from).min(3.0) * self.part()),
             Kind::Probability => format!("\"{} %\"", self.part() * 20.0),
             Kind::Flag => (self.below(2) == 0).to_string(),
-            Kind::Text => "\"some\"".to_owned(),
+            // The flow of the chain: a queue may ask for names of flows.
+            Kind::Text => "\"get\"".to_owned(),
             Kind::Choice(words) => format!("\"{}\"", words[self.below(words.len() as u64) as usize]),
             Kind::File => "\"traces/lte-like.down\"".to_owned(),
             Kind::List(of) => {
@@ -111,6 +112,10 @@ impl Author {
     fn component(&mut self, name: &str, parameters: &[Parameter]) -> String {
         let mut words = vec![format!("type = \"{name}\"")];
         for parameter in parameters {
+            // Of RED's thresholds one bounds the other.
+            if name == "red" && parameter.name.ends_with("_th") {
+                continue;
+            }
             if parameter.default == Default::Required || self.below(2) == 0 {
                 words.push(format!("{} = {}", parameter.name, self.value(&parameter.kind)));
             }

@@ -1,7 +1,7 @@
 //! What a direction of a link has done.
 
 use crate::count::Count;
-use units::{Duration, Time};
+use units::{Duration, Histogram, Time};
 
 /// Why a packet ended on a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,5 +82,29 @@ impl LinkStats {
             0 => 0.0,
             span => integral as f64 / span as f64,
         }
+    }
+}
+
+/// How long packets waited in a queue, from their arrival until their transmission began.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueueDelays {
+    classic: Histogram,
+    l4s: Histogram,
+}
+
+impl QueueDelays {
+    #[inline]
+    pub(super) fn add(&mut self, l4s: bool, delay: Duration) {
+        if l4s { &mut self.l4s } else { &mut self.classic }.add(delay);
+    }
+    /// Those of packets that came as L4S traffic: with ECT(1) or CE (RFC 9331 section 5.1).
+    pub fn l4s(&self) -> &Histogram {
+        &self.l4s
+    }
+    /// Those of all packets.
+    pub fn all(&self) -> Histogram {
+        let mut all = self.classic.clone();
+        all.merge(&self.l4s);
+        all
     }
 }

@@ -7,7 +7,6 @@ use crate::count::Count;
 use crate::packet::Packet;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
-use wire::Ecn;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "dualpi2",
@@ -210,7 +209,7 @@ impl DualPi2 {
     }
 
     fn side(&mut self, packet: &Packet) -> &mut Side {
-        if is_l4s(packet.ecn) { &mut self.l4s } else { &mut self.classic }
+        if packet.ecn.is_l4s() { &mut self.l4s } else { &mut self.classic }
     }
 
     /// Whether the next packet is taken from the L4S queue. One of both waits.
@@ -244,7 +243,7 @@ impl DualPi2 {
         report: &mut Report,
     ) -> Option<Box<Packet>> {
         let (coupled, p_c) = (self.law.k * self.base, self.base * self.base);
-        let dropped = if is_l4s(packet.ecn) {
+        let dropped = if packet.ecn.is_l4s() {
             // RFC 9332 appendix A.2: when the coupled probability is 1, marks say no more, and drops must.
             let overloaded = coupled >= 1.0;
             let dropped = overloaded && self.l4s.recur(p_c);
@@ -277,11 +276,6 @@ impl DualPi2 {
         let above = delay.as_nanos() - self.law.min_th.as_nanos();
         if above >= self.law.range.as_nanos() { 1.0 } else { above as f64 / self.law.range.as_nanos() as f64 }
     }
-}
-
-/// RFC 9331 section 5.1: ECT(1) and CE are treated as L4S.
-fn is_l4s(ecn: Ecn) -> bool {
-    matches!(ecn, Ecn::Ect1 | Ecn::Ce)
 }
 
 impl Queue for DualPi2 {
@@ -323,6 +317,7 @@ mod tests {
     use super::*;
     use crate::queue::testing::{SETUP, at, ecn};
     use units::parameter::Value;
+    use wire::Ecn;
 
     fn dualpi2(changes: &[(&'static str, Value)]) -> DualPi2 {
         let mut arguments = Arguments(vec![

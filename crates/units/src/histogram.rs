@@ -1,0 +1,127 @@
+//! A distribution of durations whose quantiles are right within 1.6 %.
+
+use crate::Duration;
+
+/// Each power of two is cut into so many buckets: a quantile is right within 1.6 %.
+const STEPS: usize = 32;
+/// Samples below this are exact enough in one bucket: 2^13 ns = 8 us.
+const LOWEST: u32 = 13;
+const OCTAVES: usize = 26;
+
+/// A distribution of durations, in constant memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Histogram {
+    /// Made at the first sample above zero.
+    buckets: Vec<u32>,
+    /// Samples of nothing, which have no bucket.
+    zeros: u64,
+    count: u64,
+    sum_ns: u128,
+}
+
+impl Histogram {
+    /// Takes a sample in.
+    #[inline]
+    pub fn add(&mut self, sample: Duration) {
+        self.count += 1;
+        if sample.is_zero() {
+            self.zeros += 1;
+            return;
+        }
+        if self.buckets.is_empty() {
+            self.buckets = vec![0; STEPS * OCTAVES];
+        }
+        self.sum_ns += u128::from(sample.as_nanos());
+        let bucket = &mut self.buckets[Self::bucket(sample.as_nanos())];
+        *bucket = bucket.saturating_add(1);
+    }
+    fn bucket(ns: u64) -> usize {
+        let octave = (63 - (ns | 1).leading_zeros()).max(LOWEST);
+        let step = (ns >> (octave - 5)) as usize & (STEPS - 1);
+        let step = if ns < 1 << LOWEST { 0 } else { step };
+        ((octave - LOWEST) as usize * STEPS + step).min(STEPS * OCTAVES - 1)
+    }
+    /// Takes all samples of another one in.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.count += other.count;
+        self.zeros += other.zeros;
+        self.sum_ns += other.sum_ns;
+        if self.buckets.is_empty() {
+            self.buckets.clone_from(&other.buckets);
+            return;
+        }
+        for (bucket, more) in self.buckets.iter_mut().zip(&other.buckets) {
+            *bucket = bucket.saturating_add(*more);
+        }
+    }
+    /// The number of samples.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+    /// The mean of the samples; `None` without any.
+    pub fn mean(&self) -> Option<Duration> {
+        (self.count > 0).then(|| Duration::from_nanos((self.sum_ns / u128::from(self.count)) as u64))
+    }
+    /// The value that the share `q` of the samples does not exceed (within 1.6 %); `None` without any.
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let rank = ((self.count as f64 * q).ceil() as u64).clamp(1, self.count.max(1));
+        if rank <= self.zeros && self.count > 0 {
+            return Some(Duration::ZERO);
+        }
+        let mut before = self.zeros;
+        let at = self.buckets.iter().position(|count| {
+            before += u64::from(*count);
+            before >= rank
+        })?;
+        let inside = u64::from(self.buckets[at]);
+        before -= inside;
+        let octave = LOWEST + (at / STEPS) as u32;
+        let (step, width) = ((at % STEPS) as u64, 1u64 << (octave - 5));
+        // The samples of a bucket are taken to be spread evenly over it.
+        let within =
+            (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * inside)) as u64;
+        Some(Duration::from_nanos((1 << octave) + step * width + within))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_is_exact_and_quantiles_are_close() {
+        let mut histogram = Histogram::default();
+        assert_eq!((histogram.mean(), histogram.quantile(0.95)), (None, None));
+        for us in 1..=100_000 {
+            histogram.add(Duration::from_micros(us));
+        }
+        assert_eq!(histogram.mean(), Some(Duration::from_nanos(50_000_500)));
+        for q in [0.01, 0.5, 0.95, 0.99, 1.0] {
+            let found = histogram.quantile(q).unwrap().as_nanos() as f64;
+            let bound = if q == 1.0 { 0.016 } else { 0.003 };
+            assert!((found / (q * 1e8) - 1.0).abs() < bound, "{q}: {found}");
+        }
+    }
+
+    #[test]
+    fn extremes_stay_inside() {
+        let mut histogram = Histogram::default();
+        histogram.add(Duration::ZERO);
+        histogram.add(Duration::MAX);
+        assert!(histogram.quantile(0.1).unwrap() < Duration::from_micros(10));
+        assert!(histogram.quantile(1.0).unwrap() > Duration::from_secs(100));
+    }
+
+    #[test]
+    fn zeros_are_zeros_and_two_are_one() {
+        let (mut one, mut other) = (Histogram::default(), Histogram::default());
+        (0..60).for_each(|_| one.add(Duration::ZERO));
+        assert_eq!((one.quantile(1.0), one.mean()), (Some(Duration::ZERO), Some(Duration::ZERO)));
+        (0..40).for_each(|_| other.add(Duration::from_millis(10)));
+        one.merge(&other);
+        one.merge(&Histogram::default());
+        assert_eq!((one.count(), one.mean()), (100, Some(Duration::from_millis(4))));
+        assert_eq!(one.quantile(0.6), Some(Duration::ZERO));
+        assert!(one.quantile(0.61).unwrap().as_nanos().abs_diff(10_000_000) < 160_000);
+    }
+}
