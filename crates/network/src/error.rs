@@ -1,5 +1,6 @@
 //! Why a direction of a link cannot be made from its options.
 
+use crate::course::CourseError;
 use crate::queue::QueueError;
 use crate::rate::RateError;
 use std::fmt;
@@ -18,6 +19,13 @@ pub enum BuildError {
     Rate(RateError),
     /// The options of the queue do not do.
     Queue(QueueError),
+    /// A loss or a delay over time that makes no sense.
+    Course {
+        /// The file, as the scenario names it, if it is in one.
+        path: Option<String>,
+        /// What is wrong with it.
+        error: CourseError,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -26,6 +34,8 @@ impl fmt::Display for BuildError {
             BuildError::Unknown { room, name } => write!(f, "there is no {name:?} among the {room}"),
             BuildError::Rate(error) => error.fmt(f),
             BuildError::Queue(error) => error.fmt(f),
+            BuildError::Course { path: Some(path), error } => write!(f, "{path}:{error}"),
+            BuildError::Course { path: None, error } => error.fmt(f),
         }
     }
 }

@@ -9,6 +9,7 @@
 mod bucket;
 mod clock;
 mod count;
+mod course;
 mod element;
 mod error;
 pub mod fuzz;
@@ -22,6 +23,7 @@ mod topology;
 mod world;
 
 pub use count::Count;
+pub use course::{CourseError, MAX_STEPS};
 pub use element::{Element, Exits};
 pub use error::BuildError;
 pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats, Overflow, QueueDelays};

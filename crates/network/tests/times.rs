@@ -331,3 +331,15 @@ fn delays_in_the_queue_are_those_of_packets() {
     );
     assert_eq!((l4s.count(), l4s.mean()), (1, Some(Duration::from_millis(2))));
 }
+
+/// Packets of 1 ms at 0, 4 and 8 ms; from 6 ms on the delay is 1 ms and not 11. What has gone when it falls is not
+/// overtaken, but with `reorder`.
+#[test]
+fn a_delay_that_falls_lets_later_packets_arrive_earlier_if_they_may() {
+    let jitter = ("jitter", "changes steps=[[0 s, 10 ms], [6 ms, 0 ms]]");
+    let offered = [(ms(0), 1, 1500), (ms(4), 2, 1500), (ms(8), 3, 1500)];
+    let options = [RATE, ("delay", "1 ms"), jitter];
+    assert_eq!(play(&mut link("a", &options), &offered), [(ms(12), 1), (ms(16), 2), (ms(16), 3)]);
+    let options = [RATE, ("delay", "1 ms"), jitter, ("reorder", "true")];
+    assert_eq!(play(&mut link("a", &options), &offered), [(ms(10), 3), (ms(12), 1), (ms(16), 2)]);
+}

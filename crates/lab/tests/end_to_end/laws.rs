@@ -116,6 +116,12 @@ impl Author {
             if name == "red" && parameter.name.ends_with("_th") {
                 continue;
             }
+            // A file has what the option says.
+            if parameter.kind == Kind::File && parameter.about.contains("rising from 0") {
+                let file = if parameter.about.contains("probability") { "leo.loss" } else { "leo.delay" };
+                words.push(format!("{} = \"traces/{file}\"", parameter.name));
+                continue;
+            }
             if parameter.default == Default::Required || self.below(2) == 0 {
                 words.push(format!("{} = {}", parameter.name, self.value(&parameter.kind)));
             }

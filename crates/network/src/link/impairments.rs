@@ -70,7 +70,7 @@ impl Impairments {
             lost: self.loss.as_mut().is_some_and(|loss| loss.loses(done, packet)),
             altered: self.corrupt.as_mut().is_some_and(Chance::draw),
             twice: self.duplicate.as_mut().is_some_and(Chance::draw),
-            shift: self.jitter.as_mut().map_or(0, |jitter| jitter.shift()),
+            shift: self.jitter.as_mut().map_or(0, |jitter| jitter.shift(done)),
         }
     }
 

@@ -36,13 +36,13 @@ pub(crate) const ROW: Row<super::Build> = Row {
         },
     ],
     build: |arguments, stream| {
-        Some(Box::new(GilbertElliott {
+        Ok(Some(Box::new(GilbertElliott {
             to_bad: arguments.number("to_bad"),
             to_good: arguments.number("to_good"),
             loss: [arguments.number("loss_in_good"), arguments.number("loss_in_bad")],
             bad: false,
             stream,
-        }))
+        })))
     },
 };
 

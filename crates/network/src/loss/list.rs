@@ -25,7 +25,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     build: |arguments, _| {
         let number = |value: &Value| if let Value::Integer(number) = value { Some(*number) } else { None };
         let numbers = arguments.list("packets").iter().filter_map(number).collect();
-        Some(Box::new(List::new(numbers, arguments.flag("data_only"))))
+        Ok(Some(Box::new(List::new(numbers, arguments.flag("data_only")))))
     },
 };
 

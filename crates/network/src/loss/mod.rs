@@ -1,5 +1,6 @@
 //! Losses: which packets do not arrive.
 
+mod changes;
 mod gilbert_elliott;
 mod list;
 mod none;
@@ -19,10 +20,11 @@ pub trait Loss {
 }
 
 /// How a loss is made; `None`: nothing is ever lost.
-pub type Build = fn(&Arguments, Stream) -> Option<Box<dyn Loss>>;
+pub type Build = fn(&Arguments, Stream) -> Result<Option<Box<dyn Loss>>, BuildError>;
 
 /// The losses.
-pub static LOSSES: &[Row<Build>] = &[none::ROW, random::ROW, periodic::ROW, gilbert_elliott::ROW, list::ROW];
+pub static LOSSES: &[Row<Build>] =
+    &[none::ROW, random::ROW, periodic::ROW, gilbert_elliott::ROW, list::ROW, changes::LIST, changes::FILE];
 
 /// The room of the losses as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -32,10 +34,10 @@ pub fn room() -> Room {
 /// Makes the loss of this name.
 ///
 /// # Errors
-/// If the table has no such row.
+/// If the table has no such row, or the options do not do.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Option<Box<dyn Loss>>, BuildError> {
     match LOSSES.iter().find(|row| row.name == name) {
-        Some(row) => Ok((row.build)(arguments, stream)),
+        Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "losses", name: name.to_owned() }),
     }
 }

@@ -29,12 +29,12 @@ pub(crate) const ROW: Row<super::Build> = Row {
         },
     ],
     build: |arguments, _| {
-        Some(Box::new(Periodic {
+        Ok(Some(Box::new(Periodic {
             every: arguments.integer("every"),
             to_skip: arguments.integer("offset"),
             data_only: arguments.flag("data_only"),
             count: 0,
-        }))
+        })))
     },
 };
 

@@ -16,7 +16,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         about: "probability of loss of each packet",
     }],
     build: |arguments, stream| {
-        Some(Box::new(Random { probability: arguments.number("probability"), stream }))
+        Ok(Some(Box::new(Random { probability: arguments.number("probability"), stream })))
     },
 };
 

@@ -1,24 +1,26 @@
 //! Jitter: delay that changes from packet to packet.
 
+mod changes;
+
 use crate::error::BuildError;
 use rand_distr::{Distribution, Normal as Gauss};
 use random::Stream;
-use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::{Duration, Time};
 
 /// Gives each packet a shift of its delay, in the order of transmission.
 pub trait Jitter {
-    /// The shift of the next packet against the propagation delay, in nanoseconds. It may be negative; the link sees
+    /// The shift of the next packet, whose transmission ends at `done`, against the propagation delay, in nanoseconds. It may be negative; the link sees
     /// to it that no packet arrives before its last bit has gone. Called once for each packet.
-    fn shift(&mut self) -> i64;
+    fn shift(&mut self, done: Time) -> i64;
 }
 
 /// How a jitter is made; `None`: there is none.
-pub type Build = fn(&Arguments, Stream) -> Option<Box<dyn Jitter>>;
+pub type Build = fn(&Arguments, Stream) -> Result<Option<Box<dyn Jitter>>, BuildError>;
 
 /// The jitters.
 pub static JITTERS: &[Row<Build>] = &[
-    Row { name: "none", about: "every packet has the same delay", parameters: &[], build: |_, _| None },
+    Row { name: "none", about: "every packet has the same delay", parameters: &[], build: |_, _| Ok(None) },
     Row {
         name: "uniform",
         about: "uniform between zero and a maximum, or to both sides of the propagation delay",
@@ -38,7 +40,7 @@ pub static JITTERS: &[Row<Build>] = &[
         ],
         build: |arguments, stream| {
             let maximum = nanos(arguments.duration("maximum"));
-            Some(Box::new(Uniform { maximum, both_sides: arguments.flag("both_sides"), stream }))
+            Ok(Some(Box::new(Uniform { maximum, both_sides: arguments.flag("both_sides"), stream })))
         },
     },
     Row {
@@ -61,8 +63,8 @@ pub static JITTERS: &[Row<Build>] = &[
         build: |arguments, stream| {
             let (mean, deviation) = (arguments.duration("mean"), arguments.duration("deviation"));
             // A duration is finite and not negative, so there is such a distribution.
-            let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64).ok()?;
-            Some(Box::new(Normal { law, stream }))
+            let law = Gauss::new(mean.as_nanos() as f64, deviation.as_nanos() as f64).ok();
+            Ok(law.map(|law| -> Box<dyn Jitter> { Box::new(Normal { law, stream }) }))
         },
     },
     Row {
@@ -84,9 +86,11 @@ pub static JITTERS: &[Row<Build>] = &[
         ],
         build: |arguments, stream| {
             let lateness = nanos(arguments.duration("lateness"));
-            Some(Box::new(Spikes { probability: arguments.number("probability"), lateness, stream }))
+            Ok(Some(Box::new(Spikes { probability: arguments.number("probability"), lateness, stream })))
         },
     },
+    changes::LIST,
+    changes::FILE,
 ];
 
 /// The room of the jitters as scenarios and `quiclab list` see it.
@@ -97,14 +101,14 @@ pub fn room() -> Room {
 /// Makes the jitter of this name.
 ///
 /// # Errors
-/// If the table has no such row.
+/// If the table has no such row, or the options do not do.
 pub fn build(
     name: &str,
     arguments: &Arguments,
     stream: Stream,
 ) -> Result<Option<Box<dyn Jitter>>, BuildError> {
     match JITTERS.iter().find(|row| row.name == name) {
-        Some(row) => Ok((row.build)(arguments, stream)),
+        Some(row) => (row.build)(arguments, stream),
         None => Err(BuildError::Unknown { room: "jitters", name: name.to_owned() }),
     }
 }
@@ -121,7 +125,7 @@ struct Uniform {
 }
 
 impl Jitter for Uniform {
-    fn shift(&mut self) -> i64 {
+    fn shift(&mut self, _done: Time) -> i64 {
         let maximum = self.maximum as u64;
         if self.both_sides {
             // 2 maximum + 1 fits: the maximum is below 2^63.
@@ -137,7 +141,7 @@ struct Normal {
 }
 
 impl Jitter for Normal {
-    fn shift(&mut self) -> i64 {
+    fn shift(&mut self, _done: Time) -> i64 {
         self.law.sample(&mut self.stream).round() as i64
     }
 }
@@ -149,7 +153,7 @@ struct Spikes {
 }
 
 impl Jitter for Spikes {
-    fn shift(&mut self) -> i64 {
+    fn shift(&mut self, _done: Time) -> i64 {
         if self.stream.chance(self.probability) { self.lateness } else { 0 }
     }
 }
@@ -165,7 +169,7 @@ mod tests {
     }
     /// Mean, standard deviation, least and largest of many.
     fn moments(jitter: &mut dyn Jitter) -> [f64; 4] {
-        let shifts: Vec<f64> = (0..100_000).map(|_| jitter.shift() as f64 / MS as f64).collect();
+        let shifts: Vec<f64> = (0..100_000).map(|_| jitter.shift(Time::ZERO) as f64 / MS as f64).collect();
         let n = shifts.len() as f64;
         let mean = shifts.iter().sum::<f64>() / n;
         let variance = shifts.iter().map(|shift| (shift - mean).powi(2)).sum::<f64>() / n;
@@ -202,8 +206,8 @@ mod tests {
     #[test]
     fn the_longest_shifts_do_not_overflow() {
         let mut uniform = Uniform { maximum: nanos(Duration::MAX), both_sides: true, stream: stream() };
-        assert!((0..100).map(|_| uniform.shift()).any(|shift| shift < 0));
+        assert!((0..100).map(|_| uniform.shift(Time::ZERO)).any(|shift| shift < 0));
         uniform.both_sides = false;
-        assert!((0..100).all(|_| uniform.shift() >= 0));
+        assert!((0..100).all(|_| uniform.shift(Time::ZERO) >= 0));
     }
 }

@@ -1,0 +1,75 @@
+//! Delay that changes at given times, by a list or a file.
+
+use super::{Jitter, nanos};
+use crate::course::{Course, millis};
+use crate::error::BuildError;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::{Duration, Time};
+
+const REPEAT: Parameter = Parameter {
+    name: "repeat",
+    kind: Kind::Duration,
+    default: Default::Absent,
+    about: "all of it starts again after so long; without it the last delay stays",
+};
+
+pub(crate) const LIST: Row<super::Build> = Row {
+    name: "changes",
+    about: "a delay on top of the propagation delay that changes at given times",
+    parameters: &[
+        Parameter {
+            name: "steps",
+            kind: Kind::Pairs(&Kind::Duration, &Kind::Duration),
+            default: Default::Required,
+            about: "[time, delay] from the first at \"0 s\" on, times rising",
+        },
+        REPEAT,
+    ],
+    build: |arguments, _| {
+        let steps = arguments.list("steps");
+        let steps = steps.iter().filter_map(|pair| match pair {
+            Value::List(pair) => match pair.as_slice() {
+                [Value::Duration(at), Value::Duration(delay)] => Some((Time::ZERO + *at, *delay)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let course = Course::new(steps.collect(), repeat(arguments));
+        let course = course.map_err(|error| BuildError::Course { path: None, error })?;
+        Ok(Some(Box::new(Changes { course })))
+    },
+};
+
+pub(crate) const FILE: Row<super::Build> = Row {
+    name: "trace",
+    about: "a delay on top of the propagation delay that a file gives over time",
+    parameters: &[
+        Parameter {
+            name: "file",
+            kind: Kind::File,
+            default: Default::Required,
+            about: "in each line milliseconds, rising from 0, and the delay in milliseconds, both with decimals if need be",
+        },
+        REPEAT,
+    ],
+    build: |arguments, _| {
+        let file = arguments.file("file");
+        let course = Course::parse(&file.text, repeat(arguments), millis);
+        let course = course.map_err(|error| BuildError::Course { path: Some(file.path.clone()), error })?;
+        Ok(Some(Box::new(Changes { course })))
+    },
+};
+
+fn repeat(arguments: &Arguments) -> Option<Duration> {
+    arguments.has(REPEAT.name).then(|| arguments.duration(REPEAT.name))
+}
+
+struct Changes {
+    course: Course<Duration>,
+}
+
+impl Jitter for Changes {
+    fn shift(&mut self, done: Time) -> i64 {
+        nanos(self.course.at(done))
+    }
+}

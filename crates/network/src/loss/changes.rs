@@ -1,0 +1,107 @@
+//! Loss whose probability changes over time, by a list or a file.
+
+use super::Loss;
+use crate::course::Course;
+use crate::error::BuildError;
+use crate::packet::Packet;
+use random::Stream;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::{Duration, Time};
+
+const REPEAT: Parameter = Parameter {
+    name: "repeat",
+    kind: Kind::Duration,
+    default: Default::Absent,
+    about: "all of it starts again after so long; without it the last probability stays",
+};
+
+pub(crate) const LIST: Row<super::Build> = Row {
+    name: "changes",
+    about: "each packet is lost with a probability that changes at given times",
+    parameters: &[
+        Parameter {
+            name: "steps",
+            kind: Kind::Pairs(&Kind::Duration, &Kind::Probability),
+            default: Default::Required,
+            about: "[time, probability] from the first at \"0 s\" on, times rising",
+        },
+        REPEAT,
+    ],
+    build: |arguments, stream| {
+        let steps = arguments.list("steps");
+        let steps = steps.iter().filter_map(|pair| match pair {
+            Value::List(pair) => match pair.as_slice() {
+                [Value::Duration(at), Value::Number(probability)] => Some((Time::ZERO + *at, *probability)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let course = Course::new(steps.collect(), repeat(arguments));
+        let course = course.map_err(|error| BuildError::Course { path: None, error })?;
+        Ok(Some(Box::new(Changes { course, stream })))
+    },
+};
+
+pub(crate) const FILE: Row<super::Build> = Row {
+    name: "trace",
+    about: "each packet is lost with a probability that a file gives over time",
+    parameters: &[
+        Parameter {
+            name: "file",
+            kind: Kind::File,
+            default: Default::Required,
+            about: "in each line milliseconds, rising from 0, and a probability from 0 to 1",
+        },
+        REPEAT,
+    ],
+    build: |arguments, stream| {
+        let file = arguments.file("file");
+        let course = Course::parse(&file.text, repeat(arguments), probability);
+        let course = course.map_err(|error| BuildError::Course { path: Some(file.path.clone()), error })?;
+        Ok(Some(Box::new(Changes { course, stream })))
+    },
+};
+
+fn repeat(arguments: &Arguments) -> Option<Duration> {
+    arguments.has(REPEAT.name).then(|| arguments.duration(REPEAT.name))
+}
+
+/// A plain decimal from 0 to 1.
+fn probability(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|value| plain && (0.0..=1.0).contains(value))
+}
+
+struct Changes {
+    course: Course<f64>,
+    stream: Stream,
+}
+
+impl Loss for Changes {
+    fn loses(&mut self, done: Time, _packet: &Packet) -> bool {
+        self.stream.chance(self.course.at(done))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_that_of_the_time() {
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let course = Course::new(vec![(at(0), 0.0), (at(10), 0.25), (at(20), 1.0)], None).unwrap();
+        let mut loss = Changes { course, stream: Stream::new(7, "test") };
+        let address = ([10, 0, 0, 1], 1).into();
+        let packet = Packet::new(address, address, Vec::new(), None);
+        let mut lost = |ms: u64| (0..10_000).filter(|_| loss.loses(at(ms), &packet)).count();
+        assert_eq!((lost(0), lost(9), lost(20)), (0, 0, 10_000));
+        assert!((2350..2650).contains(&lost(15)));
+    }
+
+    #[test]
+    fn probabilities_in_files_are_plain_and_at_most_one() {
+        assert_eq!(["0", "0.25", "1"].map(probability), [Some(0.0), Some(0.25), Some(1.0)]);
+        assert_eq!(["1.01", "-0.1", "1e-3", "nan", "", "2 %"].map(probability), [None; 6]);
+    }
+}
