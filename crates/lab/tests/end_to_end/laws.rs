@@ -116,6 +116,11 @@ impl Author {
             if name == "red" && parameter.name.ends_with("_th") {
                 continue;
             }
+            // After the last of the steps, of the list and of the files.
+            if parameter.name == "repeat" {
+                words.push(format!("repeat = \"{} ms\"", 60_000 + self.below(20_000)));
+                continue;
+            }
             // A file has what the option says.
             if parameter.kind == Kind::File && parameter.about.contains("rising from 0") {
                 let file = if parameter.about.contains("probability") { "leo.loss" } else { "leo.delay" };
