@@ -1,0 +1,1 @@
+"""What theory says of controllers and queues, and what comes out here."""
