@@ -178,3 +178,21 @@ pub fn ip(data: &[u8]) {
     packet.encode(&mut out).unwrap();
     assert_eq!(internet::Packet::decode(&out), Ok(packet));
 }
+
+/// A TCP segment.
+///
+/// # Panics
+/// If its header does not come back.
+pub fn tcp(data: &[u8]) {
+    let Ok((header, length)) = crate::tcp::Header::decode(data) else { return };
+    assert!(length <= data.len());
+    let mut out = Vec::new();
+    // Those who send never put more into a header than it has room for; others may have left the padding out.
+    if header.options.size() > crate::tcp::MAX_OPTIONS {
+        return;
+    }
+    let size = header.encode(&mut out);
+    assert_eq!((size, size), (out.len(), crate::tcp::HEADER_SIZE + header.options.size()));
+    assert_eq!(crate::tcp::Header::decode(&out), Ok((header, size)));
+    let _ = internet::TcpPacket::decode(data);
+}

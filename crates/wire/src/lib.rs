@@ -1,4 +1,4 @@
-//! Bytes to values and back: varints, packets, frames, transport parameters, and the IP and UDP headers around them.
+//! Bytes to values and back: varints, packets, frames, transport parameters, and the IP, UDP and TCP headers around them.
 //!
 //! Everything is strict: what the RFC calls an error is one here, with the error code that it names. Decoders borrow
 //! from the bytes, allocate nothing, and never panic, whatever the bytes are.
@@ -15,6 +15,7 @@ pub mod number;
 pub mod parameters;
 pub mod pattern;
 mod stream_id;
+pub mod tcp;
 pub mod varint;
 mod version;
 

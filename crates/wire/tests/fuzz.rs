@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::net::SocketAddr;
 use wire::header::{LongHeader, ShortHeader, retry, version_negotiation};
 use wire::ip::Packet;
+use wire::tcp::{Cookie, Flags, Header, Options, SackBlocks, Timestamps};
 use wire::{
     ConnectionId, Ecn, Frame, Frames, PacketKind, PreferredAddress, StreamId, TransportParameters, Truncated,
     Version,
@@ -244,6 +245,38 @@ fn ip() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+fn segment() -> impl Strategy<Value = Vec<u8>> {
+    let timestamps = (any::<u32>(), any::<u32>()).prop_map(|(value, echo)| Timestamps { value, echo });
+    let options = (
+        proptest::option::of(any::<u16>()),
+        proptest::option::of(0u8..15),
+        any::<bool>(),
+        proptest::option::of(timestamps),
+        vec((any::<u32>(), any::<u32>()), 0..4),
+        proptest::option::of(vec(any::<u8>(), 2..4)),
+    );
+    (any::<[u32; 4]>(), options, vec(any::<u8>(), 0..40)).prop_map(|(words, options, payload)| {
+        let (mss, window_scale, sack_permitted, timestamps, blocks, cookie) = options;
+        let mut sack = SackBlocks::default();
+        blocks.iter().for_each(|(left, right)| sack.push(*left, *right));
+        let fast_open = cookie.and_then(|half| Cookie::new(&[half.clone(), half].concat()));
+        let header = Header {
+            source: words[0] as u16,
+            destination: (words[0] >> 16) as u16,
+            sequence: words[1],
+            acknowledgement: words[2],
+            flags: Flags(words[3] as u16 & 0x1ff),
+            window: (words[3] >> 16) as u16,
+            urgent: 0,
+            options: Options { mss, window_scale, sack_permitted, timestamps, sack, fast_open },
+        };
+        let mut out = Vec::new();
+        header.encode(&mut out);
+        out.extend_from_slice(&payload);
+        out
+    })
+}
+
 /// A failing input is printed, smallest first; nothing is written beside the sources.
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -258,6 +291,7 @@ proptest! {
         wire::fuzz::frames(&data);
         wire::fuzz::parameters(&data);
         wire::fuzz::ip(&data);
+        wire::fuzz::tcp(&data);
     }
 
     #[test]
@@ -286,6 +320,11 @@ proptest! {
     #[test]
     fn altered_ip_packets(bytes in ip(), changes in vec(change(), 0..3)) {
         wire::fuzz::ip(&altered(bytes, changes));
+    }
+
+    #[test]
+    fn altered_segments(bytes in segment(), changes in vec(change(), 0..4)) {
+        wire::fuzz::tcp(&altered(bytes, changes));
     }
 
     #[test]

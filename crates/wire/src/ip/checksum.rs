@@ -30,17 +30,17 @@ impl Sum {
     }
 }
 
-/// The sum over the pseudo-header of UDP and the UDP header and payload, `udp` bytes of which are all (RFC 768;
-/// RFC 8200 section 8.1).
-pub(super) fn udp(source: IpAddr, destination: IpAddr, udp: &[&[u8]]) -> Sum {
-    let length: usize = udp.iter().map(|part| part.len()).sum();
+/// The sum over a pseudo-header and the header and payload of UDP or TCP, `parts` of which are all (RFC 768; RFC 9293
+/// section 3.1; RFC 8200 section 8.1).
+pub(super) fn transport(protocol: u8, source: IpAddr, destination: IpAddr, parts: &[&[u8]]) -> Sum {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
     let sum = [source, destination].iter().fold(Sum::default(), |sum, address| match address {
         IpAddr::V4(v4) => sum.add(&v4.octets()),
         IpAddr::V6(v6) => sum.add(&v6.octets()),
     });
-    let sum = sum.add(&(length as u32).to_be_bytes()).add(&u32::from(super::UDP).to_be_bytes());
+    let sum = sum.add(&(length as u32).to_be_bytes()).add(&u32::from(protocol).to_be_bytes());
     // Each part but the last has an even length, so that words do not shift.
-    udp.iter().fold(sum, |sum, part| sum.add(part))
+    parts.iter().fold(sum, |sum, part| sum.add(part))
 }
 
 #[cfg(test)]

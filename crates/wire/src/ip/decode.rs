@@ -1,7 +1,7 @@
 //! IP packets that arrive.
 
 use crate::Ecn;
-use crate::ip::{IpError, Packet, UDP, UDP_SIZE, checksum};
+use crate::ip::{IpError, Packet, TCP, TcpPacket, UDP, UDP_SIZE, checksum};
 use crate::varint::{Reader, UnexpectedEnd};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -17,11 +17,8 @@ impl<'a> Packet<'a> {
     /// # Errors
     /// See [`IpError`].
     pub fn decode(bytes: &'a [u8]) -> Result<Packet<'a>, IpError> {
-        match bytes.first().ok_or(IpError::Truncated)? >> 4 {
-            4 => decode_ipv4(bytes),
-            6 => decode_ipv6(bytes),
-            _ => Err(IpError::Version),
-        }
+        let (packet, udp) = decode_ip(bytes, UDP)?;
+        packet.with_udp(udp)
     }
 
     /// The UDP header and payload of a packet of which the rest is known.
@@ -35,7 +32,7 @@ impl<'a> Packet<'a> {
         // 0 means that the sender computed none (RFC 768), which IPv6 forbids (RFC 8200 section 8.1).
         let right = match sum {
             0 => self.source.is_ipv4(),
-            _ => checksum::udp(self.source.ip(), self.destination.ip(), &[udp]).finish() == 0,
+            _ => checksum::transport(UDP, self.source.ip(), self.destination.ip(), &[udp]).finish() == 0,
         };
         if !right {
             return Err(IpError::Checksum);
@@ -43,6 +40,38 @@ impl<'a> Packet<'a> {
         self.source.set_port(source);
         self.destination.set_port(destination);
         Ok(self)
+    }
+}
+
+impl<'a> TcpPacket<'a> {
+    /// Reads the packet that starts at the first byte. Bytes behind its end, a padding of the link, are ignored. The
+    /// checksum must be right (RFC 9293 section 3.1); of the segment nothing else is looked at but the ports.
+    ///
+    /// # Errors
+    /// See [`IpError`].
+    pub fn decode(bytes: &'a [u8]) -> Result<TcpPacket<'a>, IpError> {
+        let (ip, segment) = decode_ip(bytes, TCP)?;
+        let (mut source, mut destination) = (ip.source, ip.destination);
+        if segment.len() < crate::tcp::HEADER_SIZE {
+            return Err(IpError::Length);
+        }
+        if checksum::transport(TCP, source.ip(), destination.ip(), &[segment]).finish() != 0 {
+            return Err(IpError::Checksum);
+        }
+        let mut reader = Reader::new(segment);
+        source.set_port(reader.u16()?);
+        destination.set_port(reader.u16()?);
+        let (ecn, dscp, hop_limit) = (ip.ecn, ip.dscp, ip.hop_limit);
+        Ok(TcpPacket { source, destination, ecn, dscp, hop_limit, segment })
+    }
+}
+
+/// The IP header, which must announce this protocol, and what is behind it.
+fn decode_ip(bytes: &[u8], protocol: u8) -> Result<(Packet<'_>, &[u8]), IpError> {
+    match bytes.first().ok_or(IpError::Truncated)? >> 4 {
+        4 => decode_ipv4(bytes, protocol),
+        6 => decode_ipv6(bytes, protocol),
+        _ => Err(IpError::Version),
     }
 }
 
@@ -59,7 +88,7 @@ fn packet<'a>(traffic_class: u8, hop_limit: u8, source: IpAddr, destination: IpA
 }
 
 /// RFC 791 section 3.1.
-fn decode_ipv4(bytes: &[u8]) -> Result<Packet<'_>, IpError> {
+fn decode_ipv4(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError> {
     let mut reader = Reader::new(bytes);
     let header_length = usize::from(reader.u8()? & 0x0f) * 4;
     let traffic_class = reader.u8()?;
@@ -75,7 +104,7 @@ fn decode_ipv4(bytes: &[u8]) -> Result<Packet<'_>, IpError> {
         return Err(IpError::Length);
     }
     let whole = bytes.get(..total).ok_or(IpError::Truncated)?;
-    let (header, udp) = whole.split_at(header_length);
+    let (header, behind) = whole.split_at(header_length);
     if checksum::Sum::default().add(header).finish() != 0 {
         return Err(IpError::Checksum);
     }
@@ -83,14 +112,14 @@ fn decode_ipv4(bytes: &[u8]) -> Result<Packet<'_>, IpError> {
     if fragment & 0x3fff != 0 {
         return Err(IpError::Fragment);
     }
-    if protocol != UDP {
+    if protocol != wanted {
         return Err(IpError::Protocol(protocol));
     }
-    packet(traffic_class, hop_limit, source.into(), destination.into()).with_udp(udp)
+    Ok((packet(traffic_class, hop_limit, source.into(), destination.into()), behind))
 }
 
 /// RFC 8200 section 3.
-fn decode_ipv6(bytes: &[u8]) -> Result<Packet<'_>, IpError> {
+fn decode_ipv6(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError> {
     let mut reader = Reader::new(bytes);
     let first = reader.u32()?;
     let length = usize::from(reader.u16()?);
@@ -98,9 +127,9 @@ fn decode_ipv6(bytes: &[u8]) -> Result<Packet<'_>, IpError> {
     let hop_limit = reader.u8()?;
     let source = Ipv6Addr::from(reader.array::<16>()?);
     let destination = Ipv6Addr::from(reader.array::<16>()?);
-    if protocol != UDP {
+    if protocol != wanted {
         return Err(IpError::Protocol(protocol));
     }
-    let udp = reader.bytes(length)?;
-    packet((first >> 20) as u8, hop_limit, source.into(), destination.into()).with_udp(udp)
+    let behind = reader.bytes(length)?;
+    Ok((packet((first >> 20) as u8, hop_limit, source.into(), destination.into()), behind))
 }

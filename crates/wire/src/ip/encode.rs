@@ -1,6 +1,6 @@
 //! IP packets that leave.
 
-use crate::ip::{IPV4_UDP_SIZE, IPV6_UDP_SIZE, IpError, Packet, UDP, UDP_SIZE, checksum};
+use crate::ip::{IPV4_UDP_SIZE, IPV6_UDP_SIZE, IpError, Packet, TCP, TcpPacket, UDP, UDP_SIZE, checksum};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// The bytes of the IP and UDP headers of a packet to or from this address: 28 or 48.
@@ -20,25 +20,31 @@ impl Packet<'_> {
     /// nothing is appended.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), IpError> {
         let udp_length = u16::try_from(UDP_SIZE + self.payload.len()).map_err(|_| IpError::Length)?;
-        match (self.source.ip(), self.destination.ip()) {
-            (IpAddr::V4(source), IpAddr::V4(destination)) => {
-                self.ipv4_header(out, udp_length, source, destination)?;
-            }
-            (IpAddr::V6(source), IpAddr::V6(destination)) => {
-                self.ipv6_header(out, udp_length, source, destination);
-            }
-            _ => return Err(IpError::Version),
-        }
+        self.ip_header(out, UDP, udp_length)?;
         let mut udp = [0; UDP_SIZE];
         udp[0..2].copy_from_slice(&self.source.port().to_be_bytes());
         udp[2..4].copy_from_slice(&self.destination.port().to_be_bytes());
         udp[4..6].copy_from_slice(&udp_length.to_be_bytes());
-        let sum = checksum::udp(self.source.ip(), self.destination.ip(), &[&udp, self.payload]).finish();
+        let sum =
+            checksum::transport(UDP, self.source.ip(), self.destination.ip(), &[&udp, self.payload]).finish();
         // "If the computed checksum is zero, it is transmitted as all ones": 0 would mean that there is none (RFC 768).
         udp[6..8].copy_from_slice(&(if sum == 0 { 0xffff } else { sum }).to_be_bytes());
         out.extend_from_slice(&udp);
         out.extend_from_slice(self.payload);
         Ok(())
+    }
+
+    fn ip_header(&self, out: &mut Vec<u8>, protocol: u8, length: u16) -> Result<(), IpError> {
+        match (self.source.ip(), self.destination.ip()) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                self.ipv4_header(out, (protocol, length), source, destination)
+            }
+            (IpAddr::V6(source), IpAddr::V6(destination)) => {
+                self.ipv6_header(out, (protocol, length), source, destination);
+                Ok(())
+            }
+            _ => Err(IpError::Version),
+        }
     }
 
     fn traffic_class(&self) -> u8 {
@@ -49,11 +55,11 @@ impl Packet<'_> {
     fn ipv4_header(
         &self,
         out: &mut Vec<u8>,
-        udp_length: u16,
+        (protocol, length): (u8, u16),
         source: Ipv4Addr,
         destination: Ipv4Addr,
     ) -> Result<(), IpError> {
-        let total = udp_length.checked_add(20).ok_or(IpError::Length)?.to_be_bytes();
+        let total = length.checked_add(20).ok_or(IpError::Length)?.to_be_bytes();
         // Version 4, five words; Don't Fragment, with which an identification of 0 is right (RFC 6864 section 4.1).
         let mut header = [
             0x45,
@@ -65,7 +71,7 @@ impl Packet<'_> {
             0x40,
             0,
             self.hop_limit,
-            UDP,
+            protocol,
             0,
             0,
             0,
@@ -86,11 +92,39 @@ impl Packet<'_> {
     }
 
     /// RFC 8200 section 3.
-    fn ipv6_header(&self, out: &mut Vec<u8>, udp_length: u16, source: Ipv6Addr, destination: Ipv6Addr) {
+    fn ipv6_header(
+        &self,
+        out: &mut Vec<u8>,
+        (protocol, length): (u8, u16),
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+    ) {
         out.extend_from_slice(&(6 << 28 | u32::from(self.traffic_class()) << 20).to_be_bytes());
-        out.extend_from_slice(&udp_length.to_be_bytes());
-        out.extend_from_slice(&[UDP, self.hop_limit]);
+        out.extend_from_slice(&length.to_be_bytes());
+        out.extend_from_slice(&[protocol, self.hop_limit]);
         out.extend_from_slice(&source.octets());
         out.extend_from_slice(&destination.octets());
+    }
+}
+
+impl TcpPacket<'_> {
+    /// Appends the whole packet: IP header and segment, with their checksums; what stands in the segment's checksum field
+    /// is of no account.
+    ///
+    /// # Errors
+    /// [`IpError::Version`] for one address of each family, [`IpError::Length`] for a segment that is too long or shorter
+    /// than a header. Then nothing is appended.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), IpError> {
+        let length = u16::try_from(self.segment.len()).map_err(|_| IpError::Length)?;
+        let ([head @ .., _, _], rest) = self.segment.split_first_chunk::<18>().ok_or(IpError::Length)?;
+        let TcpPacket { source, destination, ecn, dscp, hop_limit, .. } = *self;
+        let ip = Packet { source, destination, ecn, dscp, hop_limit, payload: &[] };
+        ip.ip_header(out, TCP, length)?;
+        // RFC 9293 section 3.1: the field itself counts as zero.
+        let sum = checksum::transport(TCP, source.ip(), destination.ip(), &[head, &[0, 0], rest]).finish();
+        out.extend_from_slice(head);
+        out.extend_from_slice(&sum.to_be_bytes());
+        out.extend_from_slice(rest);
+        Ok(())
     }
 }

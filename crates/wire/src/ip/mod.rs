@@ -1,4 +1,5 @@
-//! IPv4 and IPv6 packets with UDP in them, for captures and for a TUN device (RFC 791, RFC 8200, RFC 768).
+//! IPv4 and IPv6 packets with UDP or TCP in them, for captures and for a TUN device (RFC 791, RFC 8200, RFC 768,
+//! RFC 9293).
 
 mod checksum;
 mod decode;
@@ -19,6 +20,8 @@ pub const UDP_SIZE: usize = 8;
 
 /// The protocol number of UDP.
 const UDP: u8 = 17;
+/// The protocol number of TCP.
+const TCP: u8 = 6;
 
 /// A UDP datagram in an IP packet. What is not named here is written as 0 and not read: the identification and options
 /// of IPv4, the flow label of IPv6. Don't Fragment is always written (RFC 9000 section 14).
@@ -38,7 +41,24 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
 }
 
-/// Why bytes are not a UDP datagram in an IP packet, or why one cannot be written.
+/// A TCP segment in an IP packet, under the same rules as [`Packet`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpPacket<'a> {
+    /// Source address and port.
+    pub source: SocketAddr,
+    /// Destination address and port, of the same family.
+    pub destination: SocketAddr,
+    /// The ECN codepoint.
+    pub ecn: Ecn,
+    /// The differentiated services codepoint: 0 to 63.
+    pub dscp: u8,
+    /// Time To Live, Hop Limit.
+    pub hop_limit: u8,
+    /// The segment: TCP header, options and payload, with the ports of the two addresses in it.
+    pub segment: &'a [u8],
+}
+
+/// Why bytes are not a UDP datagram or TCP segment in an IP packet, or why one cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IpError {
     /// The bytes end before the packet does.
@@ -49,7 +69,7 @@ pub enum IpError {
     Length,
     /// A fragment.
     Fragment,
-    /// Not UDP but this protocol, or an IPv6 extension header.
+    /// Not UDP, or not TCP, but this protocol, or an IPv6 extension header.
     Protocol(u8),
     /// A checksum is wrong, or there is none where there must be one.
     Checksum,
@@ -62,7 +82,7 @@ impl fmt::Display for IpError {
             IpError::Version => "not one of IPv4 and IPv6",
             IpError::Length => "wrong length",
             IpError::Fragment => "a fragment",
-            IpError::Protocol(protocol) => return write!(f, "protocol {protocol} is not UDP"),
+            IpError::Protocol(protocol) => return write!(f, "protocol {protocol} is another one"),
             IpError::Checksum => "wrong checksum",
         })
     }
