@@ -27,7 +27,7 @@ pub use course::{CourseError, MAX_STEPS};
 pub use element::{Element, Exits};
 pub use error::BuildError;
 pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats, Overflow, QueueDelays};
-pub use packet::Packet;
+pub use packet::{Packet, Protocol};
 pub use topology::{MAX_LINKS, MAX_NODES, NodeId, Topology, TopologyError, node_address, node_of};
 pub use world::{MAX_AT_ONE_INSTANT, RunError, Step, World};
 

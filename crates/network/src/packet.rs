@@ -1,4 +1,4 @@
-//! What travels: an IP packet with a UDP datagram in it.
+//! What travels: an IP packet with a UDP datagram or a TCP segment in it.
 
 use std::net::SocketAddr;
 use units::Time;
@@ -12,7 +12,7 @@ pub struct Packet {
     pub source: SocketAddr,
     /// Where it goes.
     pub destination: SocketAddr,
-    /// The UDP payload, without the bytes of the hole.
+    /// The UDP payload, or the TCP segment with its header; without the bytes of the hole.
     pub bytes: Vec<u8>,
     /// Virtual bytes of the payload; none if the length is 0. Kept flat: an `Option` would make the packet larger
     /// than two cache lines.
@@ -23,7 +23,7 @@ pub struct Packet {
     pub(crate) l4s: bool,
     /// The first and the last altered byte; the first is behind the last if none is. Flat for the same reason.
     altered: (u16, u16),
-    /// Its bytes on the wire: IP header, UDP header and the whole payload.
+    /// Its bytes on the wire: IP header, UDP header or none, and the whole payload.
     pub size: u32,
     /// Which flow or connection it belongs to, for queues that tell flows apart and for traces; 0 if nobody said.
     pub flow: u32,
@@ -31,7 +31,22 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Whether it carries application data: what losses of "data packets only" count.
     pub data: bool,
+    /// What is behind the IP header.
+    protocol: Protocol,
 }
+
+/// What an IP packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// A UDP datagram, of which [`Packet::bytes`] is the payload (RFC 768).
+    #[default]
+    Udp,
+    /// A TCP segment, of which [`Packet::bytes`] is all (RFC 9293).
+    Tcp,
+}
+
+/// The bytes of a UDP header.
+const UDP_HEADER: u32 = 8;
 
 const NO_HOLE: Hole = Hole { at: 0, length: 0, offset: 0 };
 const INTACT: (u16, u16) = (1, 0);
@@ -57,6 +72,20 @@ impl Packet {
             flow: 0,
             ecn: Ecn::NotEct,
             data: false,
+            protocol: Protocol::Udp,
+        }
+    }
+
+    /// What it carries.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+    /// Makes it a packet with a TCP segment, whose header is in its bytes: there is none of UDP.
+    #[inline]
+    pub fn carry_tcp(&mut self) {
+        if self.protocol == Protocol::Udp {
+            self.protocol = Protocol::Tcp;
+            self.size -= UDP_HEADER;
         }
     }
 
@@ -84,7 +113,7 @@ impl Packet {
         let place = |at: u32| u16::try_from(at).unwrap_or(u16::MAX);
         self.altered = (place(both.first), place(both.last));
     }
-    /// The length of the UDP payload in bytes, virtual ones included.
+    /// The length of the UDP payload or the TCP segment in bytes, virtual ones included.
     #[inline]
     pub fn payload(&self) -> usize {
         self.bytes.len() + self.hole.length as usize
@@ -117,6 +146,7 @@ impl Packet {
         self.flow = 0;
         self.ecn = Ecn::NotEct;
         self.data = false;
+        self.protocol = Protocol::Udp;
     }
     /// The same packet with these bytes.
     pub(crate) fn with_bytes(&self, bytes: Vec<u8>) -> Packet {
@@ -139,6 +169,9 @@ mod tests {
         assert_eq!((packet.size, packet.payload(), packet.hole()), (37, 9, None));
         assert_eq!(packet.bytes, [1, 2, 100, 101, 102, 103, 104, 105, 3]);
         assert_eq!(Packet::new(v6, v6, vec![0; 10], None).size, 58);
+        let mut segment = Packet::new(v6, v6, vec![0; 32], Some(hole));
+        (0..2).for_each(|_| segment.carry_tcp());
+        assert_eq!((segment.size, segment.protocol()), (78, Protocol::Tcp));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use units::{Duration, Rate};
 
-/// The packet types of QUIC (RFC 9000 section 17).
+/// The packet types of QUIC (RFC 9000 section 17), and a segment of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PacketKind {
     /// Long header, Initial.
@@ -23,11 +23,13 @@ pub enum PacketKind {
     StatelessReset,
     /// Not to be told.
     Unknown,
+    /// A segment of TCP, which has no types. Its number is that of its first byte, counted from the SYN.
+    Segment,
 }
 
 impl PacketKind {
     /// All of them in the order of their discriminants.
-    pub const ALL: [PacketKind; 8] = [
+    pub const ALL: [PacketKind; 9] = [
         PacketKind::Initial,
         PacketKind::ZeroRtt,
         PacketKind::Handshake,
@@ -36,6 +38,7 @@ impl PacketKind {
         PacketKind::VersionNegotiation,
         PacketKind::StatelessReset,
         PacketKind::Unknown,
+        PacketKind::Segment,
     ];
     /// The word for it in qlog.
     pub const fn name(self) -> &'static str {
@@ -48,6 +51,7 @@ impl PacketKind {
             PacketKind::VersionNegotiation => "version_negotiation",
             PacketKind::StatelessReset => "stateless_reset",
             PacketKind::Unknown => "unknown",
+            PacketKind::Segment => "segment",
         }
     }
 }

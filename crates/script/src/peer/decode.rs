@@ -142,7 +142,7 @@ impl Decoded {
             PacketKind::OneRtt => "1rtt",
             PacketKind::Retry => "retry",
             PacketKind::VersionNegotiation => "version_negotiation",
-            PacketKind::StatelessReset | PacketKind::Unknown => "stateless_reset",
+            PacketKind::StatelessReset | PacketKind::Unknown | PacketKind::Segment => "stateless_reset",
         }
     }
 

@@ -34,7 +34,8 @@ impl<'a> Frame<'a> {
             PacketKind::Retry
             | PacketKind::VersionNegotiation
             | PacketKind::StatelessReset
-            | PacketKind::Unknown => false,
+            | PacketKind::Unknown
+            | PacketKind::Segment => false,
         }
     }
 

@@ -1,0 +1,260 @@
+//! The options of a connection's end, as one table that scenarios, documents and code share.
+
+use units::parameter::{Arguments, Component, Default, Kind, Parameter};
+use units::{Duration, Size};
+
+/// The options of a connection: what `[tcp]` admits in a scenario. Both ends have a set of their own.
+pub static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "controller",
+        kind: Kind::Component("controllers"),
+        default: Default::Is("\"newreno\""),
+        about: "congestion controller of what this side sends",
+    },
+    Parameter {
+        name: "mss",
+        kind: Kind::Integer(536, 65_495),
+        default: Default::Is("1460"),
+        about: "largest segment taken and sent, in bytes without headers: option MSS (RFC 9293 section 3.7.1); less where the MTU of the way does not carry it",
+    },
+    Parameter {
+        name: "initial_window",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("10"),
+        about: "initial congestion window in segments (RFC 6928); 1 after a lost SYN (RFC 5681 section 3.1)",
+    },
+    Parameter {
+        name: "initial_rtt",
+        kind: Kind::Duration,
+        default: Default::Is("\"333 ms\""),
+        about: "RTT that the controller assumes before the handshake has shown one",
+    },
+    Parameter {
+        name: "initial_rto",
+        kind: Kind::Duration,
+        default: Default::Is("\"1 s\""),
+        about: "retransmission timeout before the first RTT sample (RFC 6298 section 2.1)",
+    },
+    Parameter {
+        name: "min_rto",
+        kind: Kind::Duration,
+        default: Default::Is("\"200 ms\""),
+        about: "least retransmission timeout: stacks of today wait for less than the second of RFC 6298 section 2.4",
+    },
+    Parameter {
+        name: "max_rto",
+        kind: Kind::Duration,
+        default: Default::Is("\"60 s\""),
+        about: "longest retransmission timeout (RFC 6298 section 2.5)",
+    },
+    Parameter {
+        name: "retries",
+        kind: Kind::Integer(1, 255),
+        default: Default::Is("15"),
+        about: "retransmission timeouts in a row after which the connection is given up: R2 (RFC 9293 section 3.8.3)",
+    },
+    Parameter {
+        name: "syn_retries",
+        kind: Kind::Integer(0, 255),
+        default: Default::Is("6"),
+        about: "the same for SYN and SYN-ACK",
+    },
+    Parameter {
+        name: "sack",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "whether selective acknowledgements are offered, with duplicates told (RFC 2018, RFC 2883)",
+    },
+    Parameter {
+        name: "timestamps",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "whether timestamps are offered: RTT of what was sent twice, PAWS (RFC 7323)",
+    },
+    Parameter {
+        name: "window_scaling",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "whether windows above 64 KiB are offered (RFC 7323 section 2)",
+    },
+    Parameter {
+        name: "ecn",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether ECN is offered and, where both ends do, data sent with ECT(0) (RFC 3168)",
+    },
+    Parameter {
+        name: "rack",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "losses found by time (RACK, RFC 8985), where there is SACK; else by three segments above (RFC 6675)",
+    },
+    Parameter {
+        name: "tlp",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "tail loss probes (RFC 8985 section 7), where there is SACK",
+    },
+    Parameter {
+        name: "peer_ack_delay",
+        kind: Kind::Duration,
+        default: Default::Is("\"200 ms\""),
+        about: "how long the peer may keep back the acknowledgement of a segment alone in flight: TLP.max_ack_delay (RFC 8985 section 7.2)",
+    },
+    Parameter {
+        name: "limited_transmit",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "whether the first two duplicate acknowledgements let new segments out (RFC 3042)",
+    },
+    Parameter {
+        name: "ack_ratio",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("2"),
+        about: "full-sized segments per acknowledgement (RFC 5681 section 4.2)",
+    },
+    Parameter {
+        name: "delayed_ack",
+        kind: Kind::Duration,
+        default: Default::Is("\"40 ms\""),
+        about: "longest delay of an acknowledgement; 0 s: none is delayed (RFC 9293 section 3.8.6.3: below 500 ms)",
+    },
+    Parameter {
+        name: "receive_buffer",
+        kind: Kind::Size,
+        default: Default::Is("\"64 KiB\""),
+        about: "receive window at the beginning: bytes that may wait for their reader",
+    },
+    Parameter {
+        name: "max_receive_buffer",
+        kind: Kind::Size,
+        default: Default::Is("\"16 MB\""),
+        about: "to which the receive window grows, with what its reader takes in a round trip (dynamic right-sizing)",
+    },
+    Parameter {
+        name: "send_buffer",
+        kind: Kind::Size,
+        default: Default::Is("\"4 MB\""),
+        about: "real bytes that are kept until they are acknowledged; virtual ones take no room",
+    },
+    Parameter {
+        name: "nagle",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether a small segment waits while data is unacknowledged (RFC 9293 section 3.7.4); off, as TCP_NODELAY",
+    },
+    Parameter {
+        name: "pacing_burst",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("10"),
+        about: "segments that may leave at once after a pause",
+    },
+    Parameter {
+        name: "pacing_quantum",
+        kind: Kind::Integer(1, 10_000),
+        default: Default::Is("1"),
+        about: "segments that a paced sender waits for before it sends again",
+    },
+    Parameter {
+        name: "tls",
+        kind: Kind::Choice(&["none", "1.3"]),
+        default: Default::Is("\"none\""),
+        about: "1.3: the exchange and the records of TLS 1.3 in their sizes, without cryptography: one round trip more (RFC 8446)",
+    },
+    Parameter {
+        name: "fast_open",
+        kind: Kind::Choice(&["off", "request", "cached"]),
+        default: Default::Is("\"off\""),
+        about: "TCP Fast Open (RFC 7413): a client asks for a cookie, or has one from an earlier connection and sends data with its SYN",
+    },
+    Parameter {
+        name: "time_wait",
+        kind: Kind::Duration,
+        default: Default::Is("\"60 s\""),
+        about: "2 MSL: how long an end that has closed first stays to answer (RFC 9293 section 3.4.2)",
+    },
+];
+
+/// The option `fast_open`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FastOpen {
+    /// No cookie is asked for, given or taken.
+    Off,
+    /// A client asks for a cookie (RFC 7413 section 4.1.1); a server gives them.
+    Request,
+    /// A client has a cookie; a server takes it.
+    Cached,
+}
+
+/// The options of a connection: see [`PARAMETERS`] for the meaning, unit and default of each.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the table above documents each")]
+pub struct Config {
+    pub controller: Component,
+    pub mss: u16,
+    pub initial_window: u64,
+    pub initial_rtt: Duration,
+    pub initial_rto: Duration,
+    pub min_rto: Duration,
+    pub max_rto: Duration,
+    pub retries: u32,
+    pub syn_retries: u32,
+    pub sack: bool,
+    pub timestamps: bool,
+    pub window_scaling: bool,
+    pub ecn: bool,
+    pub rack: bool,
+    pub tlp: bool,
+    pub peer_ack_delay: Duration,
+    pub limited_transmit: bool,
+    pub ack_ratio: u64,
+    pub delayed_ack: Duration,
+    pub receive_buffer: Size,
+    pub max_receive_buffer: Size,
+    pub send_buffer: Size,
+    pub nagle: bool,
+    pub pacing_burst: u64,
+    pub pacing_quantum: u64,
+    pub tls: bool,
+    pub fast_open: FastOpen,
+    pub time_wait: Duration,
+}
+
+impl From<&Arguments> for Config {
+    fn from(arguments: &Arguments) -> Config {
+        Config {
+            controller: arguments.component("controller"),
+            mss: arguments.integer("mss") as u16,
+            initial_window: arguments.integer("initial_window"),
+            initial_rtt: arguments.duration("initial_rtt"),
+            initial_rto: arguments.duration("initial_rto"),
+            min_rto: arguments.duration("min_rto"),
+            max_rto: arguments.duration("max_rto"),
+            retries: arguments.integer("retries") as u32,
+            syn_retries: arguments.integer("syn_retries") as u32,
+            sack: arguments.flag("sack"),
+            timestamps: arguments.flag("timestamps"),
+            window_scaling: arguments.flag("window_scaling"),
+            ecn: arguments.flag("ecn"),
+            rack: arguments.flag("rack"),
+            tlp: arguments.flag("tlp"),
+            peer_ack_delay: arguments.duration("peer_ack_delay"),
+            limited_transmit: arguments.flag("limited_transmit"),
+            ack_ratio: arguments.integer("ack_ratio"),
+            delayed_ack: arguments.duration("delayed_ack"),
+            receive_buffer: arguments.size("receive_buffer"),
+            max_receive_buffer: arguments.size("max_receive_buffer"),
+            send_buffer: arguments.size("send_buffer"),
+            nagle: arguments.flag("nagle"),
+            pacing_burst: arguments.integer("pacing_burst"),
+            pacing_quantum: arguments.integer("pacing_quantum"),
+            tls: arguments.text("tls") == "1.3",
+            fast_open: match arguments.text("fast_open").as_str() {
+                "request" => FastOpen::Request,
+                "cached" => FastOpen::Cached,
+                _ => FastOpen::Off,
+            },
+            time_wait: arguments.duration("time_wait"),
+        }
+    }
+}

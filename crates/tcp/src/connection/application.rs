@@ -1,0 +1,135 @@
+//! What the application does (RFC 9293 section 3.9.1).
+
+use super::{Connection, Reset};
+use crate::data::{Data, Read, Run};
+use crate::event::{CloseReason, StreamError};
+use crate::state::State;
+use units::Time;
+
+impl Connection {
+    /// Writes; gives how many bytes were taken. Virtual ones take no room and are taken all.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    pub fn write(&mut self, data: Data<'_>) -> Result<u64, StreamError> {
+        self.may_write()?;
+        let taken = match data {
+            Data::Virtual(length) => {
+                // No stream is longer than what 62 bits count.
+                let length = length.min((1 << 62) - self.outgoing.end());
+                self.outgoing.push_virtual(length, self.outgoing.end());
+                length
+            }
+            Data::Bytes(bytes) => {
+                let room = self.config.send_buffer.as_bytes().saturating_sub(self.outgoing.stored());
+                let taken = (bytes.len() as u64).min(room);
+                self.outgoing.push_bytes(&bytes[..taken as usize]);
+                self.write_blocked |= taken < bytes.len() as u64;
+                if taken == 0 && !bytes.is_empty() {
+                    return Err(StreamError::Blocked);
+                }
+                taken
+            }
+        };
+        Ok(taken)
+    }
+
+    fn may_write(&self) -> Result<(), StreamError> {
+        match self.close_reason {
+            Some(CloseReason::Finished | CloseReason::Application { .. }) => Err(StreamError::Finished),
+            Some(_) => Err(StreamError::Reset),
+            None if self.fin_wanted => Err(StreamError::Finished),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the data behind what was written (RFC 9293 section 3.10.4): the peer can still send.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    pub fn finish_writing(&mut self) -> Result<(), StreamError> {
+        self.may_write()?;
+        self.fin_wanted = true;
+        Ok(())
+    }
+
+    /// Reads into `out`.
+    ///
+    /// # Errors
+    /// [`StreamError::Reset`] if the connection ended before the data did.
+    pub fn read(&mut self, now: Time, out: &mut [u8]) -> Result<Read, StreamError> {
+        let mut at = 0;
+        let limit = out.len() as u64;
+        self.take(now, limit, |run| {
+            let place = &mut out[at..at + run.len() as usize];
+            at += place.len();
+            match run {
+                Run::Bytes(bytes) => place.copy_from_slice(bytes),
+                Run::Virtual { from, .. } => wire::pattern::fill(from, place),
+            }
+        })
+    }
+
+    /// Takes what is there, but no more than `limit` bytes, without looking at it.
+    ///
+    /// # Errors
+    /// Those of [`Connection::read`].
+    pub fn skip(&mut self, now: Time, limit: u64) -> Result<Read, StreamError> {
+        self.take(now, limit, |_| ())
+    }
+
+    fn take(&mut self, now: Time, limit: u64, each: impl FnMut(Run<'_>)) -> Result<Read, StreamError> {
+        self.told_readable = false;
+        let bytes = self.incoming.read(limit, each);
+        let unread = self.incoming.ready_bytes();
+        let finished = unread == 0 && self.peer_is_done();
+        let gone = matches!(
+            self.close_reason,
+            Some(CloseReason::PeerReset | CloseReason::Refused | CloseReason::TimedOut | CloseReason::Tls)
+        );
+        if bytes == 0 && !finished && gone {
+            return Err(StreamError::Reset);
+        }
+        self.end_was_read |= finished;
+        self.window.on_read(now, self.incoming.next() - unread);
+        self.stats.receive_window = self.stats.receive_window.max(self.window.size());
+        let hears = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if hears && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.agreed.mss)) {
+            self.acks.at_once();
+        }
+        Ok(Read { bytes, finished })
+    }
+
+    /// Application bytes that the peer has acknowledged.
+    pub fn acked_bytes(&self) -> u64 {
+        self.stats.acked_bytes
+    }
+
+    /// The application wants no more of the connection, with a code and a reason that stay at this side. What it has
+    /// finished is still delivered, and the peer's end is still taken; but if this side has not finished, or the peer sends
+    /// more, the connection is reset (RFC 9293 section 3.10.5, RFC 2525 section 2.17).
+    pub fn close(&mut self, now: Time, code: u64, reason: &str) {
+        if self.closed {
+            return;
+        }
+        self.closed = true;
+        self.finish(now, CloseReason::Application { code, reason: reason.to_owned() });
+        let done = self.fin_wanted && self.incoming.ready_bytes() == 0;
+        match self.state {
+            State::Listen | State::SynSent => self.abort(now, CloseReason::Finished),
+            State::Closed | State::TimeWait => {}
+            _ if done => {}
+            _ => self.reset_peer(now),
+        }
+    }
+
+    /// Ends the connection with a reset (RFC 9293 section 3.10.5).
+    pub(super) fn reset_peer(&mut self, now: Time) {
+        if let Some(remote) = self.remote {
+            let acknowledgement = Some(self.theirs.wire(self.rcv_nxt()));
+            let sequence = self.ours.wire(self.recovery.nxt);
+            self.reset = Some(Reset { remote, sequence, acknowledgement });
+        }
+        self.abort(now, CloseReason::Finished);
+    }
+}

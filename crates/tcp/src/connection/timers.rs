@@ -1,0 +1,83 @@
+//! When a connection wants to be woken, and what it does then.
+
+use super::Connection;
+use crate::event::CloseReason;
+use crate::state::State;
+use units::Time;
+
+impl Connection {
+    /// When [`Connection::wake`] is to be called, if nothing comes before.
+    #[inline]
+    pub fn wake_at(&self) -> Option<Time> {
+        let own = [
+            self.recovery.wake_at(),
+            self.acks.wake_at(),
+            self.syn.again_at,
+            self.persist.at,
+            self.time_wait_until,
+            self.paced_until,
+        ];
+        own.into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub fn wake(&mut self, now: Time) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(self.time_wait_until) {
+            return self.set_state(now, State::Closed);
+        }
+        if due(self.paced_until) {
+            self.paced_until = None;
+        }
+        if due(self.syn.again_at) {
+            if self.syn.attempts > self.config.syn_retries {
+                // RFC 9293 section 3.8.3: R2 of a SYN.
+                return self.abort(now, CloseReason::TimedOut);
+            }
+            self.syn.again_at = None;
+            self.syn.due = true;
+        }
+        if due(self.persist.at) {
+            self.probe_window(now);
+        }
+        if due(self.recovery.wake_at()) {
+            self.wake_recovery(now);
+        }
+    }
+
+    fn wake_recovery(&mut self, now: Time) {
+        self.recovery.wake(now);
+        self.trace_losses(now);
+        // RFC 9293 section 3.8.3: R2.
+        if self.recovery.rto.backoffs() > self.config.retries {
+            return self.abort(now, CloseReason::TimedOut);
+        }
+        self.stats.timeouts = self.recovery.timeouts;
+        self.stats.loss_probes = self.recovery.probes_sent + u64::from(self.recovery.probe_due);
+        self.trace_metrics(now);
+    }
+
+    /// RFC 9293 section 3.8.6.1: a byte goes beyond the window, at growing distances, for as long as the peer answers.
+    fn probe_window(&mut self, now: Time) {
+        self.persist.at = None;
+        if !self.is_held_by_peer() {
+            return;
+        }
+        self.persist.due = true;
+        self.persist.backoffs += 1;
+        self.schedule_persist(now);
+    }
+
+    pub(super) fn schedule_persist(&mut self, now: Time) {
+        let timeout = self.recovery.rto.timeout(&self.recovery.rtt) * (1 << self.persist.backoffs.min(16));
+        self.persist.at = Some(now + timeout.min(self.config.max_rto));
+    }
+
+    /// After something was taken or sent: the persist timer runs while the peer's window holds everything.
+    #[inline]
+    pub(super) fn watch_window(&mut self, now: Time) {
+        if self.persist.at.is_none() && self.is_held_by_peer() {
+            self.schedule_persist(now);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a connection tells those who listen. Every function asks first whether somebody does.
+
+use super::Connection;
+use crate::event::CloseReason;
+use trace::{Event, Frame, Metrics, Packet, PacketKind};
+use units::{Duration, Time};
+use wire::tcp::{Flags, Header};
+
+/// The stream of a TCP connection, as tables number streams.
+const STREAM: u64 = 0;
+
+impl Connection {
+    pub(super) fn trace_start(&mut self, now: Time) {
+        if self.log.interest().lifecycle
+            && let Some(remote) = self.remote
+        {
+            let (source, original_destination) = (Vec::new(), Vec::new());
+            self.log.push(
+                now,
+                Event::ConnectionStarted { local: self.local, remote, source, original_destination },
+            );
+            self.log
+                .push(now, Event::StreamOpened { stream: STREAM, local: self.side == wire::Side::Client });
+        }
+    }
+
+    pub(super) fn trace_state(&mut self, now: Time, state: &'static str) {
+        if self.log.interest().lifecycle {
+            self.log.push(now, Event::ConnectionState { state });
+        }
+    }
+
+    pub(super) fn trace_closed(&mut self, now: Time, reason: &CloseReason) {
+        if self.log.interest().lifecycle {
+            let (application, code) = match reason {
+                CloseReason::Application { code, .. } => (true, *code),
+                _ => (false, 0),
+            };
+            let local = !matches!(reason, CloseReason::PeerReset | CloseReason::Refused);
+            let (sent, received) = (self.stats.sent_bytes, self.incoming.next() - 1);
+            self.log.push(now, Event::StreamClosed { stream: STREAM, sent, received });
+            self.log
+                .push(now, Event::ConnectionClosed { local, application, code, reason: reason.to_string() });
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace_sent(&mut self, now: Time, header: &Header, payload: u64, size: u64) {
+        let interest = self.log.interest();
+        if interest.datagrams() {
+            let number = self.stats.segments_sent - 1;
+            self.log.push(now, Event::DatagramSent { number, length: size as u32 });
+            if interest.packets {
+                let number = self.ours.number(header.sequence, self.recovery.una).unwrap_or(0);
+                let packet = self.packet(header, number, payload, size);
+                self.log.push(now, Event::PacketSent(Box::new(packet)));
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn trace_received(&mut self, now: Time, header: &Header, payload: u64, size: u64) {
+        let interest = self.log.interest();
+        if interest.datagrams() {
+            let number = self.stats.segments_received - 1;
+            self.log.push(now, Event::DatagramReceived { number, length: size as u32 });
+            if interest.packets {
+                let number = self.theirs.number(header.sequence, self.incoming.next()).unwrap_or(0);
+                let packet = self.packet(header, number, payload, size);
+                self.log.push(now, Event::PacketReceived(Box::new(packet)));
+            }
+        }
+    }
+
+    /// A segment in the words of the trace: its number is that of its first byte, counted from its SYN.
+    fn packet(&self, header: &Header, number: u64, payload: u64, size: u64) -> Packet {
+        let mut frames = Vec::new();
+        if payload > 0 || header.flags.has(Flags::FIN) {
+            let (offset, fin) = (number.saturating_sub(1), header.flags.has(Flags::FIN));
+            frames.push(Frame::Stream { stream: STREAM, offset, length: payload, fin });
+        }
+        if header.flags.has(Flags::ACK) {
+            frames.push(Frame::Ack { delay: Duration::ZERO, ranges: Vec::new(), ecn: None });
+        }
+        Packet {
+            kind: PacketKind::Segment,
+            number: Some(number),
+            length: size as u32,
+            destination: Vec::new(),
+            source: Vec::new(),
+            frames,
+            datagram: 0,
+        }
+    }
+
+    pub(super) fn trace_losses(&mut self, now: Time) {
+        self.stats.segments_declared_lost += self.recovery.losses.len() as u64;
+        if self.log.interest().losses() {
+            for loss in &self.recovery.losses {
+                let (kind, number) = (PacketKind::Segment, loss.start);
+                self.log.push(now, Event::PacketLost { kind, number, trigger: loss.trigger });
+            }
+        }
+        self.recovery.losses.clear();
+    }
+
+    #[inline]
+    pub(super) fn trace_metrics(&mut self, now: Time) {
+        if self.log.interest().metrics {
+            self.push_metrics(now);
+        }
+    }
+
+    fn push_metrics(&mut self, now: Time) {
+        let recovery = &self.recovery;
+        let controller = recovery.controller();
+        let metrics = Metrics {
+            cwnd: recovery.window(),
+            bytes_in_flight: recovery.in_flight(),
+            ssthresh: controller.ssthresh(),
+            latest_rtt: recovery.rtt.latest(),
+            smoothed_rtt: recovery.rtt.smoothed(),
+            min_rtt: recovery.rtt.min(),
+            rtt_variance: recovery.rtt.variance(),
+            pacing_rate: recovery.pacing_rate(),
+            delivery_rate: recovery.last_rate,
+            pto_count: recovery.backoffs(),
+        };
+        let state = controller.state();
+        let mut gauges = Vec::new();
+        controller.gauges(&mut |name, value| gauges.push(Event::Gauge { name, value }));
+        self.log.push(now, Event::Metrics(metrics));
+        gauges.into_iter().for_each(|gauge| self.log.push(now, gauge));
+        if self.traced_state != state {
+            self.traced_state = state;
+            self.log.push(now, Event::CongestionState { state });
+        }
+    }
+}

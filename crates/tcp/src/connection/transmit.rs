@@ -1,0 +1,300 @@
+//! Segments that leave: which one is next, and how it is written (RFC 9293 sections 3.7, 3.8).
+
+use super::{Connection, Transmit};
+use crate::handshake;
+use crate::state::State;
+use congestion::Limit;
+use units::Time;
+use wire::tcp::{Flags, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
+use wire::{Ecn, Hole};
+
+/// What leaves next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Nothing,
+    Acknowledgement,
+    /// A segment once more, by its number on the scoreboard.
+    Again(u64),
+    /// So many bytes of new data, and the FIN.
+    Fresh(u64, bool),
+    /// A byte beyond the window.
+    WindowProbe,
+}
+
+impl Connection {
+    /// Writes the next segment into `out`, which is empty; `None`: there is none now. To be called until then.
+    #[inline]
+    pub fn transmit(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
+        if self.reset.is_some() {
+            return self.send_reset(now, out);
+        }
+        match self.state {
+            State::Closed | State::Listen => None,
+            State::SynSent | State::SynReceived => self.send_syn(now, out),
+            _ => {
+                let next = self.next(now);
+                self.send(now, next, out)
+            }
+        }
+    }
+
+    fn send_reset(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
+        let reset = self.reset.take()?;
+        let header = Header {
+            source: self.local.port(),
+            destination: reset.remote.port(),
+            sequence: reset.sequence,
+            acknowledgement: reset.acknowledgement.unwrap_or(0),
+            flags: Flags::RST.with_if(reset.acknowledgement.is_some(), Flags::ACK),
+            ..Header::default()
+        };
+        header.encode(out);
+        self.count(now, &header, out.len() as u64, 0);
+        Some(Transmit { remote: reset.remote, ecn: Ecn::NotEct, hole: None, carries_data: false })
+    }
+
+    /// RFC 9293 section 3.5, figure 6.
+    fn send_syn(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
+        let remote = self.remote?;
+        if !self.syn.due {
+            return None;
+        }
+        let answer = self.state == State::SynReceived;
+        let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
+        let shift = self.window.wanted_shift();
+        let (flags, options) = if answer {
+            let flags = Flags::SYN.with(Flags::ACK).with_if(self.ecn.agreed, Flags::ECE);
+            (flags, self.agreed.answer(&self.config, shift, timestamps))
+        } else {
+            (self.syn.flags(self.config.ecn), handshake::offer(&self.config, shift, timestamps))
+        };
+        let header = Header {
+            source: self.local.port(),
+            destination: remote.port(),
+            sequence: self.ours.wire(0),
+            acknowledgement: if answer { self.theirs.wire(1) } else { 0 },
+            flags,
+            window: self.window.tell(1, 0, true),
+            options,
+            ..Header::default()
+        };
+        header.encode(out);
+        self.stats.syn_retransmissions += u64::from(self.syn.attempts > 0);
+        self.syn.on_sent(now, self.config.initial_rto, self.config.max_rto);
+        self.last_ack_sent = u64::from(answer);
+        self.count(now, &header, out.len() as u64, 0);
+        Some(Transmit { remote, ecn: Ecn::NotEct, hole: None, carries_data: false })
+    }
+
+    /// What leaves next, once the connection is open.
+    #[inline]
+    fn next(&mut self, now: Time) -> Next {
+        self.paced_until = None;
+        let acknowledge = self.acks.is_due(now);
+        // Blocks have no room beside data.
+        if acknowledge && self.agreed.sack && self.incoming.has_gaps() {
+            return Next::Acknowledgement;
+        }
+        match self.next_data(now) {
+            Next::Nothing if self.persist.due => self.next_probe(),
+            Next::Nothing if acknowledge => Next::Acknowledgement,
+            next => next,
+        }
+    }
+
+    #[inline]
+    fn next_data(&mut self, now: Time) -> Next {
+        if self.state == State::TimeWait || self.state == State::FinWait2 {
+            return Next::Nothing;
+        }
+        if self.recovery.probe_due {
+            // RFC 8985 section 7.3: new data if there is any, whatever the window of congestion, else the last segment.
+            return match (self.fresh(), self.recovery.board.last_number()) {
+                (Some((length, fin)), _) => Next::Fresh(length, fin),
+                (None, Some(last)) => Next::Again(last),
+                (None, None) => Next::Nothing,
+            };
+        }
+        if self.recovery.board.has_lost() {
+            return match self.recovery.next_retransmission() {
+                None => self.stop(Limit::Window),
+                Some(number) => match self.recovery.paced_until(now) {
+                    Some(at) => self.pause(at),
+                    None => Next::Again(number),
+                },
+            };
+        }
+        let Some((length, fin)) = self.fresh() else { return self.stop(Limit::Application) };
+        if !self.recovery.admits(length + u64::from(fin)) {
+            return self.stop(Limit::Window);
+        }
+        match self.recovery.paced_until(now) {
+            Some(at) => self.pause(at),
+            None => Next::Fresh(length, fin),
+        }
+    }
+
+    /// RFC 9293 section 3.8.6.2.1: when its time is over, what little the window admits goes; a byte at least.
+    fn next_probe(&mut self) -> Next {
+        let nxt = self.recovery.nxt;
+        let available = (self.outgoing.end() + 1).saturating_sub(nxt);
+        let room = self.peer.edge.saturating_sub(nxt);
+        match room.min(available).min(u64::from(self.agreed.mss)) {
+            0 => Next::WindowProbe,
+            length => {
+                self.persist.due = false;
+                Next::Fresh(length, self.fin_wanted && !self.fin_sent && length == available)
+            }
+        }
+    }
+
+    fn stop(&mut self, limit: Limit) -> Next {
+        self.recovery.note_stop(limit);
+        Next::Nothing
+    }
+    fn pause(&mut self, at: Time) -> Next {
+        self.recovery.note_stop(Limit::Pacer);
+        self.paced_until = Some(at);
+        Next::Nothing
+    }
+
+    /// The new data that the peer's window and good manners admit: so many bytes, and whether the FIN goes with them
+    /// (RFC 9293 section 3.8.6.2.1).
+    fn fresh(&self) -> Option<(u64, bool)> {
+        let nxt = self.recovery.nxt;
+        let available = (self.outgoing.end() + 1).saturating_sub(nxt);
+        let fin = self.fin_wanted && !self.fin_sent;
+        if available == 0 {
+            return fin.then_some((0, true));
+        }
+        let mss = u64::from(self.agreed.mss);
+        let room = self.peer.edge.saturating_sub(nxt);
+        let length = available.min(mss).min(room);
+        let last = length == available;
+        // A full-sized segment, or the rest of what there is; or half of the largest window.
+        if length < mss && !last && length < self.peer.largest / 2 || length == 0 {
+            return None;
+        }
+        // Nagle (section 3.7.4).
+        if self.config.nagle && length < mss && !(last && fin) && !self.recovery.board.is_empty() {
+            return None;
+        }
+        Some((length, last && fin))
+    }
+
+    /// Whether data waits that the peer's window holds back, while nothing underway would open it.
+    pub(super) fn is_held_by_peer(&self) -> bool {
+        let waits = self.outgoing.end() + 1 > self.recovery.nxt;
+        waits && self.recovery.board.is_empty() && self.fresh().is_none() && !self.is_over()
+    }
+
+    #[inline]
+    fn send(&mut self, now: Time, next: Next, out: &mut Vec<u8>) -> Option<Transmit> {
+        match next {
+            Next::Nothing => {
+                self.watch_window(now);
+                None
+            }
+            Next::Acknowledgement => {
+                let start = self.recovery.nxt;
+                self.stats.ack_only_segments_sent += 1;
+                self.segment(now, (start, start), Flags::none(), false, out)
+            }
+            Next::Again(number) => {
+                let segment = *self.recovery.board.get(number)?;
+                let end = segment.end - u64::from(segment.fin);
+                self.stats.retransmitted_bytes += end - segment.start;
+                self.recovery.on_resent(now, number);
+                let flags = Flags::none().with_if(segment.fin, Flags::FIN);
+                self.segment(now, (segment.start, end), flags, false, out)
+            }
+            Next::Fresh(length, fin) => {
+                let start = self.recovery.nxt;
+                self.recovery.on_sent(now, start + length + u64::from(fin), fin);
+                self.stats.sent_bytes += length;
+                if fin {
+                    self.fin_sent = true;
+                    let state = self.state.after_fin_sent();
+                    self.set_state(now, state);
+                }
+                let flags = Flags::none().with_if(fin, Flags::FIN);
+                self.segment(now, (start, start + length), flags, true, out)
+            }
+            Next::WindowProbe => {
+                let start = self.recovery.nxt;
+                self.persist.due = false;
+                self.persist.sent = true;
+                self.stats.window_probes += 1;
+                self.segment(now, (start, start + 1), Flags::none(), false, out)
+            }
+        }
+    }
+
+    /// Writes a segment with the data from `start` to `end`.
+    #[inline]
+    fn segment(
+        &mut self,
+        now: Time,
+        (start, end): (u64, u64),
+        flags: Flags,
+        fresh: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let remote = self.remote?;
+        let (notice, ecn) = self.ecn.on_sent(fresh && end > start);
+        // RFC 9293 section 3.9.1: pushed where the sender has no more.
+        let push = end > start && end == self.outgoing.end() + 1;
+        let flags = flags.with(Flags::ACK).with(notice).with_if(push, Flags::PSH);
+        let next = self.rcv_nxt();
+        let header = Header {
+            source: self.local.port(),
+            destination: remote.port(),
+            sequence: self.ours.wire(start),
+            acknowledgement: self.theirs.wire(next),
+            flags,
+            window: self.window.tell(next, self.incoming.ready_bytes(), false),
+            options: self.options(now, start == end),
+            ..Header::default()
+        };
+        header.encode(out);
+        let hole = if end > start { self.outgoing.copy(start - 1..end - 1, out) } else { None };
+        self.last_ack_sent = next;
+        self.acks.on_sent();
+        let size = out.len() as u64 + hole.map_or(0, |hole: Hole| u64::from(hole.length));
+        self.stats.ect_segments_sent += u64::from(ecn != Ecn::NotEct);
+        self.count(now, &header, size, end - start);
+        if fresh || end > start {
+            self.trace_metrics(now);
+        }
+        Some(Transmit { remote, ecn, hole, carries_data: end > start })
+    }
+
+    /// Timestamps, and on a bare acknowledgement the blocks, as many as there is room for (RFC 2018 section 3).
+    fn options(&mut self, now: Time, bare: bool) -> Options {
+        let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
+        let mut options =
+            Options { timestamps: self.agreed.timestamps.then_some(timestamps), ..Options::default() };
+        if bare && self.agreed.sack {
+            let mut blocks = SackBlocks::default();
+            if let Some((start, end)) = self.incoming.take_duplicate() {
+                blocks.push(self.theirs.wire(start), self.theirs.wire(end));
+            }
+            for (start, end) in self.incoming.blocks() {
+                blocks.push(self.theirs.wire(start), self.theirs.wire(end));
+            }
+            // Each takes 8 bytes behind the 4 of the option.
+            let used = if self.agreed.timestamps { 12 } else { 0 };
+            blocks.truncate((MAX_OPTIONS - used - 4) / 8);
+            options.sack = blocks;
+        }
+        options
+    }
+
+    #[inline]
+    fn count(&mut self, now: Time, header: &Header, size: u64, payload: u64) {
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += size;
+        self.stats.data_segments_sent += u64::from(payload > 0);
+        self.trace_sent(now, header, payload, size);
+    }
+}

@@ -1,0 +1,151 @@
+//! Data on its way from an application or to one: real bytes, or the extent of virtual ones.
+
+/// Data that an application writes.
+#[derive(Debug, Clone, Copy)]
+pub enum Data<'a> {
+    /// Real bytes; they are copied.
+    Bytes(&'a [u8]),
+    /// That many virtual bytes: the [`wire::pattern`] at the place of the application's stream where they come to stand.
+    Virtual(u64),
+}
+
+impl Data<'_> {
+    /// The number of bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Data::Bytes(bytes) => bytes.len() as u64,
+            Data::Virtual(length) => *length,
+        }
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Read {
+    /// So many bytes were taken.
+    pub bytes: u64,
+    /// Whether the peer's end of the data is reached.
+    pub finished: bool,
+}
+
+/// A run of kept bytes of one kind.
+#[derive(Debug)]
+pub(crate) enum Chunk {
+    /// Real ones.
+    Bytes(Vec<u8>),
+    /// So many of the pattern, from this place of it on.
+    Virtual { length: u64, from: u64 },
+}
+
+impl Chunk {
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Chunk::Bytes(bytes) => bytes.len() as u64,
+            Chunk::Virtual { length, .. } => *length,
+        }
+    }
+}
+
+/// The payload of a segment as it arrives: bytes, a hole, bytes (see [`wire::Hole`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Payload<'a> {
+    pub(crate) before: &'a [u8],
+    /// How many virtual bytes there are, and where in the pattern they begin.
+    pub(crate) hole: (u64, u64),
+    pub(crate) after: &'a [u8],
+}
+
+/// One run of a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Run<'a> {
+    Bytes(&'a [u8]),
+    Virtual { length: u64, from: u64 },
+}
+
+impl Run<'_> {
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Run::Bytes(bytes) => bytes.len() as u64,
+            Run::Virtual { length, .. } => *length,
+        }
+    }
+}
+
+impl<'a> Payload<'a> {
+    /// The payload of a segment without a header of `length` bytes; a hole that would stand in the header is none.
+    pub(crate) fn new(segment: &'a [u8], length: usize, hole: Option<wire::Hole>) -> Payload<'a> {
+        let bytes = segment.get(length..).unwrap_or_default();
+        match hole.and_then(|hole| hole.behind(length)) {
+            Some(hole) if hole.at as usize <= bytes.len() => {
+                let (before, after) = bytes.split_at(hole.at as usize);
+                Payload { before, hole: (u64::from(hole.length), hole.offset), after }
+            }
+            _ => Payload { before: bytes, ..Payload::default() },
+        }
+    }
+    /// How many bytes it has.
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        self.before.len() as u64 + self.hole.0 + self.after.len() as u64
+    }
+    /// Its bytes from `start` to `end`.
+    pub(crate) fn slice(&self, start: u64, end: u64) -> Payload<'a> {
+        let part = |bytes: &'a [u8], at: u64| {
+            let limit = bytes.len() as u64;
+            let (from, to) = (start.saturating_sub(at).min(limit), end.saturating_sub(at).min(limit));
+            &bytes[from as usize..to.max(from) as usize]
+        };
+        let (length, from) = self.hole;
+        let at = self.before.len() as u64;
+        let (first, last) = (start.saturating_sub(at).min(length), end.saturating_sub(at).min(length));
+        Payload {
+            before: part(self.before, 0),
+            hole: (last.saturating_sub(first), from + first),
+            after: part(self.after, at + length),
+        }
+    }
+    /// Its runs, those that are not empty.
+    #[inline]
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'a>> {
+        let (length, from) = self.hole;
+        [Run::Bytes(self.before), Run::Virtual { length, from }, Run::Bytes(self.after)]
+            .into_iter()
+            .filter(|run| run.len() > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slice_of_a_payload_is_that_of_its_bytes() {
+        let payload = Payload { before: &[200, 201, 202], hole: (4, 10), after: &[203, 204] };
+        let written = |payload: &Payload<'_>| {
+            let mut out = Vec::new();
+            for run in payload.runs() {
+                match run {
+                    Run::Bytes(bytes) => out.extend_from_slice(bytes),
+                    Run::Virtual { length, from } => {
+                        out.extend((from..from + length).map(wire::pattern::byte))
+                    }
+                }
+            }
+            assert_eq!(out.len() as u64, payload.len());
+            out
+        };
+        let whole = written(&payload);
+        assert_eq!(whole, [200, 201, 202, 10, 11, 12, 13, 203, 204]);
+        for start in 0..=9 {
+            for end in start..=9 {
+                assert_eq!(written(&payload.slice(start, end)), whole[start as usize..end as usize]);
+            }
+        }
+    }
+}

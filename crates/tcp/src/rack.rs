@@ -1,0 +1,263 @@
+//! RACK: what is lost, by time (RFC 8985 section 6).
+
+use crate::scoreboard::{Scoreboard, Segment};
+use units::{Duration, Time};
+
+/// Selectively acknowledged segments after which reordering is no longer waited for, as long as none was ever seen
+/// (RFC 8985 section 6.2, step 4).
+pub(crate) const DUP_THRESHOLD: u64 = 3;
+/// Recoveries for which a widened reordering window stays wide (RFC 8985 section 6.2, step 4).
+const PERSIST: u32 = 16;
+
+/// What RACK knows of a connection, under the names of RFC 8985 section 5.2.
+#[derive(Debug, Clone)]
+pub(crate) struct Rack {
+    /// RACK.xmit_ts and RACK.end_seq: the segment sent last of all that were delivered; `None` before the first.
+    latest: Option<(Time, u64)>,
+    /// RACK.rtt.
+    rtt: Duration,
+    /// RACK.fack: the highest number delivered.
+    fack: u64,
+    reordering_seen: bool,
+    reo_wnd_mult: u64,
+    reo_wnd_persist: u32,
+    dsack_round: Option<u64>,
+}
+
+/// What the reordering window depends on beside RACK's own state.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Surroundings {
+    pub(crate) min_rtt: Duration,
+    pub(crate) smoothed_rtt: Duration,
+    /// Whether a recovery is underway, by fast retransmit or by timeout.
+    pub(crate) in_recovery: bool,
+}
+
+impl Rack {
+    pub(crate) fn new() -> Rack {
+        Rack {
+            latest: None,
+            rtt: Duration::ZERO,
+            fack: 0,
+            reordering_seen: false,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: PERSIST,
+            dsack_round: None,
+        }
+    }
+
+    /// Steps 2 and 3, for a segment that is newly acknowledged. `echo_is_older`: the timestamp that is echoed is from
+    /// before its last transmission.
+    #[inline]
+    pub(crate) fn on_delivered(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        echo_is_older: bool,
+        min_rtt: Duration,
+    ) {
+        // Step 3: a segment that was sent once arrives after one with higher numbers.
+        if segment.end > self.fack {
+            self.fack = segment.end;
+        } else if segment.end < self.fack && !segment.was_retransmitted() {
+            self.reordering_seen = true;
+        }
+        let rtt = now.since(segment.sent_at);
+        // Step 2: it may be the first transmission that was acknowledged.
+        if segment.was_retransmitted() && (echo_is_older || rtt < min_rtt) {
+            return;
+        }
+        self.rtt = rtt;
+        let this = (segment.sent_at, segment.end);
+        if self.latest.is_none_or(|latest| this > latest) {
+            self.latest = Some(this);
+        }
+    }
+
+    /// Step 4, for an acknowledgement that tells of a duplicate.
+    pub(crate) fn on_dsack(&mut self, snd_nxt: u64) {
+        if self.dsack_round.is_none() {
+            self.dsack_round = Some(snd_nxt);
+            self.reo_wnd_mult += 1;
+            self.reo_wnd_persist = PERSIST;
+        }
+    }
+
+    /// Step 4: a round that began with a duplicate ends.
+    #[inline]
+    pub(crate) fn on_una(&mut self, una: u64) {
+        if self.dsack_round.is_some_and(|round| una >= round) {
+            self.dsack_round = None;
+        }
+    }
+
+    /// Step 4, at the end of a recovery.
+    pub(crate) fn on_recovered(&mut self) {
+        self.reo_wnd_persist -= 1;
+        if self.reo_wnd_persist == 0 {
+            (self.reo_wnd_mult, self.reo_wnd_persist) = (1, PERSIST);
+        }
+    }
+
+    /// RACK_update_reo_wnd: how long reordering is waited for.
+    pub(crate) fn reordering_window(&self, around: Surroundings, sacked_segments: u64) -> Duration {
+        if !self.reordering_seen && (around.in_recovery || sacked_segments >= DUP_THRESHOLD) {
+            return Duration::ZERO;
+        }
+        (around.min_rtt * self.reo_wnd_mult / 4).min(around.smoothed_rtt)
+    }
+
+    /// Step 5, RACK_detect_loss: declares lost what was sent so long before the segment delivered last that it should
+    /// have come; their numbers go to `lost`. Gives when the next ones will be, if nothing comes before.
+    pub(crate) fn detect(
+        &self,
+        now: Time,
+        board: &mut Scoreboard,
+        around: Surroundings,
+        lost: &mut Vec<u64>,
+    ) -> Option<Time> {
+        let latest = self.latest?;
+        let wait = self.rtt + self.reordering_window(around, board.sacked_segments());
+        while let Some((number, segment)) = board.oldest() {
+            if (segment.sent_at, segment.end) >= latest || segment.sent_at + wait > now {
+                break;
+            }
+            board.lose(number);
+            lost.push(number);
+        }
+        let waiting = board.by_time().take_while(|(_, segment)| (segment.sent_at, segment.end) < latest);
+        waiting.last().map(|(_, segment)| segment.sent_at + wait)
+    }
+
+    /// RACK_mark_losses_on_RTO (section 6.3): the first segment, and all that RACK would wait for no longer.
+    pub(crate) fn on_timeout(
+        &self,
+        now: Time,
+        board: &mut Scoreboard,
+        around: Surroundings,
+        lost: &mut Vec<u64>,
+    ) {
+        let wait = self.rtt + self.reordering_window(around, board.sacked_segments());
+        let first = board.front_number();
+        if board.lose(first) {
+            lost.push(first);
+        }
+        while let Some((number, segment)) = board.oldest() {
+            if segment.sent_at + wait > now {
+                break;
+            }
+            board.lose(number);
+            lost.push(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use congestion::SentState;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    const AROUND: Surroundings =
+        Surroundings { min_rtt: ms_const(100), smoothed_rtt: ms_const(120), in_recovery: false };
+    const fn ms_const(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// Five segments of 100 bytes, one each millisecond from 0 on.
+    fn board() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        (0..5).for_each(|i| board.push((1 + i * 100, 101 + i * 100), false, at(i), SentState::default()));
+        board
+    }
+
+    fn sack(rack: &mut Rack, board: &mut Scoreboard, now: Time, blocks: &[(u64, u64)]) {
+        board.sack(blocks, |segment| rack.on_delivered(now, segment, false, AROUND.min_rtt));
+    }
+
+    /// RFC 8985 section 6.2, steps 4 and 5: a quarter of the least RTT beyond the RTT of the segment delivered last.
+    #[test]
+    fn a_gap_is_lost_after_a_quarter_of_the_least_rtt() {
+        let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
+        // Segment 1, sent at 1 ms, is delivered at 101 ms: RTT 100 ms.
+        sack(&mut rack, &mut board, at(101), &[(101, 201)]);
+        assert_eq!(rack.detect(at(101), &mut board, AROUND, &mut lost), Some(at(125)));
+        assert_eq!(rack.detect(at(124), &mut board, AROUND, &mut lost), Some(at(125)));
+        assert!(lost.is_empty());
+        assert_eq!(rack.detect(at(125), &mut board, AROUND, &mut lost), None);
+        assert_eq!(lost, [0], "those sent after segment 1 are not judged by it");
+    }
+
+    /// RFC 8985 section 6.2, step 4: no waiting with three segments above the gap, unless reordering was seen.
+    #[test]
+    fn three_segments_above_end_the_wait() {
+        let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
+        sack(&mut rack, &mut board, at(103), &[(101, 401)]);
+        assert_eq!(rack.detect(at(103), &mut board, AROUND, &mut lost), None);
+        assert_eq!(lost, [0]);
+        let (mut rack, mut board, mut lost) = (Rack::new(), super::tests::board(), Vec::new());
+        sack(&mut rack, &mut board, at(103), &[(301, 401)]);
+        sack(&mut rack, &mut board, at(103), &[(201, 301), (301, 401)]);
+        sack(&mut rack, &mut board, at(103), &[(101, 401)]);
+        assert!(rack.reordering_seen);
+        // RTT of the segment acknowledged last, which was sent at 1 ms: 102 ms.
+        assert_eq!(rack.detect(at(103), &mut board, AROUND, &mut lost), Some(at(127)));
+        assert!(lost.is_empty());
+    }
+
+    /// RFC 8985 section 6.2, step 4: each round with a DSACK widens the window; sixteen recoveries make it narrow again.
+    #[test]
+    fn duplicates_widen_the_window() {
+        let mut rack = Rack::new();
+        rack.reordering_seen = true;
+        assert_eq!(rack.reordering_window(AROUND, 9), ms(25));
+        rack.on_dsack(1000);
+        rack.on_dsack(1200);
+        assert_eq!(rack.reordering_window(AROUND, 9), ms(50), "once a round");
+        rack.on_una(1000);
+        (0..9).for_each(|i| {
+            rack.on_dsack(2000 + i);
+            rack.on_una(2000 + i);
+        });
+        assert_eq!(rack.reordering_window(AROUND, 9), ms(120), "no wider than the smoothed RTT");
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(rack.reordering_window(AROUND, 9), ms(120));
+        rack.on_recovered();
+        assert_eq!(rack.reordering_window(AROUND, 9), ms(25));
+    }
+
+    /// RFC 8985 section 6.2, step 2: a retransmission that was acknowledged too early says nothing.
+    #[test]
+    fn an_ambiguous_retransmission_is_left_out() {
+        let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
+        sack(&mut rack, &mut board, at(104), &[(101, 501)]);
+        rack.detect(at(104), &mut board, AROUND, &mut lost);
+        board.resent(0, at(105), SentState::default());
+        let latest = rack.latest;
+        board.acknowledge(101, |segment| rack.on_delivered(at(110), segment, false, AROUND.min_rtt));
+        assert_eq!(rack.latest, latest);
+    }
+
+    /// RFC 8985 section 6.2, step 5: a lost retransmission is found by what was sent after it.
+    #[test]
+    fn a_lost_retransmission_is_found() {
+        let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
+        sack(&mut rack, &mut board, at(103), &[(201, 501)]);
+        rack.detect(at(104), &mut board, AROUND, &mut lost);
+        assert_eq!(lost, [0, 1]);
+        board.resent(0, at(105), SentState::default());
+        board.resent(1, at(106), SentState::default());
+        board.push((501, 601), false, at(110), SentState::default());
+        sack(&mut rack, &mut board, at(210), &[(501, 601)]);
+        lost.clear();
+        // Both retransmissions were sent before segment 5, whose RTT is 100 ms; three are selectively acknowledged.
+        rack.detect(at(210), &mut board, AROUND, &mut lost);
+        assert_eq!(lost, [0, 1]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Ranges of sequence numbers that came out of order.
+
+/// Ranges, ascending, with gaps between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ranges(Vec<(u64, u64)>);
+
+impl Ranges {
+    /// Whether there is none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// The ranges: start, and the number behind the end.
+    pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
+        &self.0
+    }
+    /// The range that this number is in.
+    pub(crate) fn around(&self, number: u64) -> Option<(u64, u64)> {
+        let at = self.0.partition_point(|(_, end)| *end <= number);
+        self.0.get(at).copied().filter(|(start, _)| *start <= number)
+    }
+    /// Whether adding a range that begins and ends here would make one more.
+    pub(crate) fn would_grow(&self, start: u64, end: u64) -> bool {
+        let first = self.0.partition_point(|(_, known)| *known < start);
+        self.0.get(first).is_none_or(|(known, _)| *known > end)
+    }
+    /// Adds a range.
+    pub(crate) fn insert(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        let first = self.0.partition_point(|(_, known)| *known < start);
+        let last = self.0.partition_point(|(known, _)| *known <= end);
+        if first == last {
+            return self.0.insert(first, (start, end));
+        }
+        self.0[first] = (self.0[first].0.min(start), self.0[last - 1].1.max(end));
+        self.0.drain(first + 1..last);
+    }
+    /// Takes off what is before this number.
+    pub(crate) fn remove_below(&mut self, number: u64) {
+        let gone = self.0.partition_point(|(_, end)| *end <= number);
+        self.0.drain(..gone);
+        if let Some((start, _)) = self.0.first_mut() {
+            *start = (*start).max(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_are_the_set_of_their_numbers(
+            added in prop::collection::vec((0u64..60, 0u64..12), 0..30), below in 0u64..60,
+        ) {
+            let (mut ranges, mut set) = (Ranges::default(), [false; 80]);
+            for (start, length) in added {
+                let before = ranges.0.len();
+                let grows = ranges.would_grow(start, start + length);
+                ranges.insert(start, start + length);
+                if length > 0 {
+                    prop_assert_eq!(grows, ranges.0.len() > before);
+                }
+                set[start as usize..(start + length) as usize].fill(true);
+            }
+            for cut in [0, below] {
+                ranges.remove_below(cut);
+                set[..cut as usize].fill(false);
+                for number in 0..80u64 {
+                    prop_assert_eq!(ranges.around(number).is_some(), set[number as usize]);
+                }
+                prop_assert!(ranges.as_slice().windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! What arrives, put in order (RFC 9293 section 3.10.7.4, seventh), and what an acknowledgement says of it (RFC 2018,
+//! RFC 2883).
+
+use crate::data::{Chunk, Payload, Run};
+use crate::ranges::Ranges;
+use std::collections::VecDeque;
+
+/// Data may lie in so many pieces beside one for each [`SPAN_OF_PIECE`] bytes of the window: a peer that needs more is
+/// playing a game. What would be one too many is not taken, and not acknowledged.
+const MAX_PIECES: usize = 256;
+/// A tenth of a segment: losses leave pieces that are longer.
+const SPAN_OF_PIECE: u64 = 128;
+/// Neighbouring runs of real bytes are joined up to this size.
+const JOIN_BELOW: usize = 65_536;
+/// Blocks that are remembered to be told again (RFC 2018 section 4).
+const REMEMBERED: usize = 4;
+
+/// What became of a segment's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Taken {
+    /// What can be read has grown.
+    pub(crate) advanced: bool,
+    /// It lies behind a gap, or has filled one (RFC 5681 section 4.2: to be acknowledged at once).
+    pub(crate) out_of_order: bool,
+    /// Some of it was there already (RFC 2883).
+    pub(crate) duplicate: bool,
+}
+
+/// The receiving side of the data, in sequence numbers: the first byte is 1.
+#[derive(Debug)]
+pub(crate) struct Reassembly {
+    /// The next number that is expected: RCV.NXT, without the FIN.
+    next: u64,
+    /// What came in order and waits for its reader.
+    ready: VecDeque<Chunk>,
+    ready_bytes: u64,
+    /// What came out of order, by number, ascending and without overlaps.
+    early: VecDeque<(u64, Chunk)>,
+    ranges: Ranges,
+    /// A number in each of the blocks that came last, the newest first.
+    recent: [Option<u64>; REMEMBERED],
+    /// The duplicate that the next acknowledgement tells of (RFC 2883 section 4).
+    duplicate: Option<(u64, u64)>,
+    /// The memory of chunks that were read, for the next ones.
+    spare: Vec<u8>,
+}
+
+impl Reassembly {
+    pub(crate) fn new() -> Reassembly {
+        Reassembly {
+            next: 1,
+            ready: VecDeque::new(),
+            ready_bytes: 0,
+            early: VecDeque::new(),
+            ranges: Ranges::default(),
+            recent: [None; REMEMBERED],
+            duplicate: None,
+            spare: Vec::new(),
+        }
+    }
+
+    /// The next number that is expected.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+    /// Bytes that wait for their reader.
+    #[inline]
+    pub(crate) fn ready_bytes(&self) -> u64 {
+        self.ready_bytes
+    }
+    /// Whether something lies behind a gap.
+    #[inline]
+    pub(crate) fn has_gaps(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+    /// The number behind the last that came.
+    pub(crate) fn highest(&self) -> u64 {
+        self.ranges.as_slice().last().map_or(self.next, |(_, end)| *end)
+    }
+
+    /// Takes the payload of a segment that begins at `start`, as far as it is before `limit`, the right edge of the window.
+    pub(crate) fn insert(&mut self, start: u64, payload: Payload<'_>, limit: u64) -> Taken {
+        let end = (start + payload.len()).min(limit);
+        let mut taken = Taken::default();
+        if end <= start {
+            return taken;
+        }
+        if start < self.next {
+            // RFC 2883 section 4: the first block tells of the duplicate, as far as it is one.
+            self.duplicate = Some((start, end.min(self.next)));
+            taken.duplicate = true;
+            if end <= self.next {
+                return taken;
+            }
+        }
+        let from = start.max(self.next);
+        if from == self.next && self.ranges.is_empty() {
+            for run in payload.slice(from - start, end - start).runs() {
+                self.push_ready(run);
+            }
+            self.next = end;
+            taken.advanced = true;
+            return taken;
+        }
+        taken.out_of_order = true;
+        let most = MAX_PIECES + (limit.saturating_sub(self.next) / SPAN_OF_PIECE) as usize;
+        if self.early.len() + 3 > most && self.ranges.would_grow(from, end) {
+            return taken;
+        }
+        self.keep(start, payload, (from, end), &mut taken);
+        self.remember(from);
+        if from == self.next {
+            self.advance();
+            taken.advanced = true;
+        }
+        taken
+    }
+
+    /// Keeps those parts of a payload from `from` to `end` that are not there yet.
+    fn keep(&mut self, start: u64, payload: Payload<'_>, (from, end): (u64, u64), taken: &mut Taken) {
+        let mut at = from;
+        while at < end {
+            if let Some((known, known_end)) = self.ranges.around(at) {
+                if !taken.duplicate {
+                    self.duplicate = Some((at.max(known), known_end.min(end)));
+                    taken.duplicate = true;
+                }
+                at = known_end;
+                continue;
+            }
+            let after = self.ranges.as_slice().partition_point(|(known, _)| *known <= at);
+            let until = self.ranges.as_slice().get(after).map_or(end, |(known, _)| (*known).min(end));
+            let mut place = at;
+            for run in payload.slice(at - start, until - start).runs() {
+                self.push_early(place, run);
+                place += run.len();
+            }
+            // Only what is new is taken in: what was there already stays as it is.
+            self.ranges.insert(at, until);
+            at = until;
+        }
+    }
+
+    fn push_early(&mut self, place: u64, run: Run<'_>) {
+        let at = match self.early.back() {
+            Some((start, _)) if *start > place => self.early.partition_point(|(start, _)| *start < place),
+            _ => self.early.len(),
+        };
+        let before = at.checked_sub(1).and_then(|before| self.early.get_mut(before));
+        if let Some((start, chunk)) = before
+            && *start + chunk.len() == place
+            && join(chunk, run)
+        {
+            return;
+        }
+        let chunk = match run {
+            Run::Bytes(bytes) => Chunk::Bytes(bytes.to_vec()),
+            Run::Virtual { length, from } => Chunk::Virtual { length, from },
+        };
+        self.early.insert(at, (place, chunk));
+    }
+
+    #[inline]
+    fn push_ready(&mut self, run: Run<'_>) {
+        self.ready_bytes += run.len();
+        if let Some(last) = self.ready.back_mut()
+            && join(last, run)
+        {
+            return;
+        }
+        let chunk = match run {
+            Run::Bytes(bytes) => {
+                let mut kept = std::mem::take(&mut self.spare);
+                kept.extend_from_slice(bytes);
+                Chunk::Bytes(kept)
+            }
+            Run::Virtual { length, from } => Chunk::Virtual { length, from },
+        };
+        self.ready.push_back(chunk);
+    }
+
+    /// What is in order now can be read.
+    fn advance(&mut self) {
+        while let Some((start, _)) = self.early.front() {
+            if *start != self.next {
+                break;
+            }
+            let Some((_, chunk)) = self.early.pop_front() else { break };
+            self.next += chunk.len();
+            self.ready_bytes += chunk.len();
+            if let (&Chunk::Virtual { length, from }, Some(last)) = (&chunk, self.ready.back_mut())
+                && join(last, Run::Virtual { length, from })
+            {
+                continue;
+            }
+            self.ready.push_back(chunk);
+        }
+        self.ranges.remove_below(self.next);
+    }
+
+    fn remember(&mut self, number: u64) {
+        let block = self.ranges.around(number);
+        let same = |known: &u64| block.is_some_and(|(start, end)| (start..end).contains(known));
+        let at =
+            self.recent.iter().position(|known| known.as_ref().is_none_or(same)).unwrap_or(REMEMBERED - 1);
+        self.recent[..=at].rotate_right(1);
+        self.recent[0] = Some(number);
+    }
+
+    /// Takes the duplicate that is to be told of.
+    pub(crate) fn take_duplicate(&mut self) -> Option<(u64, u64)> {
+        self.duplicate.take()
+    }
+
+    /// A duplicate that came in another way: a segment that lies outside of the window.
+    pub(crate) fn note_duplicate(&mut self, start: u64, end: u64) {
+        if start < end {
+            self.duplicate = Some((start, end));
+        }
+    }
+
+    /// The blocks for an acknowledgement: the newest first (RFC 2018 section 4), each once.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let block = |at: usize| self.recent[at].and_then(|number| self.ranges.around(number));
+        (0..REMEMBERED).filter_map(move |at| {
+            let found = block(at)?;
+            (0..at).all(|earlier| block(earlier) != Some(found)).then_some(found)
+        })
+    }
+
+    /// Takes up to `limit` bytes off what is ready; each run goes to `each`. Gives how many there were.
+    pub(crate) fn read(&mut self, limit: u64, mut each: impl FnMut(Run<'_>)) -> u64 {
+        let mut left = limit.min(self.ready_bytes);
+        let taken = left;
+        self.ready_bytes -= taken;
+        while left > 0 {
+            let Some(chunk) = self.ready.front_mut() else { break };
+            if chunk.len() > left {
+                match chunk {
+                    Chunk::Bytes(bytes) => {
+                        each(Run::Bytes(&bytes[..left as usize]));
+                        bytes.drain(..left as usize);
+                    }
+                    Chunk::Virtual { length, from } => {
+                        each(Run::Virtual { length: left, from: *from });
+                        *length -= left;
+                        *from += left;
+                    }
+                }
+                break;
+            }
+            left -= chunk.len();
+            match self.ready.pop_front() {
+                Some(Chunk::Bytes(mut bytes)) => {
+                    each(Run::Bytes(&bytes));
+                    if bytes.capacity() <= JOIN_BELOW {
+                        bytes.clear();
+                        self.spare = bytes;
+                    }
+                }
+                Some(Chunk::Virtual { length, from }) => each(Run::Virtual { length, from }),
+                None => {}
+            }
+        }
+        taken
+    }
+}
+
+/// Puts a run to the end of a chunk, if they make one.
+#[inline]
+fn join(chunk: &mut Chunk, run: Run<'_>) -> bool {
+    match (chunk, run) {
+        (Chunk::Bytes(kept), Run::Bytes(bytes)) if kept.len() + bytes.len() <= JOIN_BELOW => {
+            kept.extend_from_slice(bytes);
+            true
+        }
+        (Chunk::Virtual { length, from }, Run::Virtual { length: more, from: at })
+            if *from + *length == at =>
+        {
+            *length += more;
+            true
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hollow(start: u64, length: u64) -> Payload<'static> {
+        Payload { hole: (length, start - 1), ..Payload::default() }
+    }
+
+    /// RFC 2018 section 4: the first block is that of the newest segment, the others follow by age.
+    #[test]
+    fn blocks_are_told_newest_first() {
+        let mut got = Reassembly::new();
+        for start in [1001, 3001, 5001, 7001, 9001] {
+            got.insert(start, hollow(start, 1000), 100_000);
+        }
+        let blocks: Vec<_> = got.blocks().collect();
+        assert_eq!(blocks, [(9001, 10_001), (7001, 8001), (5001, 6001), (3001, 4001)]);
+        got.insert(6001, hollow(6001, 1000), 100_000);
+        let blocks: Vec<_> = got.blocks().collect();
+        assert_eq!(blocks, [(5001, 8001), (9001, 10_001), (3001, 4001)]);
+        assert_eq!((got.next(), got.highest(), got.has_gaps()), (1, 10_001, true));
+        let taken = got.insert(1, hollow(1, 1000), 100_000);
+        assert!(taken.advanced && taken.out_of_order);
+        assert_eq!((got.next(), got.ready_bytes()), (2001, 2000));
+    }
+
+    /// RFC 2883 section 4: what came twice is told once.
+    #[test]
+    fn duplicates_are_told_of() {
+        let mut got = Reassembly::new();
+        got.insert(1, hollow(1, 1000), 100_000);
+        assert!(got.insert(501, hollow(501, 1000), 100_000).duplicate);
+        assert_eq!((got.take_duplicate(), got.take_duplicate()), (Some((501, 1001)), None));
+        got.insert(3001, hollow(3001, 1000), 100_000);
+        assert!(got.insert(3001, hollow(3001, 1000), 100_000).duplicate);
+        assert_eq!(got.take_duplicate(), Some((3001, 4001)));
+        assert!(!got.insert(6001, hollow(6001, 1000), 5000).out_of_order, "beyond the window");
+    }
+
+    #[test]
+    fn pieces_have_a_bound() {
+        let mut got = Reassembly::new();
+        for i in 0..100_000 {
+            got.insert(3 + 2 * i, Payload { before: &[1], ..Payload::default() }, 300_000);
+        }
+        assert!(got.early.len() <= MAX_PIECES + 300_000 / SPAN_OF_PIECE as usize);
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_gives_the_same_bytes(
+            segments in prop::collection::vec((0u64..300, 1u64..60, 0u64..60, 0u64..60), 1..80),
+        ) {
+            let mut got = Reassembly::new();
+            let mut known = [false; 500];
+            let mut out = Vec::new();
+            for (at, length, first, second) in segments {
+                let (first, second) = (first.min(length), first.min(length) + second.min(length - first.min(length)));
+                let bytes: Vec<u8> = (at..at + length).map(wire::pattern::byte).collect();
+                let payload = Payload {
+                    before: &bytes[..first as usize],
+                    hole: (second - first, at + first),
+                    after: &bytes[second as usize..],
+                };
+                let fresh = (at..at + length).any(|i| !known[i as usize]);
+                known[at as usize..(at + length) as usize].fill(true);
+                let next = got.next();
+                let taken = got.insert(at + 1, payload, 1000);
+                prop_assert_eq!(taken.advanced, got.next() > next);
+                prop_assert!(fresh || taken.duplicate);
+                let contiguous = known.iter().take_while(|known| **known).count() as u64;
+                prop_assert_eq!(got.next(), contiguous + 1);
+                got.read(at % 50, |run| match run {
+                    Run::Bytes(bytes) => out.extend_from_slice(bytes),
+                    Run::Virtual { length, from } => out.extend((from..from + length).map(wire::pattern::byte)),
+                });
+            }
+            got.read(u64::MAX, |run| match run {
+                Run::Bytes(bytes) => out.extend_from_slice(bytes),
+                Run::Virtual { length, from } => out.extend((from..from + length).map(wire::pattern::byte)),
+            });
+            prop_assert_eq!(got.ready_bytes(), 0);
+            prop_assert!(wire::pattern::matches(0, &out));
+            prop_assert_eq!(out.len() as u64 + 1, got.next());
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! The retransmission queue and the scoreboard of SACK (RFC 2018 section 5, RFC 6675 section 4).
+
+use congestion::SentState;
+use std::collections::VecDeque;
+use units::Time;
+use wire::tcp::SackBlocks;
+
+/// What became of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Underway, as far as is known.
+    Flying,
+    /// Declared lost, and not sent again since.
+    Lost,
+    /// Selectively acknowledged.
+    Sacked,
+}
+
+/// A segment that is not cumulatively acknowledged. Its boundaries stay: it is sent again as it was.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    /// Its first sequence number.
+    pub(crate) start: u64,
+    /// The number behind its last, its FIN included.
+    pub(crate) end: u64,
+    /// When it was last sent.
+    pub(crate) sent_at: Time,
+    /// For the delivery-rate sample, as of when it was last sent.
+    pub(crate) rate: SentState,
+    /// How often it was sent.
+    pub(crate) transmissions: u16,
+    pub(crate) fate: Fate,
+    /// Whether it ends with the FIN.
+    pub(crate) fin: bool,
+}
+
+impl Segment {
+    /// Its sequence numbers: bytes, and one for a FIN.
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        self.end - self.start
+    }
+    /// Whether it was sent more than once.
+    #[inline]
+    pub(crate) fn was_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+}
+
+/// One transmission in the order of time.
+#[derive(Debug, Clone, Copy)]
+struct Transmission {
+    number: u64,
+    transmission: u16,
+}
+
+/// The segments between SND.UNA and SND.NXT, in the order of their sequence numbers. Each has a number, counted from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// The number of the first segment.
+    base: u64,
+    segments: VecDeque<Segment>,
+    /// All transmissions in the order of time; those that do not count any more are taken off at the front.
+    order: VecDeque<Transmission>,
+    in_flight: u64,
+    sacked: u64,
+    sacked_segments: u64,
+    lost: u64,
+    /// No segment with a lower number is lost.
+    first_lost: u64,
+    /// Up to here segments were looked at for the duplicate threshold of RFC 6675.
+    judged: u64,
+    /// The blocks of the last acknowledgement: what is in them is known.
+    known: [(u64, u64); SackBlocks::MOST],
+}
+
+impl Scoreboard {
+    /// Bytes underway: sent, and neither acknowledged nor declared lost ("pipe" of RFC 6675).
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+    /// Bytes that are selectively acknowledged.
+    #[inline]
+    pub(crate) fn sacked(&self) -> u64 {
+        self.sacked
+    }
+    /// Segments that are selectively acknowledged.
+    pub(crate) fn sacked_segments(&self) -> u64 {
+        self.sacked_segments
+    }
+    /// Whether something waits to be sent again.
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+    /// Whether nothing waits for an acknowledgement.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+    /// How many segments there are.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+    /// The first segment.
+    pub(crate) fn front(&self) -> Option<&Segment> {
+        self.segments.front()
+    }
+    /// The number of the first segment.
+    pub(crate) fn front_number(&self) -> u64 {
+        self.base
+    }
+    /// The number of the last segment.
+    pub(crate) fn last_number(&self) -> Option<u64> {
+        (!self.segments.is_empty()).then(|| self.base + self.segments.len() as u64 - 1)
+    }
+    /// A segment by its number.
+    #[inline]
+    pub(crate) fn get(&self, number: u64) -> Option<&Segment> {
+        self.segments.get(number.checked_sub(self.base)? as usize)
+    }
+
+    /// Adds a segment that was just sent for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, (start, end): (u64, u64), fin: bool, now: Time, rate: SentState) {
+        let number = self.base + self.segments.len() as u64;
+        let (transmissions, fate) = (1, Fate::Flying);
+        self.segments.push_back(Segment { start, end, sent_at: now, rate, transmissions, fate, fin });
+        self.order.push_back(Transmission { number, transmission: 1 });
+        self.in_flight += end - start;
+    }
+
+    /// Notes that a segment was sent again; it is underway from now on.
+    pub(crate) fn resent(&mut self, number: u64, now: Time, rate: SentState) {
+        let Some(at) = number.checked_sub(self.base) else { return };
+        let Some(segment) = self.segments.get_mut(at as usize) else { return };
+        if segment.fate == Fate::Lost {
+            self.lost -= 1;
+            self.in_flight += segment.len();
+            segment.fate = Fate::Flying;
+        }
+        segment.sent_at = now;
+        segment.rate = rate;
+        segment.transmissions = segment.transmissions.saturating_add(1);
+        self.order.push_back(Transmission { number, transmission: segment.transmissions });
+    }
+
+    /// The first segment that is lost.
+    pub(crate) fn next_lost(&mut self) -> Option<u64> {
+        if self.lost == 0 {
+            return None;
+        }
+        let from = self.first_lost.max(self.base);
+        let behind = self.segments.range((from - self.base) as usize..);
+        let offset = behind.take_while(|segment| segment.fate != Fate::Lost).count() as u64;
+        self.first_lost = from + offset;
+        Some(self.first_lost)
+    }
+
+    /// Declares a segment lost; `false` if it is not underway.
+    pub(crate) fn lose(&mut self, number: u64) -> bool {
+        let Some(at) = number.checked_sub(self.base) else { return false };
+        let Some(segment) = self.segments.get_mut(at as usize) else { return false };
+        if segment.fate != Fate::Flying {
+            return false;
+        }
+        segment.fate = Fate::Lost;
+        self.in_flight -= segment.len();
+        self.lost += 1;
+        self.first_lost = self.first_lost.min(number);
+        true
+    }
+
+    fn settle(&mut self, segment: &Segment) {
+        match segment.fate {
+            Fate::Flying => self.in_flight -= segment.len(),
+            Fate::Lost => self.lost -= 1,
+            Fate::Sacked => {
+                self.sacked -= segment.len();
+                self.sacked_segments -= 1;
+            }
+        }
+    }
+
+    /// Takes out what is before `una`: whole segments, and the front of one that is acknowledged in part. Each whole one
+    /// goes to `each` as it was.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, una: u64, mut each: impl FnMut(&Segment)) {
+        while let Some(front) = self.segments.front().copied() {
+            if front.end > una {
+                if front.start < una {
+                    // Something between has cut the segment: what is left of it stays.
+                    self.settle(&front);
+                    let rest = Segment { start: una, ..front };
+                    self.segments[0] = rest;
+                    match rest.fate {
+                        Fate::Flying => self.in_flight += rest.len(),
+                        Fate::Lost => self.lost += 1,
+                        Fate::Sacked => {
+                            self.sacked += rest.len();
+                            self.sacked_segments += 1;
+                        }
+                    }
+                }
+                break;
+            }
+            self.settle(&front);
+            self.segments.pop_front();
+            self.base += 1;
+            each(&front);
+        }
+    }
+
+    /// Marks what the blocks cover; each segment that is newly covered goes to `each` as it was.
+    pub(crate) fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Segment)) {
+        let known = self.known;
+        self.known = [(0, 0); SackBlocks::MOST];
+        for (slot, block) in self.known.iter_mut().zip(blocks) {
+            *slot = *block;
+        }
+        for &(block_start, mut end) in blocks {
+            let mut start = block_start;
+            // Blocks grow at their ends: what was in one last time is not looked at again.
+            for &(left, right) in &known {
+                if left <= start && start < right {
+                    start = right;
+                }
+                if left < end && end <= right {
+                    end = left;
+                }
+            }
+            if start >= end {
+                continue;
+            }
+            // One that the edge of a block has cut is looked at again.
+            let mut at = self.segments.partition_point(|segment| segment.end <= start);
+            while self.segments.get(at).is_some_and(|segment| segment.start < block_start) {
+                at += 1;
+            }
+            while let Some(segment) = self.segments.get(at).copied().filter(|segment| segment.end <= end) {
+                if segment.fate != Fate::Sacked {
+                    self.settle(&segment);
+                    self.segments[at].fate = Fate::Sacked;
+                    self.sacked += segment.len();
+                    self.sacked_segments += 1;
+                    each(&segment);
+                }
+                at += 1;
+            }
+        }
+    }
+
+    /// The receiver has taken back what it selectively acknowledged (RFC 2018 section 8): all of it counts as underway.
+    pub(crate) fn forget_sacks(&mut self) {
+        self.known = [(0, 0); SackBlocks::MOST];
+        for (segment, number) in self.segments.iter_mut().zip(self.base..) {
+            if segment.fate == Fate::Sacked {
+                segment.fate = Fate::Flying;
+                self.in_flight += segment.len();
+                let transmission = segment.transmissions;
+                self.order.push_back(Transmission { number, transmission });
+            }
+        }
+        (self.sacked, self.sacked_segments) = (0, 0);
+        let segments = &self.segments;
+        let base = self.base;
+        let sent_at = |entry: &Transmission| {
+            entry
+                .number
+                .checked_sub(base)
+                .and_then(|at| segments.get(at as usize))
+                .map(|segment| segment.sent_at)
+        };
+        self.order.make_contiguous().sort_by_key(|entry| (sent_at(entry), entry.number));
+    }
+
+    /// Whether a transmission is the last one of a segment that is still underway.
+    fn counts(&self, entry: Transmission) -> Option<(u64, &Segment)> {
+        let segment = self.get(entry.number)?;
+        let counts = segment.fate == Fate::Flying && segment.transmissions == entry.transmission;
+        counts.then_some((entry.number, segment))
+    }
+
+    /// The segment underway that was sent longest ago.
+    #[inline]
+    pub(crate) fn oldest(&mut self) -> Option<(u64, &Segment)> {
+        while let Some(entry) = self.order.front() {
+            if self.counts(*entry).is_some() {
+                break;
+            }
+            self.order.pop_front();
+        }
+        self.order.front().and_then(|entry| self.counts(*entry))
+    }
+
+    /// The segments underway in the order in which they were sent.
+    pub(crate) fn by_time(&self) -> impl Iterator<Item = (u64, &Segment)> {
+        self.order.iter().filter_map(|entry| self.counts(*entry))
+    }
+
+    /// RFC 6675 section 4, IsLost: the segments underway with at least `threshold` selectively acknowledged ones above
+    /// them, that were never sent again. Their numbers go to `lost`.
+    pub(crate) fn below_threshold(&mut self, threshold: u64, lost: &mut Vec<u64>) {
+        if self.sacked_segments < threshold {
+            return;
+        }
+        let mut above = 0;
+        let edge = self.segments.iter().rposition(|segment| {
+            above += u64::from(segment.fate == Fate::Sacked);
+            above == threshold
+        });
+        let Some(edge) = edge else { return };
+        let from = self.judged.max(self.base);
+        let until = self.base + edge as u64;
+        for number in from..until {
+            if self.get(number).is_some_and(|s| s.fate == Fate::Flying && !s.was_retransmitted()) {
+                lost.push(number);
+            }
+        }
+        self.judged = self.judged.max(until);
+    }
+
+    /// The numbers of all segments underway, in order.
+    pub(crate) fn flying(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = self.segments.iter().zip(self.base..);
+        all.filter(|(segment, _)| segment.fate == Fate::Flying).map(|(_, number)| number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    fn board(segments: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for i in 0..segments {
+            board.push((1 + i * 100, 101 + i * 100), false, at(i), SentState::default());
+        }
+        board
+    }
+
+    #[test]
+    fn sacks_and_losses_change_what_is_in_flight() {
+        let mut board = board(10);
+        let mut seen = Vec::new();
+        board.sack(&[(301, 501), (701, 750)], |segment| seen.push(segment.start));
+        assert_eq!(seen, [301, 401], "a segment that is covered in part is not");
+        assert_eq!((board.in_flight(), board.sacked(), board.sacked_segments()), (800, 200, 2));
+        board.sack(&[(301, 601)], |segment| seen.push(segment.start));
+        assert_eq!(seen, [301, 401, 501]);
+        assert!(board.lose(0) && board.lose(1) && !board.lose(0) && !board.lose(3));
+        assert_eq!((board.in_flight(), board.next_lost()), (500, Some(0)));
+        board.resent(0, at(50), SentState::default());
+        assert_eq!((board.in_flight(), board.next_lost()), (600, Some(1)));
+        assert_eq!(board.oldest().map(|(number, _)| number), Some(2));
+        let numbers: Vec<u64> = board.by_time().map(|(number, _)| number).collect();
+        assert_eq!(numbers, [2, 6, 7, 8, 9, 0]);
+        seen.clear();
+        board.acknowledge(650, |segment| seen.push(segment.start));
+        assert_eq!(seen, [1, 101, 201, 301, 401, 501]);
+        assert_eq!((board.in_flight(), board.sacked(), board.has_lost()), (351, 0, false));
+        assert_eq!(board.front().map(|front| (front.start, front.end)), Some((650, 701)));
+    }
+
+    /// RFC 6675 section 4: three segments above.
+    #[test]
+    fn the_duplicate_threshold() {
+        let mut board = board(10);
+        let mut lost = Vec::new();
+        board.sack(&[(201, 401)], |_| ());
+        board.below_threshold(3, &mut lost);
+        assert!(lost.is_empty());
+        board.sack(&[(501, 601), (201, 401)], |_| ());
+        board.below_threshold(3, &mut lost);
+        assert_eq!(lost, [0, 1]);
+        board.sack(&[(601, 801), (201, 401)], |_| ());
+        lost.clear();
+        board.below_threshold(3, &mut lost);
+        assert_eq!(lost, [4]);
+    }
+
+    #[test]
+    fn what_is_taken_back_is_in_flight_again() {
+        let mut board = board(5);
+        board.sack(&[(101, 301)], |_| ());
+        board.forget_sacks();
+        assert_eq!((board.in_flight(), board.sacked()), (500, 0));
+        assert_eq!(board.by_time().map(|(number, _)| number).collect::<Vec<_>>(), [0, 1, 1, 2, 2, 3, 4]);
+        board.sack(&[(101, 301)], |_| ());
+        assert_eq!(board.sacked(), 200);
+    }
+
+    proptest! {
+        /// Whatever is acknowledged, lost and sent again: the sums are those of the segments.
+        #[test]
+        fn sums_are_right(steps in prop::collection::vec((0u8..5, 0u64..30, 1u64..8), 1..200)) {
+            let mut board = board(30);
+            let mut una = 1;
+            for (time, (what, number, count)) in (100..).zip(steps) {
+                match what {
+                    0 => {
+                        una = una.max(1 + number * 50);
+                        board.acknowledge(una, |_| ());
+                    }
+                    1 => {
+                        let start = 1 + number * 100;
+                        if start >= una {
+                            board.sack(&[(start, start + count * 100)], |_| ());
+                        }
+                    }
+                    2 => {
+                        board.lose(number);
+                    }
+                    3 => {
+                        if let Some(lost) = board.next_lost() {
+                            prop_assert_eq!(board.get(lost).unwrap().fate, Fate::Lost);
+                            board.resent(lost, at(time), SentState::default());
+                        }
+                    }
+                    _ => {
+                        let mut lost = Vec::new();
+                        board.below_threshold(3, &mut lost);
+                        lost.into_iter().for_each(|number| assert!(board.lose(number)));
+                    }
+                }
+                let sum = |fate| board.segments.iter().filter(|s| s.fate == fate).map(Segment::len).sum::<u64>();
+                prop_assert_eq!(sum(Fate::Flying), board.in_flight());
+                prop_assert_eq!(sum(Fate::Sacked), board.sacked());
+                prop_assert_eq!(board.has_lost(), sum(Fate::Lost) > 0);
+                let mut flying: Vec<u64> = board.by_time().map(|(number, _)| number).collect();
+                prop_assert!(board.by_time().is_sorted_by_key(|(_, segment)| segment.sent_at));
+                flying.sort_unstable();
+                prop_assert_eq!(flying, board.flying().collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What a connection counts, always on and cheap.
+
+use units::Histogram;
+
+/// The counters of one connection end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stats {
+    /// Segments sent.
+    pub segments_sent: u64,
+    /// Bytes of segments sent, with their TCP headers.
+    pub bytes_sent: u64,
+    /// Segments sent with payload.
+    pub data_segments_sent: u64,
+    /// Segments sent with nothing but an acknowledgement.
+    pub ack_only_segments_sent: u64,
+    /// Segments received and processed.
+    pub segments_received: u64,
+    /// Bytes of segments received, with their TCP headers.
+    pub bytes_received: u64,
+    /// Segments that arrived and were dropped: altered underway, malformed, outside of the window.
+    pub segments_dropped: u64,
+    /// Payload bytes sent for the first time.
+    pub sent_bytes: u64,
+    /// Payload bytes sent again.
+    pub retransmitted_bytes: u64,
+    /// Segments declared lost.
+    pub segments_declared_lost: u64,
+    /// Segments that came after all, as far as it shows.
+    pub segments_spuriously_lost: u64,
+    /// Retransmission timeouts (RFC 6298).
+    pub timeouts: u64,
+    /// Tail loss probes (RFC 8985 section 7).
+    pub loss_probes: u64,
+    /// Probes of a zero window (RFC 9293 section 3.8.6.1).
+    pub window_probes: u64,
+    /// SYN and SYN-ACK segments sent again.
+    pub syn_retransmissions: u64,
+    /// Duplicates that the peer told of (RFC 2883).
+    pub dsacks_received: u64,
+    /// Challenge ACKs sent (RFC 5961).
+    pub challenge_acks_sent: u64,
+    /// Segments sent with ECT(0).
+    pub ect_segments_sent: u64,
+    /// Segments received with CE.
+    pub ce_segments_received: u64,
+    /// Windows reduced for an ECN-Echo (RFC 3168 section 6.1.2).
+    pub ecn_reductions: u64,
+    /// Application bytes that the peer has acknowledged.
+    pub acked_bytes: u64,
+    /// The largest receive window, in bytes.
+    pub receive_window: u64,
+    /// The RTT samples.
+    pub rtt: Histogram,
+}

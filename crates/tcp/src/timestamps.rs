@@ -1,0 +1,102 @@
+//! Timestamps: the clock, what is echoed, and what is too old (RFC 7323 sections 3 to 5).
+
+use units::{Duration, Time};
+use wire::tcp::Timestamps;
+
+/// RFC 7323 section 5.4: from 1 ms to 1 s; this clock ticks each millisecond.
+const TICK: u64 = 1_000_000;
+/// RFC 7323 section 5.5: after 24 days of silence what was remembered is void.
+const OUTDATED: Duration = Duration::from_secs(24 * 86_400);
+
+/// The clock that TSval is read from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Clock {
+    /// RFC 7323 section 7.1: it begins anywhere.
+    offset: u32,
+}
+
+impl Clock {
+    pub(crate) fn new(offset: u32) -> Clock {
+        Clock { offset }
+    }
+    /// TSval at a time.
+    #[inline]
+    pub(crate) fn value(self, at: Time) -> u32 {
+        self.offset.wrapping_add((at.as_nanos() / TICK) as u32)
+    }
+    /// Whether an echo is of a time before this one.
+    #[inline]
+    pub(crate) fn is_older(self, echo: u32, at: Time) -> bool {
+        (echo.wrapping_sub(self.value(at)) as i32) < 0
+    }
+    /// The time since a value that is echoed, never less than it really is; `None` for one that lies ahead.
+    pub(crate) fn since(self, now: Time, echo: u32) -> Option<Duration> {
+        let ticks = self.value(now).wrapping_sub(echo);
+        (ticks as i32 >= 0).then(|| Duration::from_nanos((u64::from(ticks) + 1) * TICK))
+    }
+}
+
+/// What was got from the peer: TS.Recent and Last.ACK.sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Recent {
+    value: Option<(u32, Time)>,
+}
+
+impl Recent {
+    /// What is echoed in TSecr.
+    #[inline]
+    pub(crate) fn echo(&self) -> u32 {
+        self.value.map_or(0, |(value, _)| value)
+    }
+    /// PAWS, R1 of section 5.3: whether a segment with this TSval is an old duplicate.
+    #[inline]
+    pub(crate) fn is_outdated(&self, now: Time, timestamps: Timestamps) -> bool {
+        self.value.is_some_and(|(recent, at)| {
+            (timestamps.value.wrapping_sub(recent) as i32) < 0 && now.since(at) < OUTDATED
+        })
+    }
+    /// Section 4.3, (2): a segment that begins no later than what was acknowledged last.
+    #[inline]
+    pub(crate) fn update(&mut self, now: Time, timestamps: Timestamps, start: u64, last_ack_sent: u64) {
+        let newer = self.value.is_none_or(|(recent, _)| timestamps.value.wrapping_sub(recent) as i32 >= 0);
+        if newer && start <= last_ack_sent {
+            self.value = Some((timestamps.value, now));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * TICK)
+    }
+
+    #[test]
+    fn the_clock_wraps_around() {
+        let clock = Clock::new(u32::MAX - 5);
+        assert_eq!((clock.value(at(5)), clock.value(at(6))), (u32::MAX, 0));
+        assert!(clock.is_older(clock.value(at(5)), at(6)) && !clock.is_older(clock.value(at(6)), at(6)));
+        assert_eq!(clock.since(at(106), clock.value(at(6))), Some(Duration::from_millis(101)));
+        assert_eq!(clock.since(at(6), clock.value(at(106))), None);
+    }
+
+    /// RFC 7323 sections 4.3 and 5.3.
+    #[test]
+    fn old_duplicates_are_known() {
+        let stamps = |value| Timestamps { value, echo: 0 };
+        let mut recent = Recent::default();
+        assert!(!recent.is_outdated(at(0), stamps(7)));
+        recent.update(at(0), stamps(100), 1, 1);
+        recent.update(at(1), stamps(101), 2, 1);
+        assert_eq!(recent.echo(), 100, "a segment behind a gap is not echoed");
+        assert!(recent.is_outdated(at(2), stamps(99)) && !recent.is_outdated(at(2), stamps(100)));
+        recent.update(at(3), stamps(99), 1, 1);
+        assert_eq!(recent.echo(), 100);
+        assert!(!recent.is_outdated(Time::ZERO + OUTDATED, stamps(99)), "after 24 days");
+        let mut recent = Recent::default();
+        recent.update(at(0), stamps(u32::MAX), 1, 1);
+        assert!(!recent.is_outdated(at(2), stamps(3)), "the clock wraps around");
+    }
+}
