@@ -36,6 +36,8 @@ const OPTION_TIME_RESOLUTION: u16 = 9;
 
 /// What a router's stack would write first; the simulated network does not count hops.
 const HOP_LIMIT: u8 = 64;
+/// Where the checksum stands in a TCP header (RFC 9293 section 3.1).
+const TCP_CHECKSUM: usize = 16;
 /// The buffer goes out when it has grown past this.
 const FULL: usize = 128 * 1024;
 
@@ -110,11 +112,36 @@ impl<W: Write> Capture<W> {
         bytes: &[u8],
     ) -> io::Result<()> {
         let ecn = Ecn::from_bits(ecn);
-        self.write(
-            now,
-            &ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes },
-            None,
-        )
+        let packet = ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes };
+        self.write(now, ip::headers_size(source) + bytes.len(), None, |body| packet.encode(body))
+    }
+
+    /// Adds a TCP segment in an IP packet, with its checksum. Of one that was altered on its way the checksum is wrong, and
+    /// a comment says why.
+    ///
+    /// # Errors
+    /// Those of [`Capture::packet`].
+    pub fn segment(
+        &mut self,
+        now: Time,
+        (source, destination): (SocketAddr, SocketAddr),
+        ecn: u8,
+        segment: &[u8],
+        damage: Option<Damage>,
+    ) -> io::Result<()> {
+        let ecn = Ecn::from_bits(ecn);
+        let packet = ip::TcpPacket { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, segment };
+        let length = ip_header_size(source) + segment.len();
+        let comment = damage.map(|damage| words(damage, "TCP segment"));
+        let cut = comment.as_deref().map(|comment| (length, comment));
+        self.write(now, length, cut, |body| {
+            packet.encode(body)?;
+            if damage.is_some() {
+                let end = body.len();
+                body[end - segment.len() + TCP_CHECKSUM] ^= 0xff;
+            }
+            Ok(())
+        })
     }
 
     /// Adds a datagram that was altered on its way: what stands before the altered QUIC packet, cut off there, with a
@@ -133,21 +160,23 @@ impl<W: Write> Capture<W> {
     ) -> io::Result<()> {
         let ecn = Ecn::from_bits(ecn);
         let packet = ip::Packet { source, destination, ecn, dscp: 0, hop_limit: HOP_LIMIT, payload: bytes };
-        let comment = match damage {
-            Damage { first, last } if first == last => {
-                format!("altered underway: byte {first} of the UDP payload")
-            }
-            Damage { first, last } => format!("altered underway: bytes {first} to {last} of the UDP payload"),
-        };
-        self.write(now, &packet, Some((before_damage(bytes, damage), &comment)))
+        let headers = ip::headers_size(source);
+        let cut = headers + before_damage(bytes, damage);
+        let comment = words(damage, "UDP payload");
+        self.write(now, headers + bytes.len(), Some((cut, &comment)), |body| packet.encode(body))
     }
 
-    /// Adds a packet. With `cut`, only so many bytes of its payload, and a comment.
-    fn write(&mut self, now: Time, packet: &ip::Packet<'_>, cut: Option<(usize, &str)>) -> io::Result<()> {
+    /// Adds a packet of this length, which `encode` appends. With `cut`, only so many bytes of it, and a comment.
+    fn write(
+        &mut self,
+        now: Time,
+        length: usize,
+        cut: Option<(usize, &str)>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), IpError>,
+    ) -> io::Result<()> {
         self.alive()?;
-        let headers = ip::headers_size(packet.source);
-        let length = length_of(headers + packet.payload.len())?;
-        let captured = cut.map_or(length, |(kept, _)| (headers + kept) as u32);
+        let length = length_of(length)?;
+        let captured = cut.map_or(length, |(kept, _)| kept as u32);
         let before = self.buffer.len();
         let mut result: Result<(), IpError> = Ok(());
         self.block(ENHANCED_PACKET, |body| {
@@ -159,7 +188,7 @@ impl<W: Write> Capture<W> {
             body.extend_from_slice(&captured.to_le_bytes());
             body.extend_from_slice(&length.to_le_bytes());
             let start = body.len();
-            result = packet.encode(body);
+            result = encode(body);
             if let Some((_, comment)) = cut {
                 body.truncate(start + captured as usize);
                 body.resize(start + captured.next_multiple_of(4) as usize, 0);
@@ -214,6 +243,19 @@ impl<W: Write> Capture<W> {
             Some(kind) => Err(io::Error::new(kind, "the capture was cut off by an error before")),
         }
     }
+}
+
+/// Where a packet was altered, for a comment.
+fn words(damage: Damage, of: &str) -> String {
+    match damage {
+        Damage { first, last } if first == last => format!("altered underway: byte {first} of the {of}"),
+        Damage { first, last } => format!("altered underway: bytes {first} to {last} of the {of}"),
+    }
+}
+
+/// The bytes of an IP header without options.
+fn ip_header_size(address: SocketAddr) -> usize {
+    ip::headers_size(address) - ip::UDP_SIZE
 }
 
 /// The length of the packets in a datagram that come before the first altered one (RFC 9000 section 12.2).

@@ -1,7 +1,7 @@
 //! The TLS side of a scenario: one context for each application protocol that its flows agree on.
 
 use crate::error::RunError;
-use crate::scenario::Scenario;
+use crate::scenario::{Protocol, Scenario};
 use tls::Context;
 
 /// What needs time to make, and is shared by all runs of a scenario.
@@ -55,10 +55,10 @@ impl Contexts {
     }
 }
 
-/// The application protocols of the flows, each once.
+/// The application protocols of the flows over QUIC, each once.
 fn protocols(scenario: &Scenario) -> Vec<&'static [u8]> {
-    let mut protocols: Vec<&'static [u8]> =
-        scenario.flows.iter().map(|flow| traffic::alpn(flow.application.name)).collect();
+    let quic = scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Quic);
+    let mut protocols: Vec<&'static [u8]> = quic.map(|flow| traffic::alpn(flow.application.name)).collect();
     protocols.sort_unstable();
     protocols.dedup();
     protocols

@@ -2,12 +2,15 @@
 
 pub mod capture;
 mod contexts;
+mod counters;
 mod cross_traffic;
+mod end;
 mod error;
 mod host;
 mod recorder;
 mod run;
 pub mod scenario;
+mod shared;
 mod stepper;
 mod summary;
 pub mod sweep;

@@ -2,10 +2,12 @@
 
 use crate::capture::Capture;
 use crate::contexts::Contexts;
+use crate::end::{End, EndReport};
 use crate::error::RunError;
-use crate::host::{Captured, EndReport, Host, Shared};
+use crate::host::Host;
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
+use crate::shared::{Captured, Shared};
 use crate::summary::{self, Finished};
 use crate::world;
 use network::{Step, World};
@@ -173,7 +175,7 @@ fn execute(
     finish_sinks(&shared)?;
     let links = world.links().iter().map(|link| (link.stats(), link.delays().clone())).collect();
     let mut reports: Vec<EndReport> =
-        world.hosts().flat_map(|host| host.ends().iter().map(crate::host::End::report)).collect();
+        world.hosts().flat_map(|host| host.ends().iter().map(End::report)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
     let mut crossing: Vec<_> = world
         .hosts()

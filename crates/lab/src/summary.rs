@@ -1,6 +1,6 @@
 //! The summary of a run: the numbers that people compare.
 
-use crate::host::EndReport;
+use crate::end::EndReport;
 use crate::scenario::{Flow, Scenario};
 use crate::world::DIRECTIONS;
 use network::{LinkStats, QueueDelays};
@@ -73,7 +73,7 @@ fn connection(
     let (name, start) = (&flow.name, Time::ZERO + flow.start);
     let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
     // The numbers are those of the end that sends the data.
-    let sent = |report: &EndReport| report.stats.streams.sent_bytes;
+    let sent = |report: &EndReport| report.stats.sent_bytes;
     let sender = if sent(server) >= sent(client) { server } else { client };
     let progress = client.progress;
     // One that was stopped did not run on.
@@ -87,7 +87,7 @@ fn connection(
     };
     let goodput = if span.is_zero() { 0.0 } else { bytes as f64 * 8e-6 / span.as_secs_f64() };
     let stats = &sender.stats;
-    let number = crate::host::End::number(index, sender.side) as usize;
+    let number = crate::end::End::number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
     json!({
         "name": name,
@@ -104,7 +104,7 @@ fn connection(
         "packets_declared_lost": stats.packets_declared_lost,
         "packets_spuriously_lost": stats.packets_spuriously_lost,
         "probe_timeouts": stats.probe_timeouts,
-        "retransmitted_bytes": stats.streams.retransmitted_bytes,
+        "retransmitted_bytes": stats.retransmitted_bytes,
         "data_packets_sent": stats.data_packets_sent,
         "ack_only_packets_received": if sender.side == Side::Server {
             client.stats.ack_only_packets_sent

@@ -2,9 +2,11 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
+use crate::end::{End, QuicEnd, Stack, TcpEnd};
 use crate::error::RunError;
-use crate::host::{CLIENT_PORT, End, Host, SERVER_PORT, Shared};
-use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Scenario};
+use crate::host::{CLIENT_PORT, Host, SERVER_PORT};
+use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario};
+use crate::shared::Shared;
 use network::{Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
 use random::Stream;
@@ -16,6 +18,8 @@ use trace::{Direction, Interest, Role};
 use units::Time;
 use wire::Side;
 
+/// The least segment that TCP goes on with: that of an IPv4 packet of 576 bytes (RFC 9293 section 3.7.1).
+const LEAST_MSS: u64 = 536;
 /// The words for the two directions of a link.
 pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
     [("forward", Direction::Forward), ("backward", Direction::Backward)];
@@ -89,13 +93,7 @@ pub(crate) fn build<'a>(
     let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let mtu = path_mtu(&topology, scenario, flow);
-        let Some(tls) = tls.get(flow.application.name) else {
-            let place = format!("flow {}", flow.name);
-            return Err(RunError::Component {
-                place,
-                problem: "not prepared for its application".to_owned(),
-            });
-        };
+        let tls = tls.get(flow.application.name);
         let plan = Plan { seed, tls, interest, index, flow, mtu };
         for (node, end) in plan.ends(shared)? {
             ends[node].push(end);
@@ -174,7 +172,8 @@ fn cross_sender(
 /// What both ends of a flow are made from.
 struct Plan<'p> {
     seed: u64,
-    tls: &'p tls::Context,
+    /// Its TLS context; a flow over TCP needs none.
+    tls: Option<&'p tls::Context>,
     interest: Interest,
     index: usize,
     flow: &'p Flow,
@@ -209,56 +208,105 @@ impl Plan<'_> {
         Ok(config)
     }
 
+    /// The same for TCP: segments no larger than what the MTU carries (RFC 9293 section 3.7.1).
+    fn tcp_config(&self) -> Result<tcp::Config, RunError> {
+        let mut config = tcp::Config::from(&self.flow.tcp);
+        // IP without options, TCP without options.
+        let headers = if self.flow.ip == IpVersion::V6 { 60 } else { 40 };
+        let fits = self.mtu.saturating_sub(headers);
+        if fits < LEAST_MSS {
+            let problem =
+                format!("the MTU of its way is {} bytes; TCP needs {}", self.mtu, LEAST_MSS + headers);
+            return Err(self.error(problem));
+        }
+        config.mss = config.mss.min(fits.min(u16::MAX.into()) as u16);
+        Ok(config)
+    }
+
+    fn error(&self, problem: String) -> RunError {
+        RunError::Component { place: format!("flow {}", self.flow.name), problem }
+    }
+
     fn ends(&self, shared: &Rc<Shared<'_>>) -> Result<[(usize, End); 2], RunError> {
         let flow = self.flow;
-        let client = self.address(flow.client, CLIENT_PORT);
-        let server = self.address(flow.server, SERVER_PORT);
-        let config = Arc::new(self.config()?);
         let application = &flow.application;
-        let ends =
-            traffic::build(application.name, &application.arguments).ok_or_else(|| RunError::Component {
-                place: format!("flow {}", flow.name),
-                problem: format!("no application {:?}", application.name),
-            })?;
-        let opening = Some((server, Time::ZERO + flow.start, Arc::clone(&config)));
-        let client_end = self.end(shared, (Side::Client, client), None, opening, ends.client);
-        let server_end = self.end(shared, (Side::Server, server), Some(config), None, ends.server);
+        let ends = traffic::build(application.name, &application.arguments)
+            .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
+        let [client, server] = match flow.protocol {
+            Protocol::Quic => self.quic()?,
+            Protocol::Tcp => self.tcp()?,
+        };
+        let client_end = self.end(shared, (Side::Client, self.client()), client, ends.client);
+        let server_end = self.end(shared, (Side::Server, self.server()), server, ends.server);
         Ok([(flow.client, client_end), (flow.server, server_end)])
+    }
+
+    fn client(&self) -> SocketAddr {
+        self.address(self.flow.client, CLIENT_PORT)
+    }
+    fn server(&self) -> SocketAddr {
+        self.address(self.flow.server, SERVER_PORT)
+    }
+    fn random(&self, side: Side) -> Stream {
+        Stream::new(self.seed, &format!("flow {} {side}", self.flow.name))
+    }
+
+    fn quic(&self) -> Result<[Stack; 2], RunError> {
+        let config = Arc::new(self.config()?);
+        let tls = self.tls.ok_or_else(|| self.error("not prepared for its application".to_owned()))?;
+        let endpoint = |side, local, accept| {
+            let options = EndpointOptions {
+                accept,
+                max_connections: 1,
+                interest: self.interest,
+                ..EndpointOptions::new(local, tls.clone())
+            };
+            Endpoint::new(options, self.random(side))
+        };
+        let opening = (self.server(), Time::ZERO + self.flow.start, Arc::clone(&config));
+        let client = QuicEnd::new(endpoint(Side::Client, self.client(), None), Some(opening));
+        let server = QuicEnd::new(endpoint(Side::Server, self.server(), Some(config)), None);
+        Ok([Stack::Quic(client), Stack::Quic(server)])
+    }
+
+    fn tcp(&self) -> Result<[Stack; 2], RunError> {
+        let config = Arc::new(self.tcp_config()?);
+        let setup = |side, local| tcp::Setup {
+            local,
+            config: Arc::clone(&config),
+            random: self.random(side),
+            interest: self.interest,
+            initial_sequence: None,
+        };
+        let start = Time::ZERO + self.flow.start;
+        let client = TcpEnd::client(self.server(), start, setup(Side::Client, self.client()));
+        let server = TcpEnd::server(setup(Side::Server, self.server()))
+            .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
+        Ok([Stack::Tcp(Box::new(client)), Stack::Tcp(Box::new(server))])
     }
 
     fn end(
         &self,
         shared: &Rc<Shared<'_>>,
         (side, local): (Side, SocketAddr),
-        accept: Option<Arc<Config>>,
-        opening: Option<(SocketAddr, Time, Arc<Config>)>,
+        stack: Stack,
         application: Box<dyn traffic::Application>,
     ) -> End {
         let traced = match side {
             Side::Client => trace::Side::Client,
             Side::Server => trace::Side::Server,
         };
-        let options = EndpointOptions {
-            accept,
-            max_connections: 1,
-            interest: self.interest,
-            ..EndpointOptions::new(local, self.tls.clone())
-        };
-        let random = Stream::new(self.seed, &format!("flow {} {side}", self.flow.name));
         End {
             flow: self.index,
             side,
             local,
-            endpoint: Endpoint::new(options, random),
+            stack,
             application,
-            opening,
             stop: self.flow.stop.filter(|_| side == Side::Client).map(|stop| Time::ZERO + stop),
             subject: shared.recorder.borrow_mut().register(&self.flow.name, Role::Connection(traced)),
             captured: side == Side::Client && shared.capture.is_some(),
-            handle: None,
             armed: None,
             done: false,
-            last: None,
         }
     }
 }

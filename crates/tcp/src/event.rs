@@ -75,7 +75,9 @@ impl CloseReason {
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CloseReason::Application { code, reason } => write!(f, "closed here: code {code}: {reason}"),
+            CloseReason::Application { code, reason } => {
+                write!(f, "closed by the application here ({code}: {reason})")
+            }
             CloseReason::Finished => f.write_str("finished"),
             CloseReason::PeerReset => f.write_str("reset by the peer"),
             CloseReason::Refused => f.write_str("connection refused"),

@@ -474,7 +474,8 @@ impl Recovery {
             self.signal_losses(now);
         }
         // The duplicate of a probe tells nothing of reordering.
-        if ack.dsack.is_some() && !(was_underway && !self.tlp.is_underway()) {
+        let ended_it = was_underway && !self.tlp.is_underway();
+        if ack.dsack.is_some() && !ended_it {
             self.rack.on_dsack(self.nxt);
         }
     }

@@ -46,7 +46,7 @@ fn build(arguments: &Arguments) -> Ends {
     let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
     let upload = arguments.text("direction") == "upload";
     let client = BulkClient::new(size, arguments.integer("streams"), upload);
-    Ends { client: Box::new(client), server: Box::new(BulkServer::default()) }
+    Ends { client: Box::new(client), server: Box::new(BulkServer::new(upload)) }
 }
 
 /// What is still to be written on streams whose transport has taken no more for now.
@@ -182,12 +182,19 @@ impl Application for BulkClient {
 /// The server's end: answers requests, and takes what is uploaded.
 #[derive(Debug, Default)]
 pub struct BulkServer {
+    /// Whether all that comes is an upload, on whatever stream.
+    upload: bool,
     requests: Vec<(StreamId, Vec<u8>)>,
     pouring: Pouring,
     progress: Progress,
 }
 
 impl BulkServer {
+    /// One that takes uploads on bidirectional streams too, where a transport has no others, or answers requests there.
+    pub fn new(upload: bool) -> BulkServer {
+        BulkServer { upload, ..BulkServer::default() }
+    }
+
     fn on_request(&mut self, stream: StreamId, transport: &mut dyn Transport) {
         let mut bytes = [0; MAX_REQUEST + 1];
         let Ok(read) = transport.read(stream, &mut bytes) else { return };
@@ -230,13 +237,17 @@ impl Application for BulkServer {
             Event::Writable(stream) => return self.pouring.go_on(stream, transport),
             _ => return,
         };
-        if stream.direction() == Direction::Bidirectional {
+        if stream.direction() == Direction::Bidirectional && !self.upload {
             return self.on_request(stream, transport);
         }
         if let Ok(read) = transport.discard(stream) {
             self.progress.bytes += read.bytes;
             self.progress.first_at.get_or_insert(now);
             self.progress.last_at = Some(now);
+            if read.finished && stream.direction() == Direction::Bidirectional {
+                // Nothing goes back.
+                let _ = transport.finish(stream);
+            }
         }
     }
 

@@ -10,12 +10,14 @@ mod http3;
 mod negotiated;
 mod objects;
 pub mod sources;
+mod tcp_transport;
 mod transport;
 pub mod web;
 
 pub use bulk::{BulkClient, BulkServer};
 pub use negotiated::{WebClient, WebServer};
 pub use objects::VirtualSite;
+pub use tcp_transport::{TCP_STREAM, TcpTransport, tcp_events};
 pub use transport::{QuicTransport, Transport};
 
 use quic::Event;
@@ -78,6 +80,20 @@ pub fn alpn(name: &str) -> &'static [u8] {
         "http3" => http3::ALPN,
         // No protocol that is registered anywhere.
         _ => b"quiclab",
+    }
+}
+
+/// Whether an application with these options does with one stream, so that it can go over TCP.
+///
+/// # Errors
+/// The option that asks for more, empty if it is the application itself, and a sentence about it.
+pub fn fits_one_stream(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
+    match name {
+        "bulk" => match arguments.integer("streams") {
+            1 => Ok(()),
+            streams => Err(("streams", format!("{streams} streams, and a TCP connection has one"))),
+        },
+        _ => Err(("", format!("{name:?} needs several streams, and a TCP connection has one"))),
     }
 }
 

@@ -1,12 +1,12 @@
 //! The document as a whole: its tables in their order, and what must hold across them.
 
 use super::error::ScenarioError;
-use super::model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Scenario};
+use super::model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Protocol, Scenario};
 use super::names::{self, Names};
 use super::read::{Reader, Section};
 use super::sections::{
-    BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FORWARD, LINK, NODE, RECORD, SWEEP_TABLE, TOP,
-    TRANSPORT,
+    BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FORWARD, LINK, NODE, RECORD, SWEEP_TABLE, TCP,
+    TOP, TRANSPORT,
 };
 use super::source::{listed, quoted};
 use super::tree::{Entry, Item, Node as Toml};
@@ -15,8 +15,8 @@ use units::Duration;
 use units::parameter::{Arguments, Value};
 
 /// The tables and arrays of tables of a document. That of a sweep was taken out before.
-const TABLES: [&str; 8] =
-    ["record", "tls", TRANSPORT, "node", "link", "flow", CROSS_TRAFFIC_TABLE, SWEEP_TABLE];
+const TABLES: [&str; 9] =
+    ["record", "tls", TRANSPORT, TCP, "node", "link", "flow", CROSS_TRAFFIC_TABLE, SWEEP_TABLE];
 /// The most flows: as many as `lab` has ports for.
 pub const MAX_FLOWS: usize = 30_000;
 /// The most senders of cross traffic.
@@ -34,12 +34,12 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let duration = above_zero(reader, &top, &values, "duration")?;
     let record = read_record(reader, &top)?;
     let tls = read_table(reader, &top, "tls", tls::PARAMETERS)?;
-    let transport = table(reader, &top, TRANSPORT)?;
     let transport_values = read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?;
+    let tcp = read_table(reader, &top, TCP, tcp::PARAMETERS)?;
     let mut nodes = Nodes::default();
     nodes.declare(reader, &top)?;
     let links = read_links(reader, &top, &mut nodes)?;
-    let flows = read_flows(reader, &top, &nodes, &transport, duration)?;
+    let flows = read_flows(reader, &top, &nodes, duration)?;
     let cross_traffic = read_cross_traffic(reader, &top, &nodes, duration)?;
     nodes.check_linked(reader, &links)?;
     let ends: Vec<_> = flows.iter().map(|flow| (flow.client, flow.server)).collect();
@@ -55,6 +55,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
         record,
         tls,
         transport: transport_values,
+        tcp,
         nodes: nodes.resolved(reader, &hosts)?,
         links,
         flows,
@@ -308,18 +309,21 @@ fn read_flows(
     reader: &mut Reader<'_>,
     top: &Section<'_>,
     nodes: &Nodes<'_>,
-    transport: &Section<'_>,
     duration: Duration,
 ) -> Result<Vec<Flow>, ScenarioError> {
     let (mut names, mut flows) = (Names::default(), Vec::new());
+    let (transport, tcp) = (table(reader, top, TRANSPORT)?, table(reader, top, TCP)?);
     for section in tables(reader, top, "flow", MAX_FLOWS)? {
-        reader.check_keys(&section, FLOW, &[TRANSPORT])?;
+        reader.check_keys(&section, FLOW, &[TRANSPORT, TCP])?;
         let values = reader.arguments(FLOW, &section)?;
         names.add(reader, &section)?;
         let (client, server) = nodes.ends(reader, &section, ["client", "server"])?;
         let (start, stop) = read_span(reader, &section, &values, duration)?;
+        let protocol = read_protocol(reader, &section, &values)?;
         let own = table(reader, &section, TRANSPORT)?;
         reader.check_keys(&own, quic::PARAMETERS, &[])?;
+        let own_tcp = table(reader, &section, TCP)?;
+        reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
         flows.push(Flow {
             name: values.text("name"),
             client,
@@ -328,7 +332,9 @@ fn read_flows(
             stop,
             ip: ip_version(&values),
             application: values.component("application"),
-            transport: reader.arguments(quic::PARAMETERS, &own.over(transport))?,
+            protocol,
+            transport: reader.arguments(quic::PARAMETERS, &own.over(&transport))?,
+            tcp: reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?,
         });
     }
     if flows.is_empty() {
@@ -336,6 +342,35 @@ fn read_flows(
         return Err(reader.source.error(top.place, "flow", problem));
     }
     Ok(flows)
+}
+
+/// What a flow goes over; the options of the other protocol are a mistake, and so is an application that it cannot carry.
+fn read_protocol(
+    reader: &Reader<'_>,
+    flow: &Section<'_>,
+    values: &Arguments,
+) -> Result<Protocol, ScenarioError> {
+    let (protocol, other, right) = match values.text("protocol").as_str() {
+        "tcp" => (Protocol::Tcp, TRANSPORT, TCP),
+        _ => (Protocol::Quic, TCP, TRANSPORT),
+    };
+    if let Some(entry) = flow.get(other) {
+        let name = protocol.name();
+        let problem = format!(
+            "options of another protocol: this flow has protocol = {}; expected [flow.{right}], or the other protocol",
+            quoted(name)
+        );
+        return Err(reader.source.error(entry.place, &flow.at(other), problem));
+    }
+    let application = values.component("application");
+    let fits = traffic::fits_one_stream(application.name, &application.arguments);
+    if let (Protocol::Tcp, Err((option, problem)), Some(entry)) = (protocol, fits, flow.get("application")) {
+        let path = flow.at("application");
+        let path = if option.is_empty() { path } else { format!("{path}.{option}") };
+        let problem = format!("{problem}; expected one stream, or protocol = \"quic\"");
+        return Err(reader.source.error(entry.item.place, &path, problem));
+    }
+    Ok(protocol)
 }
 
 fn read_cross_traffic(

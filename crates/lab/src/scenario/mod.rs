@@ -13,6 +13,7 @@
 //! [tls]                         # TLS exchange, packet protection
 //! [transport]                   # the endpoints of all flows
 //! controller = { type = "newreno", beta = 0.7 }
+//! [tcp]                         # the same for flows over TCP
 //!
 //! [[node]]                      # only where links alone do not say enough
 //! name = "client"
@@ -79,7 +80,7 @@ mod write;
 pub use describe::describe;
 pub use document::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
 pub use error::ScenarioError;
-pub use model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Scenario};
+pub use model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Protocol, Scenario};
 pub use nearest::nearest;
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};

@@ -21,6 +21,8 @@ pub struct Scenario {
     pub tls: Arguments,
     /// The endpoints' options for flows that do not say otherwise: the values of [`quic::PARAMETERS`].
     pub transport: Arguments,
+    /// The same for flows over TCP: the values of [`tcp::PARAMETERS`].
+    pub tcp: Arguments,
     /// The nodes: those that were declared, then the others in the order in which links name them.
     pub nodes: Vec<Node>,
     /// The links, in the order of the document.
@@ -91,8 +93,31 @@ pub struct Flow {
     pub ip: IpVersion,
     /// What is transferred: a component of the room `applications`.
     pub application: Component,
-    /// The options of both its endpoints: the values of [`quic::PARAMETERS`].
+    /// The protocol that it goes over; default: QUIC.
+    pub protocol: Protocol,
+    /// The options of both its endpoints if it goes over QUIC: the values of [`quic::PARAMETERS`].
     pub transport: Arguments,
+    /// The options of both its endpoints if it goes over TCP: the values of [`tcp::PARAMETERS`].
+    pub tcp: Arguments,
+}
+
+/// What a flow goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// RFC 9000.
+    Quic,
+    /// RFC 9293.
+    Tcp,
+}
+
+impl Protocol {
+    /// The word for it in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Protocol::Quic => "quic",
+            Protocol::Tcp => "tcp",
+        }
+    }
 }
 
 /// UDP datagrams from one node to another, which nobody answers.

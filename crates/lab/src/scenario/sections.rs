@@ -125,7 +125,7 @@ pub(super) const FORWARD: &str = "forward";
 pub(super) const BACKWARD: &str = "backward";
 pub(super) const BOTH: &str = "both";
 
-/// What `[[flow]]` admits beside its `transport`.
+/// What `[[flow]]` admits beside its `transport` or `tcp`.
 pub(super) static FLOW: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the flow" },
     Parameter {
@@ -139,6 +139,12 @@ pub(super) static FLOW: &[Parameter] = &[
         kind: Kind::Text,
         default: Default::Required,
         about: "node that accepts the connection",
+    },
+    Parameter {
+        name: "protocol",
+        kind: Kind::Choice(&["quic", "tcp"]),
+        default: Default::Is("\"quic\""),
+        about: "what it goes over; tcp: one stream, with the options of [tcp] and [flow.tcp]",
     },
     Parameter {
         name: "application",
@@ -206,6 +212,7 @@ pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     IP,
 ];
 pub(super) const TRANSPORT: &str = "transport";
+pub(super) const TCP: &str = "tcp";
 
 /// The tables of a scenario as a room, so that they are listed like all others.
 pub(super) fn room() -> Room {
@@ -222,6 +229,7 @@ pub(super) fn room() -> Room {
                 "[transport], [flow.transport]: the endpoints of all flows, of one",
                 quic::PARAMETERS,
             ),
+            row(TCP, "[tcp], [flow.tcp]: the same for flows over TCP", tcp::PARAMETERS),
             row("node", "[[node]]: nodes, where links alone do not say enough", NODE),
             row("link", "[[link]]: a link; options of both directions stand here too, or in `both`", LINK),
             row("direction", "[link.forward], [link.backward]: one direction of a link", network::LINK),

@@ -4,8 +4,8 @@
 //! away. Files stand in it by their absolute paths, so that the document works from any folder, the run's folder above
 //! all; a run on another machine, or a scenario in another folder, gives another text there and nowhere else.
 
-use super::model::{CrossTraffic, Flow, Link, Scenario};
-use super::sections::{BACKWARD, CROSS_TRAFFIC_TABLE, FORWARD, TRANSPORT};
+use super::model::{CrossTraffic, Flow, Link, Protocol, Scenario};
+use super::sections::{BACKWARD, CROSS_TRAFFIC_TABLE, FORWARD, TCP, TRANSPORT};
 use std::fmt::Write;
 use units::Duration;
 use units::parameter::{Arguments, Component, Value};
@@ -19,6 +19,7 @@ pub(super) fn to_toml(scenario: &Scenario) -> String {
     table(&mut out, "record", &scenario.record);
     table(&mut out, "tls", &scenario.tls);
     table(&mut out, TRANSPORT, &scenario.transport);
+    table(&mut out, TCP, &scenario.tcp);
     for node in &scenario.nodes {
         out.push_str("\n[[node]]\n");
         line(&mut out, "name", &text(&node.name));
@@ -50,15 +51,20 @@ fn write_flow(out: &mut String, scenario: &Scenario, flow: &Flow) {
     line(out, "name", &text(&flow.name));
     line(out, "client", &text(&scenario.nodes[flow.client].name));
     line(out, "server", &text(&scenario.nodes[flow.server].name));
+    line(out, "protocol", &text(flow.protocol.name()));
     line(out, "application", &component(&flow.application));
     line(out, "start", &text(&flow.start.to_string()));
     write_stop(out, flow.stop);
     line(out, "ip", flow.ip.name());
-    // The others are those of [transport].
-    let own = flow.transport.0.iter().filter(|(name, value)| scenario.transport.get(name) != Some(value));
-    let own = Arguments(own.cloned().collect());
+    let (name, own, shared) = match flow.protocol {
+        Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),
+        Protocol::Tcp => (TCP, &flow.tcp, &scenario.tcp),
+    };
+    // The others are those of [transport] or [tcp].
+    let own =
+        Arguments(own.0.iter().filter(|(name, value)| shared.get(name) != Some(value)).cloned().collect());
     if !own.0.is_empty() {
-        table(out, &format!("flow.{TRANSPORT}"), &own);
+        table(out, &format!("flow.{name}"), &own);
     }
 }
 

@@ -5,8 +5,17 @@ use crate::data::{Data, Read, Run};
 use crate::event::{CloseReason, StreamError};
 use crate::state::State;
 use units::Time;
+use wire::Side;
 
 impl Connection {
+    /// Takes the connection's one stream into use; `true` once, and only at the client. For those who see connections with
+    /// streams.
+    pub fn claim(&mut self) -> bool {
+        let first = self.side == Side::Client && !self.claimed;
+        self.claimed = true;
+        first
+    }
+
     /// Writes; gives how many bytes were taken. Virtual ones take no room and are taken all.
     ///
     /// # Errors

@@ -127,6 +127,8 @@ pub struct Connection {
     /// The application has finished.
     fin_wanted: bool,
     fin_sent: bool,
+    /// The application has taken its stream into use.
+    claimed: bool,
     incoming: Reassembly,
     /// The number of the peer's FIN, once it is known.
     peer_fin: Option<u64>,
@@ -150,6 +152,8 @@ pub struct Connection {
     log: Log,
     traced_state: &'static str,
     stats: Stats,
+    /// When something came or was due last.
+    now: Time,
 }
 
 impl Connection {
@@ -174,6 +178,7 @@ impl Connection {
             outgoing: Outgoing::default(),
             fin_wanted: false,
             fin_sent: false,
+            claimed: false,
             incoming: Reassembly::new(),
             peer_fin: None,
             window: Window::new(size.max(2 * u64::from(config.mss)), most.min(1 << 30)),
@@ -194,6 +199,7 @@ impl Connection {
             log: Log::new(interest),
             traced_state: "",
             stats: Stats::default(),
+            now: Time::ZERO,
             config,
         })
     }
@@ -246,6 +252,10 @@ impl Connection {
     }
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
+        if self.events.is_empty() && self.is_over() && self.end_was_read && self.close_reason.is_none() {
+            // Both directions have ended and the application knows; it had the first word.
+            self.finish(self.now, CloseReason::Finished);
+        }
         self.events.pop_front()
     }
 
@@ -267,10 +277,7 @@ impl Connection {
         self.state = state;
         self.trace_state(now, state.name());
         match state {
-            State::TimeWait => {
-                self.time_wait_until = Some(now + self.config.time_wait);
-                self.finish(now, CloseReason::Finished);
-            }
+            State::TimeWait => self.time_wait_until = Some(now + self.config.time_wait),
             State::Closed => self.time_wait_until = None,
             _ => {}
         }

@@ -16,6 +16,7 @@ const CHALLENGE_SPAN: Duration = Duration::from_secs(5);
 impl Connection {
     /// Takes a segment.
     pub fn receive(&mut self, now: Time, arrival: Arrival<'_>) {
+        self.now = now;
         let size = arrival.bytes.len() as u64 + arrival.hole.map_or(0, |hole| u64::from(hole.length));
         let read = if arrival.damage.is_some() { None } else { Header::decode(arrival.bytes).ok() };
         let foreign = self.remote.is_some_and(|remote| remote != arrival.remote);

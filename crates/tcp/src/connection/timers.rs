@@ -22,8 +22,10 @@ impl Connection {
 
     /// Does what is due.
     pub fn wake(&mut self, now: Time) {
+        self.now = now;
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.time_wait_until) {
+            self.finish(now, CloseReason::Finished);
             return self.set_state(now, State::Closed);
         }
         if due(self.paced_until) {

@@ -1,3 +1,5 @@
+//! TCP headers: byte by byte, and what is refused.
+
 use super::*;
 use crate::ip::TcpPacket;
 

@@ -1,0 +1,144 @@
+//! One end of a flow: an endpoint of either protocol, and the application on it.
+
+mod quic;
+mod tcp;
+
+pub(crate) use quic::QuicEnd;
+pub(crate) use tcp::TcpEnd;
+
+use crate::counters::Counters;
+use crate::shared::Shared;
+use network::{Exits, Packet, Protocol};
+use std::net::SocketAddr;
+use traffic::{Application, Progress};
+use units::Time;
+use wire::Side;
+
+/// What became of one end of a flow.
+#[derive(Debug, Clone)]
+pub(crate) struct EndReport {
+    pub flow: usize,
+    pub side: Side,
+    pub progress: Progress,
+    pub stats: Counters,
+    pub window: u64,
+    pub close: Option<(String, bool)>,
+}
+
+/// What a connection has counted, its window, and why it ended, if it did, with whether that was clean.
+pub(crate) type Snapshot = (Counters, u64, Option<(String, bool)>);
+
+/// The endpoint of one end.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most ends are the large one, which is reached without a detour"
+)]
+pub(crate) enum Stack {
+    Quic(QuicEnd),
+    Tcp(Box<TcpEnd>),
+}
+
+/// One end of a flow: an endpoint with one connection, and the application on it.
+pub(crate) struct End {
+    pub flow: usize,
+    pub side: Side,
+    pub local: SocketAddr,
+    pub stack: Stack,
+    pub application: Box<dyn Application>,
+    /// At a client: when it closes the connection at the latest.
+    pub stop: Option<Time>,
+    /// The subject of its records.
+    pub subject: u32,
+    /// Whether its packets are captured.
+    pub captured: bool,
+    pub armed: Option<Time>,
+    pub done: bool,
+}
+
+impl End {
+    /// The number by which the network knows its packets.
+    pub(crate) fn number(flow: usize, side: Side) -> u32 {
+        2 * flow as u32 + u32::from(side == Side::Server)
+    }
+
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
+        let stack = match &self.stack {
+            Stack::Quic(end) => end.wake_at(),
+            Stack::Tcp(end) => time(end.wake_at()),
+        };
+        let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
+        (at != Time::NEVER).then_some(at)
+    }
+
+    pub(crate) fn report(&self) -> EndReport {
+        let no_error = self.application.no_error();
+        let (stats, window, close) = match &self.stack {
+            Stack::Quic(end) => end.report(no_error),
+            Stack::Tcp(end) => end.report(no_error),
+        };
+        EndReport {
+            flow: self.flow,
+            side: self.side,
+            progress: self.application.progress(),
+            stats,
+            window,
+            close,
+        }
+    }
+
+    /// Takes a packet, and lets everybody do what there is to do.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, packet: Packet, shared: &Shared<'_>, exits: &mut Exits) {
+        match &mut self.stack {
+            Stack::Quic(end) => end.receive(now, packet, exits),
+            Stack::Tcp(end) => end.receive(now, packet, exits),
+        }
+        self.drain(now, shared, exits);
+    }
+
+    /// Does what is due.
+    pub(crate) fn wake(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
+        let stop = self.stop.is_some_and(|at| at <= now);
+        if stop {
+            self.stop = None;
+        }
+        let application = &mut *self.application;
+        match &mut self.stack {
+            Stack::Quic(end) => end.wake(now, (stop, self.flow), application, shared),
+            Stack::Tcp(end) => end.wake(now, (stop, self.flow), application, shared),
+        }
+        self.drain(now, shared, exits);
+    }
+
+    /// Lets application and endpoint do all that they have to do now.
+    #[inline]
+    fn drain(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
+        match self.stack {
+            Stack::Quic(_) => self.drain_quic(now, shared, exits),
+            Stack::Tcp(_) => self.drain_tcp(now, shared, exits),
+        }
+    }
+
+    /// The client's connection is over.
+    fn ended(&mut self, shared: &Shared<'_>) {
+        if self.side == Side::Client && !self.done {
+            self.done = true;
+            shared.unfinished.set(shared.unfinished.get() - 1);
+        }
+    }
+
+    pub(crate) fn capture(&self, now: Time, packet: &Packet, shared: &Shared<'_>) {
+        let Some(capture) = &shared.capture else { return };
+        let mut whole = packet.clone();
+        whole.write_out();
+        let (ends, ecn) = ((whole.source, whole.destination), whole.ecn.bits());
+        if let Some(capture) = &mut *capture.borrow_mut() {
+            shared.note_capture(match (whole.protocol(), whole.damage()) {
+                (Protocol::Tcp, damage) => capture.segment(now, ends, ecn, &whole.bytes, damage),
+                (Protocol::Udp, None) => capture.packet(now, ends.0, ends.1, ecn, &whole.bytes),
+                (Protocol::Udp, Some(damage)) => capture.altered_packet(now, ends, ecn, &whole.bytes, damage),
+            });
+        }
+    }
+}
