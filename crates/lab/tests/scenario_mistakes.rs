@@ -58,16 +58,47 @@ const MISTAKES: &[Mistake] = &[
         "server = \"server\"\nstart = \"2 s\"\nstop = \"2 s\"\n",
         r#"a.toml:16:8: flow.get.stop: too early, found "2 s"; expected a time after its start (2 s)"#,
     ),
+    // TCP.
+    mistake(
+        "application = {",
+        "protocol = \"udp\"\napplication = {",
+        r#"a.toml:15:12: flow.get.protocol: unknown word, found "udp"; expected one of quic, tcp"#,
+    ),
+    mistake(
+        "application = {",
+        "tcp = { mss = 1000 }\napplication = {",
+        r#"a.toml:15:1: flow.get.tcp: options of another protocol: this flow has protocol = "quic"; expected [flow.transport], or the other protocol"#,
+    ),
+    mistake(
+        "application = {",
+        "protocol = \"tcp\"\ntransport = { ack_ratio = 1 }\napplication = {",
+        r#"a.toml:16:1: flow.get.transport: options of another protocol: this flow has protocol = "tcp"; expected [flow.tcp], or the other protocol"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[tcp]\nmss = 100\n\n[[flow]]",
+        r#"a.toml:12:7: tcp.mss: out of range, found 100; expected a whole number from 536 to 65495"#,
+    ),
+    mistake(
+        "application = { type = \"bulk\",",
+        "protocol = \"tcp\"\napplication = { streams = 2, type = \"bulk\",",
+        r#"a.toml:16:15: flow.get.application.streams: 2 streams, and a TCP connection has one; expected one stream, or protocol = "quic""#,
+    ),
+    mistake(
+        "application = { type = \"bulk\", size = \"1 MB\" }",
+        "protocol = \"tcp\"\napplication = \"http3\"",
+        r#"a.toml:16:15: flow.get.application: "http3" needs several streams, and a TCP connection has one; expected one stream, or protocol = "quic""#,
+    ),
     // Keys.
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, node, link, flow, cross_traffic, sweep (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic, sweep (did you mean "seed"?)"#,
     ),
     mistake(
         "seed = 1",
         "velocity = 1",
-        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, node, link, flow, cross_traffic, sweep"#,
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic, sweep"#,
     ),
     mistake(
         r#"delay = "20 ms""#,
@@ -87,7 +118,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "server = \"server\"\n",
         "server = \"server\"\nsise = 1\n",
-        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, application, start, stop, ip, transport"#,
+        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, protocol, application, start, stop, ip, transport, tcp"#,
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
