@@ -5,6 +5,7 @@ mod bulk_quinn;
 mod handshake;
 mod handshake_quinn;
 mod idle_pair;
+mod queues;
 mod sweep;
 
 use crate::case::{Case, Protection, Ratio};
@@ -49,12 +50,30 @@ pub(crate) const RATIOS: &[Ratio] = &[
         under: "bulk-tls-pcap",
         about: "quiclab: CPU time per packet with a capture over that without, with real keys",
     },
+    cost("cost-queue-drop-head", "queue-drop-head"),
+    cost("cost-queue-codel", "queue-codel"),
+    cost("cost-queue-fq-codel", "queue-fq-codel"),
+    cost("cost-queue-red", "queue-red"),
+    cost("cost-queue-pie", "queue-pie"),
+    cost("cost-queue-dualpi2", "queue-dualpi2"),
+    cost("cost-queue-priority", "queue-priority"),
+    cost("cost-queue-policer", "queue-policer"),
 ];
+
+/// What a packet costs through a queue.
+const fn cost(name: &'static str, under: &'static str) -> Ratio {
+    Ratio {
+        name,
+        over: "bulk-null",
+        under,
+        about: "quiclab: CPU time per packet through this queue over that through drop-tail",
+    }
+}
 
 /// The cases, in the order in which each round measures them. Candidates that are compared stand side by side, so that
 /// they meet the machine in the same mood.
 pub(crate) fn all() -> Vec<Box<dyn Case>> {
-    vec![
+    let mut all: Vec<Box<dyn Case>> = vec![
         Box::new(bulk::Bulk::new(Protection::Null, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Null)),
         Box::new(bulk::Bulk::new(Protection::Tls, Traces::None)),
@@ -71,5 +90,9 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
         Box::new(sweep::Short::new(sweep::Of::Overhead)),
         Box::new(sweep::Short::new(sweep::Of::TwoJobs)),
         Box::new(sweep::Short::new(sweep::Of::TwoCores)),
-    ]
+    ];
+    // Behind the case that they are compared with.
+    let queued = queues::QUEUES.iter().map(|queue| Box::new(queues::Queued::new(*queue)) as Box<dyn Case>);
+    all.splice(1..1, queued);
+    all
 }

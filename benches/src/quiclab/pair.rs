@@ -28,7 +28,7 @@ pub(crate) struct Contexts {
 impl Contexts {
     /// Certificates and options.
     pub(crate) fn new(protection: Protection) -> Contexts {
-        let scenario = scenario(protection, 1000);
+        let scenario = scenario(protection, 1000, &[]);
         let options = tls::Options::from(&scenario.tls);
         let tls = tls::Context::new(&options, &[b"quiclab"], scenario.seed).expect("the options are sound");
         Contexts { tls, config: Arc::new(Config::from(&scenario.flows[0].transport)) }

@@ -54,7 +54,12 @@ pub(crate) struct Run {
 impl Run {
     /// A transfer of so many bytes. What is done here is shared by all runs, and not measured.
     pub(crate) fn new(protection: Protection, size: usize, traces: Traces) -> Run {
-        let scenario = scenario(protection, size);
+        Run::with(protection, size, traces, &[])
+    }
+
+    /// The same with something set otherwise: `"link.wire.forward.queue=codel"`.
+    pub(crate) fn with(protection: Protection, size: usize, traces: Traces, sets: &[String]) -> Run {
+        let scenario = scenario(protection, size, sets);
         let folder = matches!(traces, Traces::Qlog | Traces::Pcap).then(|| folder(traces));
         let options = Options {
             seed: None,
@@ -86,12 +91,13 @@ impl Drop for Run {
 }
 
 /// The scenario, read from its document.
-pub(super) fn scenario(protection: Protection, size: usize) -> Scenario {
+pub(super) fn scenario(protection: Protection, size: usize, more: &[String]) -> Scenario {
     let protection = match protection {
         Protection::Null => "null",
         Protection::Tls => "tls",
     };
     let sets = [format!("tls.protection={protection}"), format!("flow.download.application.size={size} B")];
+    let sets = [&sets, more].concat();
     Scenario::parse(DOCUMENT, Path::new("bench.toml"), &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
