@@ -452,7 +452,8 @@ impl Bbr1 {
     }
 
     fn allow(&mut self) {
-        let window = self.cwnd.max(self.packet());
+        // RFC 9002 section 7.2: the least window is two packets, behind a retransmission timeout too.
+        let window = self.cwnd.max(2 * self.packet());
         let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
         self.allowance = Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) };
     }

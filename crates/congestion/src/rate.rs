@@ -71,6 +71,13 @@ pub struct DeliveryRate {
     newest: Option<(SentState, Time)>,
 }
 
+impl SentState {
+    /// Bytes sent until then, with the packet: what came of them later does not matter.
+    fn sent(&self) -> u64 {
+        self.delivered + self.lost + self.in_flight
+    }
+}
+
 impl DeliveryRate {
     /// A packet of so many bytes is sent; `bytes_in_flight` without it. The answer is kept with the packet.
     #[inline]
@@ -90,7 +97,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sender has nothing to send while the window has room.
+    /// The sender has nothing to send, nor anything that was lost to send again, while window and pacer would let it
+    /// (4.1.2.4).
     pub fn on_app_limited(&mut self, bytes_in_flight: u64) {
         self.app_limited_until = (self.delivered + bytes_in_flight).max(1);
     }
@@ -100,9 +108,10 @@ impl DeliveryRate {
     pub fn on_acked(&mut self, now: Time, bytes: u64, sent_at: Time, state: &SentState) {
         self.delivered += bytes;
         self.delivered_at = now;
+        // 4.1.2.3, IsNewestPacket(): of packets that were sent at one time, the last.
         let newer = match &self.newest {
             None => true,
-            Some((newest, at)) => (state.delivered, sent_at) > (newest.delivered, *at),
+            Some((newest, at)) => (sent_at, state.sent()) > (*at, newest.sent()),
         };
         if newer {
             self.newest = Some((*state, sent_at));
@@ -120,7 +129,7 @@ impl DeliveryRate {
             in_flight: state.in_flight,
             lost: self.lost - state.lost,
             delivered: self.delivered,
-            sent: state.delivered + state.lost + state.in_flight,
+            sent: state.sent(),
             app_limited: state.app_limited,
         }
     }
@@ -199,6 +208,17 @@ mod tests {
         let sample = rate.sample(at(1010), Duration::ZERO).unwrap();
         assert_eq!(sample.interval, Duration::from_millis(10));
         assert!(sample.app_limited);
+    }
+
+    /// 4.1.2.3: of packets that were sent at once the last one is the newest, in whatever order an ACK frame names them.
+    #[test]
+    fn the_newest_of_a_burst_is_its_last() {
+        let mut rate = DeliveryRate::default();
+        let states: Vec<_> = (0..3).map(|i| rate.on_sent(at(0), 1000, i * 1000)).collect();
+        for i in [2, 0, 1] {
+            rate.on_acked(at(20), 1000, at(0), &states[i]);
+        }
+        assert_eq!(rate.sample(at(20), Duration::ZERO).unwrap().in_flight, 3000);
     }
 
     #[test]

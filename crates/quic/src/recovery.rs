@@ -6,8 +6,8 @@ use crate::loss::{self, LossRun};
 use crate::sent::{Contents, SentFrame, SentKind, SentPacket};
 use crate::space::Space;
 use congestion::{
-    AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, Setup,
-    Signal,
+    AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState,
+    Setup, Signal,
 };
 use trace::event::LossTrigger;
 use units::{Duration, Rate, Time};
@@ -103,6 +103,8 @@ pub(crate) struct Recovery {
     first_sample_at: Option<Time>,
     /// What the sender stopped at last.
     limit: Limit,
+    /// From when on the pacer would have let something go, while there was nothing.
+    dry_from: Option<Time>,
     pub last_rate: Option<Rate>,
     prior_in_flight: u64,
     /// What had been lost before the ACK frame that is taken in.
@@ -125,6 +127,7 @@ impl Recovery {
             pto_count: 0,
             first_sample_at: None,
             limit: Limit::default(),
+            dry_from: None,
             last_rate: None,
             prior_in_flight: 0,
             prior_lost: 0,
@@ -203,11 +206,29 @@ impl Recovery {
         self.pacer.blocked_until(now)
     }
 
-    /// The sender stopped at this.
+    /// The sender stopped at this, with something to send.
     #[inline]
-    pub(crate) fn note_stop(&mut self, limit: Limit) {
+    pub(crate) fn note_stop(&mut self, now: Time, limit: Limit) {
         self.limit = limit;
-        if limit == Limit::Application {
+        if limit != Limit::Application {
+            self.settle_dry(now);
+        }
+    }
+
+    /// The sender stopped because nothing waited to be sent, nor to be sent again, while the window had room.
+    #[inline]
+    pub(crate) fn note_dry(&mut self, now: Time) {
+        self.limit = Limit::Application;
+        if self.dry_from.is_none() {
+            self.dry_from = Some(self.paced_until(now).unwrap_or(now));
+        }
+    }
+
+    /// Something is there to be sent. If it could have gone earlier, the application held the rate down, and what goes
+    /// within the next round trip tells nothing of the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    #[inline]
+    fn settle_dry(&mut self, now: Time) {
+        if self.dry_from.take().is_some_and(|from| now > from) {
             self.delivery.on_app_limited(self.bytes_in_flight);
         }
     }
@@ -215,7 +236,13 @@ impl Recovery {
     /// A packet leaves.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, space: &mut Space, size: u32, contents: &Contents) {
-        let rate = self.delivery.on_sent(now, u64::from(size), self.bytes_in_flight);
+        let rate = if contents.in_flight {
+            self.settle_dry(now);
+            self.delivery.on_sent(now, u64::from(size), self.bytes_in_flight)
+        } else {
+            // Section 2.2: packets of ACK frames alone are no part of what is in flight.
+            SentState::default()
+        };
         space.sent.push(now, size, rate, contents);
         if contents.ack_eliciting {
             space.last_eliciting_at = now;

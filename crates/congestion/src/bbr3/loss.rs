@@ -38,7 +38,7 @@ impl Bbr3 {
         if self.recovery.since.is_none() {
             self.save_state_upon_loss();
         }
-        self.cwnd = self.in_flight.saturating_add(self.packet());
+        self.cwnd = self.in_flight.saturating_add(self.packet()).max(2 * self.packet());
     }
 
     // ---- 5.5.10.2: each lost packet ----

@@ -140,7 +140,7 @@ fn the_window_is_what_it_was_after_a_recovery() {
     path.run(Duration::from_secs(1));
     let before = path.window();
     path.lose_all();
-    assert_eq!(path.window(), path::PACKET);
+    assert_eq!(path.window(), 2 * path::PACKET);
     path.run(Duration::from_millis(400));
     assert!(path.window() * 10 >= before * 9, "{} of {before}", path.window());
 }

@@ -394,7 +394,7 @@ fn a_19_handling_spurious_rto_recovery() {
     path.until_state(60, "probe_bw_up");
     let (window, seen) = (path.window(), path.states.len() - 1);
     path.lose_all();
-    assert_eq!((path.state(), path.window()), ("probe_bw_down", PACKET));
+    assert_eq!((path.state(), path.window()), ("probe_bw_down", 2 * PACKET));
     assert!(path.gauge("inflight_longterm_bytes").is_finite());
     let lost = path.lost;
     path.until(5, |path| path.spurious == lost);

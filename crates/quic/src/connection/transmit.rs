@@ -83,7 +83,7 @@ impl Connection {
         }
         if self.path.is_blocked() {
             // RFC 9002 section 7.8: it is not the window that holds.
-            self.recovery.note_stop(Limit::Application);
+            self.recovery.note_stop(now, Limit::Application);
             return None;
         }
         if self.path.mtu.as_ref().is_some_and(|search| search.due().is_some())
@@ -142,7 +142,7 @@ impl Connection {
         }
         if !wants.contains(&Wants::Flight) && self.recovery.admits(limit as u64) {
             // RFC 9002 section 7.8: messages of the handshake seldom fill the window.
-            self.recovery.note_stop(Limit::Application);
+            self.note_nothing_to_send(now);
         }
         let initial = wants[SpaceKind::Initial as usize];
         // RFC 9000-8.1-3, 9000-14.1-1: every Initial of a client; 9000-14.1-2: those of a server that are acknowledged.
@@ -210,7 +210,7 @@ impl Connection {
         }
         let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
         if !self.recovery.admits(self.room_wanted(limit)) && self.awaits_acknowledgement() {
-            self.recovery.note_stop(Limit::Window);
+            self.recovery.note_stop(now, Limit::Window);
             return ack;
         }
         let view = self.view(now);
@@ -220,15 +220,26 @@ impl Connection {
             || self.has_datagrams()
             || self.data.crypto.has_pending();
         if !pending {
-            self.recovery.note_stop(Limit::Application);
+            self.note_nothing_to_send(now);
             return ack;
         }
         if let Some(at) = self.recovery.paced_until(now) {
-            self.recovery.note_stop(Limit::Pacer);
+            self.recovery.note_stop(now, Limit::Pacer);
             self.paced_until = Some(at);
             return ack;
         }
         Wants::Flight
+    }
+
+    /// Nothing may be sent though the window has room: because there is nothing, or because the peer gives no credit for it,
+    /// which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
+    #[inline]
+    fn note_nothing_to_send(&mut self, now: Time) {
+        if self.streams.wait_for_credit() || self.paced_until.is_some_and(|until| until > now) {
+            self.recovery.note_stop(now, Limit::Application);
+        } else {
+            self.recovery.note_dry(now);
+        }
     }
 
     /// Whether an acknowledgement will come that makes room in the window. Packets of ACK and PADDING frames take room (RFC

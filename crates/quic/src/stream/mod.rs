@@ -102,6 +102,8 @@ pub(crate) struct Streams {
     scheduler: Box<dyn Scheduler>,
     /// Streams whose new data waits for credit of the connection.
     starved: VecDeque<StreamId>,
+    /// Streams whose new data waited for credit of their own, each once; some of them may have got it.
+    blocked: VecDeque<StreamId>,
     control: VecDeque<SentFrame>,
     events: VecDeque<Event>,
     pub(crate) stats: StreamStats,
@@ -136,6 +138,7 @@ impl Streams {
             queue: SendQueue::new(config),
             scheduler,
             starved: VecDeque::new(),
+            blocked: VecDeque::new(),
             control: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),

@@ -32,9 +32,32 @@ impl Streams {
         let Some(half) = self.send_half(id) else { return };
         if half.blocked_at != Some(half.credit) {
             half.blocked_at = Some(half.credit);
+            if !std::mem::replace(&mut half.listed, true) {
+                self.blocked.push_back(id);
+            }
             self.control.push_back(SentFrame::StreamDataBlocked { id });
         }
     }
+
+    /// Whether new data waits for credit, of the connection or of its stream.
+    #[inline]
+    pub(crate) fn wait_for_credit(&mut self) -> bool {
+        !self.starved.is_empty() && self.credit.available() == 0
+            || !self.blocked.is_empty() && self.is_any_blocked()
+    }
+
+    fn is_any_blocked(&mut self) -> bool {
+        while let Some(&id) = self.blocked.front() {
+            match self.send_half(id) {
+                Some(half) if half.is_blocked() => return true,
+                Some(half) => half.listed = false,
+                None => {}
+            }
+            self.blocked.pop_front();
+        }
+        false
+    }
+
     fn note_connection_blocked(&mut self) {
         if self.credit.note_blocked() {
             self.control.push_back(SentFrame::DataBlocked);

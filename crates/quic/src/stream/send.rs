@@ -42,6 +42,8 @@ pub(crate) struct SendHalf {
     pub credit: u64,
     /// The limit for which STREAM_DATA_BLOCKED was last sent.
     pub blocked_at: Option<u64>,
+    /// Whether it stands in the connection's list of those that waited for credit.
+    pub listed: bool,
     /// Whether the scheduler has this stream.
     pub scheduled: bool,
     /// Whether the application waits to be told that it can write.
@@ -62,6 +64,7 @@ impl SendHalf {
             stopped: None,
             credit,
             blocked_at: None,
+            listed: false,
             scheduled: false,
             wants_write: false,
         }

@@ -28,6 +28,7 @@ mod path_validation;
 mod preferred_address;
 mod probe;
 mod resume;
+mod sampling;
 mod stream_states;
 mod streams;
 mod transfer;
