@@ -6,7 +6,7 @@ use crate::end::{End, EndReport};
 use crate::error::RunError;
 use crate::host::Host;
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
+use crate::scenario::{Protocol, Scenario};
 use crate::shared::{Captured, Shared};
 use crate::summary::{self, Finished};
 use crate::world;
@@ -124,10 +124,14 @@ pub fn run_prepared(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
+    // The schema is that of QUIC.
+    let tcp =
+        scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Tcp).map(|flow| flow.name.clone());
     let mut qlog = options.qlog.clone().map(|folder| {
-        Qlog::new(qlog_options(scenario), move |subject| {
+        let qlog = Qlog::new(qlog_options(scenario), move |subject| {
             File::create(folder.join(format!("{}.sqlog", file_name(subject.label()))))
-        })
+        });
+        qlog.leaving_out(tcp)
     });
     let mut fan = Fan::new();
     if let Some(columns) = &mut columns {

@@ -113,7 +113,7 @@ impl Author {
         }
         writeln!(out, "seed = {}\nduration = \"{} ms\"", self.below(1 << 63), 10_000 + self.below(100_000))
             .unwrap();
-        for section in ["record", "tls", "transport"] {
+        for section in ["record", "tls", "transport", "tcp"] {
             let parameters = self.options("sections", section);
             writeln!(out, "[{section}]\n{}", self.some(parameters, &[]).join("\n")).unwrap();
         }
@@ -142,10 +142,19 @@ impl Author {
                 .unwrap();
             self.span(&mut out);
             let parameters = self.options("sections", "flow");
-            let options = self.some(parameters, &["name", "client", "server", "start", "stop"]);
+            let mut known = vec!["name", "client", "server", "start", "stop", "protocol"];
+            let tcp = self.below(3) == 0;
+            if tcp {
+                // Not every application has one stream.
+                known.push("application");
+                writeln!(out, "protocol = \"tcp\"\napplication = {{ type = \"bulk\", size = \"1 MB\" }}")
+                    .unwrap();
+            }
+            let options = self.some(parameters, &known);
             writeln!(out, "{}", options.join("\n")).unwrap();
-            let transport = self.options("sections", "transport");
-            writeln!(out, "[flow.transport]\n{}", self.some(transport, &[]).join("\n")).unwrap();
+            let section = if tcp { "tcp" } else { "transport" };
+            let options = self.options("sections", section);
+            writeln!(out, "[flow.{section}]\n{}", self.some(options, &[]).join("\n")).unwrap();
         }
         for cross in 0..self.below(3) {
             let (from, by) = (self.below(nodes), 1 + self.below(nodes - 1));

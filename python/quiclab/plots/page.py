@@ -71,8 +71,9 @@ def _controller(run: "Run", connection: str) -> str | None:
     """The congestion controller of a flow, as the resolved scenario has it."""
     scenario = tomllib.loads(run.scenario_toml)
     flows = [flow for flow in scenario.get("flow", []) if flow.get("name") == connection]
+    table = "tcp" if any(flow.get("protocol") == "tcp" for flow in flows) else "transport"
     for place in (*flows, scenario):
-        controller = place.get("transport", {}).get("controller")
+        controller = place.get(table, {}).get("controller")
         name = controller.get("type") if isinstance(controller, dict) else controller
         if isinstance(name, str):
             return name

@@ -17,8 +17,8 @@ pub const MAX_RUNS: u64 = 1_000_000;
 /// The most paths that a sweep varies.
 const MAX_AXES: usize = 32;
 /// Where paths begin.
-const ROOTS: [&str; 9] =
-    ["seed", "duration", "record", "tls", "transport", "node", "link", "flow", CROSS_TRAFFIC_TABLE];
+const ROOTS: [&str; 10] =
+    ["seed", "duration", "record", "tls", "transport", "tcp", "node", "link", "flow", CROSS_TRAFFIC_TABLE];
 const EXPECTED_VALUES: &str =
     "a list of values, or a range like { from = \"10 ms\", to = \"100 ms\", step = \"10 ms\" }";
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs tshark over a capture, in one pass; `None`, and loudly, where there is no tshark. Under CI that is a failure.
-fn tshark(capture: &Path, arguments: &[&str]) -> Option<String> {
+pub(crate) fn tshark(capture: &Path, arguments: &[&str]) -> Option<String> {
     match Command::new("tshark").arg("-r").arg(capture).args(arguments).output() {
         Ok(output) => {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

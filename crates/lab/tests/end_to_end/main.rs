@@ -12,4 +12,5 @@ mod protections;
 mod qlog_files;
 mod recorded;
 mod resolved;
+mod tcp;
 mod web;

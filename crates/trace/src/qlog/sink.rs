@@ -3,26 +3,47 @@
 use super::options::Options;
 use super::writer::Writer;
 use crate::{Interest, Record, Role, Sink, Subject};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// A sink that writes a qlog file for every connection end, opened by a function when the end's first record comes.
 pub struct Qlog<W, F> {
     options: Options,
     open: F,
+    /// The names of connections that get none.
+    left_out: BTreeSet<String>,
     /// By the subject's number.
-    files: Vec<Option<Writer<W>>>,
+    files: Vec<File<W>>,
+}
+
+/// What there is of a connection end's file.
+enum File<W> {
+    /// Nothing was recorded yet.
+    Unopened,
+    /// There is none.
+    LeftOut,
+    Open(Box<Writer<W>>),
 }
 
 impl<W: Write, F: FnMut(&Subject) -> io::Result<W>> Qlog<W, F> {
     /// Files with these options. `open` gives the writer for a connection end, whose [`Subject::label`] makes a file
     /// name and `.sqlog` its ending. Writes are large: a buffer around a file is not needed.
     pub fn new(options: Options, open: F) -> Qlog<W, F> {
-        Qlog { options, open, files: Vec::new() }
+        Qlog { options, open, left_out: BTreeSet::new(), files: Vec::new() }
+    }
+    /// The same without files for the connections of these names: those that do not speak QUIC, which the schema is for.
+    #[must_use]
+    pub fn leaving_out(self, names: impl IntoIterator<Item = String>) -> Qlog<W, F> {
+        Qlog { left_out: names.into_iter().collect(), ..self }
     }
     /// The writers behind, for those subjects that had a record, in the order of the subjects. To be called after
     /// [`Sink::finish`].
     pub fn into_writers(self) -> Vec<W> {
-        self.files.into_iter().flatten().map(Writer::into_inner).collect()
+        let open = self.files.into_iter().filter_map(|file| match file {
+            File::Open(writer) => Some(writer.into_inner()),
+            _ => None,
+        });
+        open.collect()
     }
 }
 
@@ -34,19 +55,28 @@ impl<W: Write, F: FnMut(&Subject) -> io::Result<W>> Sink for Qlog<W, F> {
         let Role::Connection(side) = subject.role() else { return Ok(()) };
         let at = subject.id() as usize;
         if self.files.len() <= at {
-            self.files.resize_with(at + 1, || None);
+            self.files.resize_with(at + 1, || File::Unopened);
         }
-        if self.files[at].is_none() {
-            let out = (self.open)(subject)?;
-            self.files[at] = Some(Writer::new(out, subject.label(), side, self.options.clone()));
+        if let File::Unopened = self.files[at] {
+            self.files[at] = if self.left_out.contains(subject.name()) {
+                File::LeftOut
+            } else {
+                let out = (self.open)(subject)?;
+                File::Open(Box::new(Writer::new(out, subject.label(), side, self.options.clone())))
+            };
         }
-        self.files[at].as_mut().map_or(Ok(()), |file| file.write(record))
+        match &mut self.files[at] {
+            File::Open(file) => file.write(record),
+            _ => Ok(()),
+        }
     }
     /// Flushes every file, also behind one that fails, and gives the first error.
     fn finish(&mut self) -> io::Result<()> {
         let mut first = Ok(());
-        for file in self.files.iter_mut().flatten() {
-            first = first.and(file.flush());
+        for file in &mut self.files {
+            if let File::Open(file) = file {
+                first = first.and(file.flush());
+            }
         }
         first
     }

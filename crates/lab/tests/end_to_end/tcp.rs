@@ -1,0 +1,136 @@
+//! Flows over TCP: the same application, tables and captures as over QUIC.
+
+use crate::bed::{LINKS, ONE_LINK, Run, new_folder, run_into, scenario};
+use crate::captures::tshark;
+use std::fs;
+use std::path::PathBuf;
+
+const TCP: &str = "flow.get.protocol=tcp";
+
+fn captured(kind: &str, sets: &[&str]) -> (Run, PathBuf) {
+    let name = format!("tcp-{kind}");
+    let sets: Vec<&str> = [TCP].into_iter().chain(sets.iter().copied()).collect();
+    let run = run_into(&scenario(ONE_LINK, &sets), &name);
+    let path = new_folder(&format!("{name}-file")).join("capture.pcapng");
+    fs::write(&path, &run.files["capture.pcapng"]).unwrap();
+    (run, path)
+}
+
+/// tshark's fields of each packet, `|` between them.
+fn fields(path: &std::path::Path, names: &[&str]) -> Option<Vec<Vec<String>>> {
+    let mut arguments = vec!["-o", "tcp.check_checksum:TRUE", "-T", "fields", "-E", "separator=|"];
+    arguments.extend(["-o", "ip.check_checksum:TRUE"]);
+    arguments.extend(names.iter().flat_map(|name| ["-e", name]));
+    let text = tshark(path, &arguments)?;
+    Some(text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect())
+}
+
+const LOOK: [&str; 8] = [
+    "tcp.srcport",
+    "tcp.flags.str",
+    "tcp.checksum.status",
+    "tcp.analysis.flags",
+    "_ws.malformed",
+    "_ws.expert.message",
+    "tcp.len",
+    "frame.comment",
+];
+
+/// What tshark notes of every connection that opens and closes as it should.
+const USUAL: [&str; 5] = [
+    "Connection establish request (SYN): server port 4433",
+    "Connection establish acknowledge (SYN+ACK): server port 4433",
+    "Connection finish (FIN)",
+    "This frame initiates the connection closing",
+    "This frame undergoes the connection closing",
+];
+
+#[test]
+fn tshark_has_nothing_to_say_of_a_clean_link() {
+    for (kind, sets) in [
+        ("clean", &["link.cell.both.queue=1000 packets"][..]),
+        ("clean-6", &["flow.get.ip=6", "link.cell.both.queue=1000 packets"]),
+        ("clean-upload", &["flow.get.application.direction=upload", "link.cell.both.queue=1000 packets"]),
+        ("clean-plain", &["tcp.sack=false", "tcp.timestamps=false", "link.cell.both.queue=1000 packets"]),
+        ("clean-ecn", &["tcp.ecn=true", "link.cell.both.queue=1000 packets"]),
+    ] {
+        let (run, path) = captured(kind, sets);
+        assert_eq!(run.connection("get")["delivered_bytes"], 300_000, "{kind}");
+        assert_eq!(run.connection("get")["clean"], true, "{kind}");
+        let Some(packets) = fields(&path, &LOOK) else { return };
+        let mut data = 0;
+        for packet in &packets {
+            assert_eq!(packet[2], "1", "{kind}: checksum of {packet:?}");
+            assert_eq!((packet[3].as_str(), packet[4].as_str()), ("", ""), "{kind}: {packet:?}");
+            let strange = packet[5].split(',').filter(|note| {
+                !note.is_empty()
+                    && !USUAL.iter().any(|usual| usual.starts_with(*note) || note.starts_with(usual))
+            });
+            assert_eq!(strange.count(), 0, "{kind}: {packet:?}");
+            data += packet[6].parse::<usize>().unwrap();
+        }
+        let request = if kind == "clean-upload" { 0 } else { "GET /300000\r\n".len() };
+        assert_eq!(data, 300_000 + request, "{kind}");
+    }
+}
+
+#[test]
+fn a_download_arrives_over_every_link_and_tshark_finds_no_malformed_packet() {
+    for (kind, sets) in LINKS {
+        let (run, path) = captured(kind, sets);
+        assert_eq!(run.connection("get")["delivered_bytes"], 300_000, "{kind}");
+        assert_eq!(run.connection("get")["completed"], true, "{kind}");
+        let Some(packets) = fields(&path, &LOOK) else { return };
+        for packet in &packets {
+            assert_eq!(packet[4], "", "{kind}: {packet:?}");
+            // What was altered underway has a wrong checksum, and says so.
+            assert_eq!(packet[2] == "0", !packet[7].is_empty(), "{kind}: {packet:?}");
+        }
+    }
+}
+
+#[test]
+fn tables_are_those_of_quic() {
+    const QUEUE: &str = "link.cell.both.queue=1000 packets";
+    let tcp = run_into(&scenario(ONE_LINK, &[TCP, QUEUE]), "tcp-tables");
+    let quic = run_into(&scenario(ONE_LINK, &[QUEUE]), "tcp-tables-quic");
+    assert!(tcp.files.keys().all(|name| !name.ends_with(".sqlog")), "no qlog of TCP: {:?}", tcp.files.keys());
+    for name in ["connection", "event", "stream", "packet", "rate"] {
+        let columns =
+            |run: &Run| run.table(name).columns.iter().map(|column| column.name).collect::<Vec<_>>();
+        assert_eq!(columns(&tcp), columns(&quic), "{name}");
+        assert!(tcp.table(name).columns[0].data.len() > 0, "{name} is empty");
+    }
+    let number = |run: &Run, key: &str| run.connection("get")[key].as_f64().unwrap();
+    for key in
+        ["goodput_mbps", "rtt_mean_ms", "data_packets_sent", "packets_sent", "ack_only_packets_received"]
+    {
+        let (tcp, quic) = (number(&tcp, key), number(&quic, key));
+        assert!((tcp / quic - 1.0).abs() < 0.15, "{key}: {tcp} over TCP, {quic} over QUIC");
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_bytes() {
+    let sets = [TCP, "link.cell.both.loss=2 %"];
+    let [first, second] =
+        ["a", "b"].map(|name| run_into(&scenario(ONE_LINK, &sets), &format!("tcp-equal-{name}")));
+    assert_eq!(first.files["capture.pcapng"], second.files["capture.pcapng"]);
+    assert_eq!(first.text, second.text);
+    let other = run_into(&scenario(ONE_LINK, &[TCP, "link.cell.both.loss=2 %", "seed=4"]), "tcp-equal-c");
+    assert_ne!(first.files["capture.pcapng"], other.files["capture.pcapng"]);
+}
+
+#[test]
+fn a_flow_that_is_stopped_is_over_and_both_protocols_share_a_link() {
+    let text = format!(
+        "{ONE_LINK}[[flow]]\nname = \"other\"\nclient = \"client\"\nserver = \"server\"\nprotocol = \"tcp\"\n\
+         stop = \"2 s\"\napplication = \"bulk\"\n"
+    );
+    let run = run_into(&scenario(&text, &["flow.get.application.size=3 MB"]), "tcp-shared");
+    assert_eq!(run.connection("get")["completed"], true);
+    let other = run.connection("other");
+    assert_eq!((&other["completed"], &other["clean"]), (&false.into(), &true.into()));
+    let goodput = other["goodput_mbps"].as_f64().unwrap();
+    assert!((2.0..8.0).contains(&goodput), "{goodput}");
+}
