@@ -2,11 +2,13 @@
 
 mod bulk;
 mod bulk_quinn;
+mod controllers;
 mod handshake;
 mod handshake_quinn;
 mod idle_pair;
 mod queues;
 mod sweep;
+mod varied;
 
 use crate::case::{Case, Protection, Ratio};
 use crate::quiclab::Traces;
@@ -58,6 +60,14 @@ pub(crate) const RATIOS: &[Ratio] = &[
     cost("cost-queue-dualpi2", "queue-dualpi2"),
     cost("cost-queue-priority", "queue-priority"),
     cost("cost-queue-policer", "queue-policer"),
+    control("cost-controller-cubic", "controller-cubic"),
+    control("cost-controller-bbr1", "controller-bbr1"),
+    control("cost-controller-bbr3", "controller-bbr3"),
+    control("cost-controller-vegas", "controller-vegas"),
+    control("cost-controller-westwood", "controller-westwood"),
+    control("cost-controller-copa", "controller-copa"),
+    control("cost-controller-prague", "controller-prague"),
+    control("cost-controller-fixed", "controller-fixed"),
 ];
 
 /// What a packet costs through a queue.
@@ -67,6 +77,16 @@ const fn cost(name: &'static str, under: &'static str) -> Ratio {
         over: "bulk-null",
         under,
         about: "quiclab: CPU time per packet through this queue over that through drop-tail",
+    }
+}
+
+/// What a packet costs under a controller.
+const fn control(name: &'static str, under: &'static str) -> Ratio {
+    Ratio {
+        name,
+        over: "bulk-null",
+        under,
+        about: "quiclab: CPU time per packet under this controller over that under NewReno",
     }
 }
 
@@ -92,7 +112,8 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
         Box::new(sweep::Short::new(sweep::Of::TwoCores)),
     ];
     // Behind the case that they are compared with.
-    let queued = queues::QUEUES.iter().map(|queue| Box::new(queues::Queued::new(*queue)) as Box<dyn Case>);
-    all.splice(1..1, queued);
+    let queued = queues::QUEUES.iter().copied().map(queues::case);
+    let controlled = controllers::CONTROLLERS.iter().copied().map(controllers::case);
+    all.splice(1..1, queued.chain(controlled).map(|case| Box::new(case) as Box<dyn Case>));
     all
 }

@@ -1,0 +1,46 @@
+//! A bulk transfer by quiclab with one thing in the scenario that is not the default.
+
+use crate::case::{BULK, Case, Protection, Transfer};
+use crate::clock;
+use crate::quiclab::{Run, Traces, transfer};
+
+/// The case: data packets delivered per CPU second.
+pub(super) struct Varied {
+    name: &'static str,
+    about: &'static str,
+    prepared: Run,
+    last: Option<Transfer>,
+}
+
+impl Varied {
+    /// Builds what is not measured; `set` is what the scenario has otherwise.
+    pub(super) fn new(name: &'static str, about: &'static str, set: String) -> Varied {
+        Varied { name, about, prepared: Run::with(Protection::Null, BULK, Traces::None, &[set]), last: None }
+    }
+}
+
+impl Case for Varied {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn unit(&self) -> &'static str {
+        "data packets per CPU second"
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn run(&mut self) -> f64 {
+        let (outcome, seconds) = clock::time(|| self.prepared.run());
+        let transfer = transfer(&outcome);
+        assert_eq!(transfer.bytes, BULK as u64, "all bytes arrive");
+        self.last = Some(transfer);
+        transfer.data_packets as f64 / seconds
+    }
+
+    fn transfer(&self) -> Option<Transfer> {
+        self.last
+    }
+}
