@@ -252,13 +252,13 @@ impl Controller for Copa {
     fn on_sent(&mut self, _sent: &Sent) {}
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        let usable = self.basis.on_ack(ack);
+        self.basis.on_ack(ack);
         let smoothed = self.basis.smoothed_rtt;
         self.delays.update(ack.now, ack.rtt.latest(), smoothed, self.min_rtt_window);
         let round = self.rounds.on_ack(ack);
         self.choose_mode(ack.now, round);
-        // Losses do not hold the window in the default mode, so that there is no recovery without growth.
-        if usable || !ack.app_limited() {
+        // Losses do not hold the window, so that there is no recovery without growth.
+        if !ack.app_limited() {
             self.move_window(ack.acked_bytes, round);
         } else if round {
             self.velocity = Velocity::new(self.window);
