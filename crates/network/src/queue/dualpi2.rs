@@ -146,7 +146,7 @@ struct DualPi2 {
     base: f64,
     before: f64,
     ticks: Ticks,
-    /// Bytes that the classic queue may send before L4S goes on; below zero L4S goes first.
+    /// What the classic queue has been owed since both wait, in bytes: it goes when that is its packet's cost.
     credit: f64,
 }
 
@@ -214,12 +214,12 @@ impl DualPi2 {
 
     /// Whether the next packet is taken from the L4S queue. One of both waits.
     fn l4s_goes_first(&self, now: Time) -> bool {
-        if self.l4s.fifo.is_empty() || self.classic.fifo.is_empty() {
+        let (Some(_), Some(classic)) = (self.l4s.fifo.head(), self.classic.fifo.head()) else {
             return !self.l4s.fifo.is_empty();
-        }
+        };
         match self.law.scheduler {
-            Scheduler::Weights(_) => self.credit <= 0.0,
-            Scheduler::Shift(shift) => self.l4s.fifo.delay(now) + shift >= self.classic.fifo.delay(now),
+            Scheduler::Weights(weight) => self.credit < (1.0 - weight) * f64::from(classic.size),
+            Scheduler::Shift(shift) => self.l4s.fifo.delay(now) + shift >= now.since(classic.entered),
         }
     }
 
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!([799, 800].map(|n| queue.own_probability(us(n))), [0.0, 1.0]);
     }
 
-    /// RFC 9332 section 4.2.2: while both wait, one of 16 packets is classic.
+    /// RFC 9332 section 4.2.2: while both wait, one of 16 packets is classic, the first after 15.
     #[test]
     fn l4s_goes_first_and_the_classic_queue_has_its_weight() {
         let mut queue = dualpi2(&[]);
@@ -435,7 +435,7 @@ mod tests {
         let mut report = Report::default();
         let order: Vec<bool> = (0..34).map(|_| queue.dequeue(at(0), &mut report).unwrap().flow > 0).collect();
         let classic: Vec<usize> = (0..34).filter(|n| !order[*n]).collect();
-        assert_eq!(classic, [1, 17, 33]);
+        assert_eq!(classic, [15, 31]);
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl Fifo {
     pub(super) fn delay(&self, at: Time) -> Duration {
         self.packets.front().map_or(Duration::ZERO, |packet| at.since(packet.entered))
     }
+    /// The packet that came first.
+    #[inline]
+    pub(super) fn head(&self) -> Option<&Packet> {
+        self.packets.front().map(|packet| &**packet)
+    }
     /// Whether nothing waits.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
