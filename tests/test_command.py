@@ -89,7 +89,14 @@ def test_list(command: Command) -> None:
     everything = command("list")
     assert everything.returncode == 0
     rooms = json.loads(command("list", "--json").stdout)
+    pages = {(room["name"], row["name"]): row.pop("page") for room in rooms for row in room["rows"]}
     assert rooms == quiclab.rooms()
+    # Each component has a page that names it; the tables of a scenario file are no components.
+    project = Path(__file__).parents[1]
+    for (room_name, row_name), page in pages.items():
+        assert (page is None) == (room_name == "sections"), row_name
+        assert page is None or f"`{row_name}`" in (project / page).read_text(), row_name
+        assert page is None or page in everything.stdout
     for room in rooms:
         assert room["name"] in everything.stdout
         for row in room["rows"]:

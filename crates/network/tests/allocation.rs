@@ -51,11 +51,17 @@ fn allocations(mut action: impl FnMut()) -> u64 {
 
 /// Allocations between the third and the tenth second, and packets delivered. It takes the first queue 1.2 s to fill.
 fn of_a_run(options: &[(&str, &str)]) -> (u64, u64) {
+    between(3, 10, options)
+}
+
+/// Allocations between these seconds, and packets delivered.
+fn between(from: u64, to: u64, options: &[(&str, &str)]) -> (u64, u64) {
     let source = |from, to| Source::new(from, to, Duration::from_micros(118), u64::MAX);
     let mut world: World<Source> = chain(2, options, source(0, 2), source(2, 0));
-    world.run(Time::from_nanos(3_000_000_000), u64::MAX).unwrap();
+    let second = |n: u64| Time::from_nanos(1_000_000_000 * n);
+    world.run(second(from), u64::MAX).unwrap();
     let before = world.links().iter().map(|link| link.stats().delivered.packets).sum::<u64>();
-    let count = allocations(|| drop(world.run(Time::from_nanos(10_000_000_000), u64::MAX)));
+    let count = allocations(|| drop(world.run(second(to), u64::MAX)));
     (count, world.links().iter().map(|link| link.stats().delivered.packets).sum::<u64>() - before)
 }
 
@@ -75,6 +81,23 @@ fn a_warm_network_allocates_nothing() {
         let (count, packets) = of_a_run(options);
         assert_eq!(count, 0, "{options:?}");
         assert!(packets > 50_000, "{packets}");
+    }
+}
+
+/// The same through every queue, at a little more than the link can carry. CoDel has drained its queue for the first
+/// time after some 7 s.
+#[test]
+fn a_warm_queue_allocates_nothing() {
+    for row in network::queue::QUEUES {
+        let more = match row.name {
+            "priority" => ";classes=[[call], [film]]",
+            "policer" => ";rate=90 Mbit/s;burst=30 kB",
+            _ => "",
+        };
+        let queue = format!("{} limit=100 packets{more}", row.name);
+        let (count, packets) = between(20, 25, &[RATE, DELAY, ("queue", &queue)]);
+        assert_eq!(count, 0, "{queue}");
+        assert!(packets > 50_000, "{queue} {packets}");
     }
 }
 

@@ -7,6 +7,18 @@ import typer
 
 from quiclab.commands.arguments import Json
 
+_PAGES = {
+    "controllers": "{row}",
+    "queues": "{row}",
+    "schedulers": "schedulers",
+    "rates": "link",
+    "losses": "loss",
+    "jitters": "jitter",
+    "applications": "applications",
+    "sources": "cross-traffic",
+}
+"""Of each room, the pages of docs/model that describe its rows: one for all, or one of the row's name for each."""
+
 
 def list_(
     what: Annotated[
@@ -17,7 +29,7 @@ def list_(
     """List what can stand in a scenario: controllers, links, queues, losses, applications, with their options."""
     from quiclab import Error, rooms
 
-    chosen = rooms()
+    chosen = [{**room, "rows": [{**row, "page": _page(room, row)} for row in room["rows"]]} for room in rooms()]
     if what is not None:
         chosen = _choose(chosen, what)
         if not chosen:
@@ -26,6 +38,12 @@ def list_(
         typer.echo(json.dumps(chosen, indent=2))
         return
     _print(chosen)
+
+
+def _page(room: dict[str, Any], row: dict[str, Any]) -> str | None:
+    """Where the model is described: scope, equations, validation, references."""
+    page = _PAGES.get(room["name"])
+    return page and f"docs/model/{page.format(row=row['name'])}.md"
 
 
 def _choose(rooms: "list[dict[str, Any]]", what: str) -> "list[dict[str, Any]]":
@@ -54,6 +72,8 @@ def _print(rooms: "list[dict[str, Any]]") -> None:
             line(2, (f'a bare value is short for {{ type = "{row}", {option} = VALUE }}', "dim"))
         for row in room["rows"]:
             line(2, (row["name"], "bold"), f": {row['about']}")
+            if row["page"] is not None:
+                line(4, (row["page"], "dim"))
             for option in row["parameters"]:
                 line(4, (option["name"], "cyan"), f"  {option['kind']}", (_default(option), "green"))
                 line(8, (option["about"], "dim"))
