@@ -122,7 +122,7 @@ pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "receive_buffer",
         kind: Kind::Size,
-        default: Default::Is("\"64 KiB\""),
+        default: Default::Is("\"64 kB\""),
         about: "receive window at the beginning: bytes that may wait for their reader",
     },
     Parameter {

@@ -12,7 +12,8 @@ pub(crate) struct EcnState {
     echo: bool,
     /// The next new segment says that the window was reduced (6.1.2).
     reduced: bool,
-    /// Until all up to here is acknowledged, the window is not reduced again for an ECN-Echo (6.1.2).
+    /// Until more than what is before this number is acknowledged, and with it the segment that says so, the window is not
+    /// reduced again for an ECN-Echo (6.1.2).
     answered_to: u64,
 }
 
@@ -42,7 +43,7 @@ impl EcnState {
     /// is outstanding.
     #[inline]
     pub(crate) fn on_ack(&mut self, flags: Flags, una: u64, nxt: u64) -> bool {
-        let marked = self.agreed && flags.has(Flags::ECE) && una >= self.answered_to;
+        let marked = self.agreed && flags.has(Flags::ECE) && una > self.answered_to;
         if marked {
             self.answered_to = nxt;
             self.reduced = true;
@@ -90,7 +91,8 @@ mod tests {
         assert_eq!(receiver.on_sent(false).0, Flags::ECE, "marked again");
         receiver.on_segment(Flags::CWR, Ecn::Ect0);
         assert_eq!(receiver.on_sent(false).0, Flags::none());
-        assert!(sender.on_ack(Flags::ECE, 1000, 2000));
+        assert!(!sender.on_ack(Flags::ECE, 1000, 2000));
+        assert!(sender.on_ack(Flags::ECE, 1001, 2000));
     }
 
     #[test]

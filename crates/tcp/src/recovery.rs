@@ -304,10 +304,11 @@ impl Recovery {
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, end: u64, fin: bool) {
         let start = self.nxt;
-        let rate = self.delivery.on_sent(now, end - start, self.in_flight());
+        let bytes = Segment::bytes(start, end, fin);
+        let rate = self.delivery.on_sent(now, bytes, self.in_flight());
         self.board.push((start, end), fin, now, rate);
         self.nxt = end;
-        self.count_sent(now, end - start, &rate);
+        self.count_sent(now, bytes, &rate);
         self.rto.start(now, &self.rtt);
         if self.probe_due {
             self.probe_was_sent(now, false);
@@ -428,9 +429,12 @@ impl Recovery {
     /// Takes out and marks what is acknowledged.
     fn take_in(&mut self, now: Time, ack: &Acknowledgement<'_>) -> Newly {
         let mut newly = Newly::default();
-        let Recovery { board, rack, delivery, rtt, clock, parts, .. } = self;
+        let Recovery { board, rack, delivery, rtt, clock, parts, una, .. } = self;
+        // The echo is that of the segment that moved the left edge (RFC 7323 section 4.3): of others it says nothing.
+        let una = *una;
         let mut delivered = |segment: &Segment| {
-            let echo_is_older = ack.echo.is_some_and(|echo| clock.is_older(echo, segment.sent_at));
+            let echo = ack.echo.filter(|_| segment.start <= una && ack.una > una);
+            let echo_is_older = echo.is_some_and(|echo| clock.is_older(echo, segment.sent_at));
             newly.add(segment, echo_is_older);
             delivery.on_acked(now, segment.len(), segment.sent_at, &segment.rate);
             rack.on_delivered(now, segment, echo_is_older, rtt.min());

@@ -35,10 +35,15 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Its sequence numbers: bytes, and one for a FIN.
+    /// What a segment counts as: its payload bytes; 1 for a FIN alone.
+    #[inline]
+    pub(crate) fn bytes(start: u64, end: u64, fin: bool) -> u64 {
+        (end - start - u64::from(fin)).max(1)
+    }
+    /// What this one counts as.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
-        self.end - self.start
+        Segment::bytes(self.start, self.end, self.fin)
     }
     /// Whether it was sent more than once.
     #[inline]
@@ -128,7 +133,7 @@ impl Scoreboard {
         let (transmissions, fate) = (1, Fate::Flying);
         self.segments.push_back(Segment { start, end, sent_at: now, rate, transmissions, fate, fin });
         self.order.push_back(Transmission { number, transmission: 1 });
-        self.in_flight += end - start;
+        self.in_flight += Segment::bytes(start, end, fin);
     }
 
     /// Notes that a segment was sent again; it is underway from now on.

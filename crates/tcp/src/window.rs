@@ -11,6 +11,8 @@ pub(crate) struct Window {
     /// The right edge that the peer was told of; it never moves back (RFC 9293 section 3.8.6: a TCP peer SHOULD NOT shrink
     /// the window).
     edge: u64,
+    /// The least by which the edge moves (RFC 9293 section 3.8.6.2.2).
+    step: u64,
     /// The shift of the field (RFC 7323 section 2.2).
     shift: u8,
     /// Dynamic right-sizing; `None`: the window stays as it is.
@@ -32,7 +34,7 @@ impl Window {
     pub(crate) fn new(size: u64, most: u64) -> Window {
         let most = most.max(size);
         let tuning = (most > size).then_some(Tuning { rtt: None, round: (Time::ZERO, 1), taken: size / 2 });
-        Window { size, most, edge: 0, shift: 0, tuning }
+        Window { size, most, edge: 0, step: 1, shift: 0, tuning }
     }
 
     /// The shift that lets the field tell of the largest window (RFC 7323 section 2.3: at most 14).
@@ -40,11 +42,13 @@ impl Window {
         (0..14).find(|shift| self.most >> shift <= u64::from(u16::MAX)).unwrap_or(14)
     }
 
-    /// Both sides scale: from now on fields are shifted. Without scaling there is no window above 65535.
-    pub(crate) fn agree(&mut self, shift: Option<u8>) {
+    /// Both sides scale: from now on fields are shifted. Without scaling there is no window above 65535. The edge moves by a
+    /// segment or half of the window at least.
+    pub(crate) fn agree(&mut self, shift: Option<u8>, mss: u64) {
         self.shift = shift.unwrap_or(0);
         self.most = self.most.min(u64::from(u16::MAX) << self.shift);
         self.size = self.size.min(self.most);
+        self.step = mss.min(self.size / 2).max(1);
     }
 
     /// The right edge that the peer was told of.
@@ -67,9 +71,11 @@ impl Window {
         field
     }
 
-    /// Where the right edge should be.
+    /// Where the right edge should be: it stays until there is so much more room that it is worth while.
+    #[inline]
     fn wanted_edge(&self, next: u64, unread: u64) -> u64 {
-        self.edge.max(next + self.size.saturating_sub(unread))
+        let wanted = next + self.size.saturating_sub(unread);
+        if wanted >= self.edge + self.step { wanted } else { self.edge }
     }
 
     /// RFC 9293 section 3.8.6.2.2: whether there is so much more room than the peer was told of that it should hear of it
@@ -129,7 +135,7 @@ mod tests {
             assert_eq!(Window::new(4096, most).wanted_shift(), shift);
         }
         let mut window = Window::new(100_000, 16_000_000);
-        window.agree(None);
+        window.agree(None, 1000);
         assert_eq!(window.tell(1, 0, false), 65_535);
     }
 
@@ -137,7 +143,7 @@ mod tests {
     #[test]
     fn the_edge_never_moves_back() {
         let mut window = Window::new(60_000, 60_000);
-        window.agree(Some(4));
+        window.agree(Some(4), 1);
         let mut edge = 0;
         for (next, unread) in
             [(1, 0), (1449, 1448), (20_001, 20_000), (20_001, 100), (60_001, 60_000), (60_001, 0)]
@@ -153,7 +159,10 @@ mod tests {
     #[test]
     fn a_window_opens_in_steps() {
         let mut window = Window::new(10_000, 10_000);
+        window.agree(None, 1000);
         window.tell(1, 0, false);
+        window.tell(10_001, 9999, false);
+        assert_eq!(window.edge(), 10_001, "a byte is not told of");
         assert!(!window.should_update(1, 0, 1000));
         assert!(!window.should_update(10_001, 9000, 1000), "one segment");
         assert!(window.should_update(10_001, 8000, 1000));

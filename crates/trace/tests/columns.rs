@@ -111,7 +111,7 @@ fn rows_of_each_table() {
         first("packet", 2).ends_with("direction=received kind=initial number=null length_bytes=1200 frames=")
     );
     assert!(
-        first("packet", 32).ends_with("direction=dropped kind=handshake number=null length_bytes=77 frames=")
+        first("packet", 36).ends_with("direction=dropped kind=handshake number=null length_bytes=77 frames=")
     );
     assert!(first("stream", 1).starts_with("connection=download side=client stream=0 opened_s="));
     assert!(first("stream", 1).ends_with("sent_bytes=10 received_bytes=20"));

@@ -99,7 +99,7 @@ fn tables_are_those_of_quic() {
         let columns =
             |run: &Run| run.table(name).columns.iter().map(|column| column.name).collect::<Vec<_>>();
         assert_eq!(columns(&tcp), columns(&quic), "{name}");
-        assert!(tcp.table(name).columns[0].data.len() > 0, "{name} is empty");
+        assert!(!tcp.table(name).columns[0].data.is_empty(), "{name} is empty");
     }
     let number = |run: &Run, key: &str| run.connection("get")[key].as_f64().unwrap();
     for key in

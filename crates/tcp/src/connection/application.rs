@@ -127,6 +127,7 @@ impl Connection {
         match self.state {
             State::Listen | State::SynSent => self.abort(now, CloseReason::Finished),
             State::Closed | State::TimeWait => {}
+            State::FinWait2 if done => self.time_wait_until = Some(now + self.config.time_wait),
             _ if done => {}
             _ => self.reset_peer(now),
         }

@@ -278,6 +278,8 @@ impl Connection {
         self.trace_state(now, state.name());
         match state {
             State::TimeWait => self.time_wait_until = Some(now + self.config.time_wait),
+            // Nobody is left to wait for the peer's end; stacks of today give it as long as TIME-WAIT.
+            State::FinWait2 if self.closed => self.time_wait_until = Some(now + self.config.time_wait),
             State::Closed => self.time_wait_until = None,
             _ => {}
         }

@@ -51,7 +51,7 @@ impl Connection {
         let Some(remote) = self.remote else { return };
         self.agreed = Agreed::with(&self.config, &header.options, remote);
         let shift = self.window.wanted_shift();
-        self.window.agree(self.agreed.peer_shift.map(|_| shift));
+        self.window.agree(self.agreed.peer_shift.map(|_| shift), u64::from(self.agreed.mss));
         if let Some(timestamps) = header.options.timestamps {
             self.recent.update(now, timestamps, 0, 0);
         }

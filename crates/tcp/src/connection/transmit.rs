@@ -125,7 +125,7 @@ impl Connection {
             };
         }
         let Some((length, fin)) = self.fresh() else { return self.stop(Limit::Application) };
-        if !self.recovery.admits(length + u64::from(fin)) {
+        if !self.recovery.admits(length.max(1)) {
             return self.stop(Limit::Window);
         }
         match self.recovery.paced_until(now) {
@@ -280,6 +280,8 @@ impl Connection {
                 blocks.push(self.theirs.wire(start), self.theirs.wire(end));
             }
             for (start, end) in self.incoming.blocks() {
+                // A FIN behind the last block came with it.
+                let end = end + u64::from(self.peer_fin == Some(end));
                 blocks.push(self.theirs.wire(start), self.theirs.wire(end));
             }
             // Each takes 8 bytes behind the 4 of the option.

@@ -1,0 +1,100 @@
+//! How connections end (RFC 9293 section 3.6).
+
+use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
+use tcp::{CloseReason, Config, Data, Event, State, StreamError};
+use wire::tcp::Flags;
+
+/// RFC 9293 figure 12: the client ends first and stays in TIME-WAIT for 2 MSL.
+#[test]
+fn the_end_that_closes_first_stays_a_while() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.write(CLIENT, 1000, true);
+    pair.run(1000);
+    assert_eq!(pair.states(), [State::FinWait2, State::CloseWait]);
+    assert!(pair.ends[SERVER].finished && pair.ends[CLIENT].events.contains(&Event::Delivered));
+    // The other direction goes on (section 3.6, half-closed).
+    pair.write(SERVER, 100_000, false);
+    pair.run(5000);
+    assert_eq!(pair.ends[CLIENT].received, 100_000);
+    assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
+    assert!(pair.ends.iter().all(|end| end.events.last() == Some(&Event::Ended)));
+    pair.run(70_000);
+    assert_eq!(pair.states(), [State::Closed, State::Closed]);
+}
+
+/// RFC 9293 figure 13.
+#[test]
+fn both_close_at_once() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.run(1000);
+    pair.write(CLIENT, 0, true);
+    pair.write(SERVER, 0, true);
+    pair.run(1060);
+    assert_eq!(pair.states(), [State::Closing; 2]);
+    pair.run(1500);
+    assert_eq!(pair.states(), [State::TimeWait; 2]);
+}
+
+/// RFC 9293 section 3.10.7.4, eighth: a FIN that comes again is acknowledged again, and TIME-WAIT begins anew.
+#[test]
+fn a_lost_acknowledgement_of_the_fin() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.run(1000);
+    pair.write(CLIENT, 0, true);
+    pair.run(1200);
+    let mut lost = false;
+    pair.fate(move |sent| {
+        let this = sent.from == CLIENT && !lost;
+        lost |= this;
+        if this { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.write(SERVER, 0, true);
+    pair.run(1300);
+    assert_eq!(pair.states(), [State::TimeWait, State::LastAck]);
+    pair.run(3000);
+    assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
+}
+
+/// RFC 9293 section 3.10.5, RFC 2525 section 2.17: who has gone away answers data with a reset.
+#[test]
+fn data_for_nobody_is_reset() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.write(CLIENT, 10, true);
+    pair.write(SERVER, 10_000_000, false);
+    pair.run(400);
+    let now = at(400);
+    pair.ends[CLIENT].connection.close(now, 7, "enough");
+    pair.run(2000);
+    assert_eq!(pair.states(), [State::Closed; 2]);
+    let reason = CloseReason::Application { code: 7, reason: "enough".to_owned() };
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&reason));
+    assert_eq!(pair.ends[SERVER].connection.close_reason(), Some(&CloseReason::PeerReset));
+    assert!(pair.sent.iter().any(|sent| sent.from == CLIENT && sent.has(Flags::RST)));
+    assert_eq!(pair.ends[SERVER].connection.write(Data::Virtual(1)), Err(StreamError::Reset));
+}
+
+/// An end that has not finished resets the connection when it closes it.
+#[test]
+fn closing_in_the_middle_is_a_reset() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.write(CLIENT, 10_000_000, false);
+    pair.ends[CLIENT].finishes = false;
+    pair.run(400);
+    pair.ends[CLIENT].connection.close(at(400), 0, "stopped");
+    pair.run(1000);
+    assert_eq!(pair.states(), [State::Closed; 2]);
+    assert!(pair.ends[SERVER].events.contains(&Event::Ended));
+}
+
+/// RFC 9293 section 3.8.3: R2. The peer is gone.
+#[test]
+fn a_silent_peer_is_given_up() {
+    let mut pair = Pair::new(&Config { retries: 4, ..Config::default() }, 1);
+    pair.run(1000);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 5000, false);
+    pair.run(100_000);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 5);
+    assert_eq!(pair.states()[CLIENT], State::Closed);
+}

@@ -1,0 +1,116 @@
+//! The receive window: delayed acknowledgements, zero windows and their probes, autotuning, Nagle.
+
+use crate::loss::unpaced;
+use crate::pair::{CLIENT, Pair, SERVER, at};
+use tcp::{Config, Data};
+use units::Size;
+
+fn fixed(bytes: u64) -> Config {
+    let size = Size::from_bytes(bytes);
+    Config { receive_buffer: size, max_receive_buffer: size, ..unpaced() }
+}
+
+/// RFC 5681 section 4.2: a segment alone is acknowledged after 40 ms, two at once.
+#[test]
+fn acknowledgements_are_delayed() {
+    let acks = |segments: u64| {
+        let mut pair = Pair::new(&unpaced(), 1);
+        pair.write(CLIENT, segments * 1448, false);
+        pair.ends[CLIENT].finishes = false;
+        pair.run(1000);
+        let acks = pair.sent.iter().filter(|sent| sent.from == SERVER).skip(1);
+        acks.map(|sent| sent.sent_at.as_nanos() / 1_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(acks(1), [190]);
+    assert_eq!(acks(2), [150]);
+    assert_eq!(acks(3), [150, 190]);
+    assert_eq!(acks(4), [150, 150]);
+}
+
+/// RFC 9293 section 3.8.6.1: a window of zero is probed at growing distances, and opens when the reader reads.
+#[test]
+fn a_window_of_zero_is_probed() {
+    let mut pair = Pair::of(&unpaced(), &fixed(8192), 1, None);
+    pair.ends[SERVER].reads = false;
+    pair.write(CLIENT, 100_000, false);
+    pair.run(20_000);
+    let probes: Vec<_> = pair.data(CLIENT).into_iter().filter(|(_, _, length)| *length == 1).collect();
+    assert!(probes.len() >= 4, "{probes:?}");
+    let gaps: Vec<u64> = probes.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert!(gaps.windows(2).all(|pair| pair[1] >= 2 * pair[0] - 1), "{gaps:?}");
+    assert_eq!(pair.ends[CLIENT].connection.stats().window_probes, probes.len() as u64);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 0);
+    pair.ends[SERVER].reads = true;
+    pair.ends[SERVER].read_all(at(20_000));
+    pair.run(40_000);
+    assert_eq!((pair.ends[SERVER].received, pair.ends[SERVER].finished), (100_000, true));
+    // Within a few round trips of the update, not at the next probe.
+    assert!(pair.data(CLIENT).last().unwrap().0 < 23_000);
+}
+
+/// RFC 9293 section 3.8.6.2: a reader that takes a little at a time does not make small segments.
+#[test]
+fn no_silly_windows() {
+    let mut pair = Pair::of(&unpaced(), &fixed(20_000), 1, None);
+    pair.ends[SERVER].reads = false;
+    pair.write(CLIENT, 100_000, false);
+    for step in 0..2000 {
+        pair.run(200 + step * 20);
+        let mut buffer = [0; 100];
+        if let Ok(read) = pair.ends[SERVER].connection.read(at(200 + step * 20), &mut buffer) {
+            pair.ends[SERVER].received += read.bytes;
+        }
+    }
+    assert!(pair.ends[SERVER].received >= 99_000, "{}", pair.ends[SERVER].received);
+    // What is left of a window goes when the override timeout is over (section 3.8.6.2.1), so segments are not all full.
+    let sizes: Vec<u64> = pair.data(CLIENT).iter().map(|(_, _, length)| *length).filter(|l| *l > 1).collect();
+    assert!(sizes.len() < 100 && sizes.iter().filter(|length| **length < 500).count() <= 1, "{sizes:?}");
+}
+
+/// The window grows with what is read in a round trip, up to its limit; a fixed one holds the sender.
+#[test]
+fn the_window_is_tuned() {
+    let time = |server: &Config| {
+        let mut pair = Pair::of(&unpaced(), server, 1, None);
+        pair.write(CLIENT, 4_000_000, false);
+        pair.run(60_000);
+        assert_eq!(pair.ends[SERVER].received, 4_000_000);
+        let window = pair.ends[SERVER].connection.stats().receive_window;
+        (pair.data(CLIENT).last().unwrap().0, window)
+    };
+    // Slow start alone: 10 segments, twice as many each round trip, 2763 in all: nine round trips.
+    let (tuned, window) = time(&unpaced());
+    assert!(tuned <= 1100 && window > 1_000_000, "{tuned} ms, window {window}");
+    // 65,535 bytes each round trip: 62.
+    let (held, window) = time(&fixed(65_535));
+    assert!((6000..7500).contains(&held) && window == 65_535, "{held} ms, window {window}");
+}
+
+/// RFC 9293 section 3.7.4.
+#[test]
+fn nagle_holds_small_segments_back() {
+    let sizes = |nagle: bool| {
+        let mut pair = Pair::new(&Config { nagle, ..unpaced() }, 1);
+        pair.ends[SERVER].checks = false;
+        pair.run(150);
+        for time in [200, 210, 220] {
+            pair.ends[CLIENT].connection.write(Data::Bytes(&[0; 100])).unwrap();
+            pair.run(time);
+        }
+        pair.run(1000);
+        pair.data(CLIENT).iter().map(|(_, _, length)| *length).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(false), [100, 100, 100]);
+    assert_eq!(sizes(true), [100, 200]);
+}
+
+/// What the send buffer does not take is refused, and asked for when there is room.
+#[test]
+fn the_send_buffer_has_a_limit() {
+    let config = Config { send_buffer: Size::from_bytes(10_000), ..unpaced() };
+    let mut pair = Pair::new(&config, 1);
+    pair.write(CLIENT, 300_000, true);
+    pair.run(10_000);
+    assert_eq!(pair.ends[SERVER].received, 300_000);
+    assert!(pair.ends[CLIENT].events.contains(&tcp::Event::Writable));
+}

@@ -1,0 +1,201 @@
+//! The three-way handshake: lost SYNs, simultaneous opens, resets, segments from nowhere.
+
+use crate::pair::{CLIENT, Fate, Pair, SERVER, address, at, ms, setup};
+use tcp::{CloseReason, Config, Connection, Event, State};
+use units::Time;
+use wire::tcp::{Flags, Header, Options, Timestamps};
+
+fn flags(pair: &Pair) -> Vec<String> {
+    pair.sent.iter().map(|sent| format!("{} {}", ["C", "S"][sent.from], sent.header().flags)).collect()
+}
+
+/// RFC 9293 section 3.5, figure 6.
+#[test]
+fn three_segments_open_a_connection() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.run(1000);
+    assert_eq!(flags(&pair), ["C SYN", "S SYN,ACK", "C ACK"]);
+    assert_eq!(pair.states(), [State::Established; 2]);
+    assert!(pair.ends.iter().all(|end| end.events == [Event::Connected]));
+    let options = pair.sent[0].header().options;
+    assert_eq!((options.mss, options.sack_permitted, options.window_scale), (Some(1460), true, Some(8)));
+    assert_eq!(pair.ends[CLIENT].connection.stats().rtt.mean(), Some(ms(100)));
+}
+
+/// RFC 6298: a second, then two; RFC 5681 section 3.1: the window then begins with one segment, or with what the controller
+/// has for its least.
+#[test]
+fn a_lost_syn_goes_again() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    let mut lost = 0;
+    pair.fate(move |sent| {
+        lost += u32::from(sent.has(Flags::SYN));
+        if lost <= 2 && sent.has(Flags::SYN) { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.write(CLIENT, 10_000, false);
+    pair.run(3150);
+    let syns: Vec<_> = pair.sent.iter().filter(|s| s.from == CLIENT && s.has(Flags::SYN)).collect();
+    assert_eq!(syns.iter().map(|s| s.sent_at).collect::<Vec<_>>(), [at(0), at(1000), at(3000)]);
+    assert_eq!(pair.data(CLIENT), [(3100, 0, 1448), (3100, 1448, 1448)]);
+    assert_eq!(pair.ends[CLIENT].connection.stats().syn_retransmissions, 2);
+}
+
+/// RFC 9293 section 3.8.3: R2 of a SYN.
+#[test]
+fn nobody_answers() {
+    let mut pair = Pair::new(&Config { syn_retries: 3, ..Config::default() }, 1);
+    pair.fate(|_| Fate::Lost);
+    pair.run(100_000);
+    assert_eq!(pair.sent.len(), 4);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
+    assert_eq!(pair.ends[CLIENT].events, [Event::Ended]);
+}
+
+/// RFC 9293 section 3.5, figure 7.
+#[test]
+fn both_open_at_once() {
+    let open =
+        |end| Connection::connect(Time::ZERO, setup(end, &Config::default(), 1), address(1 - end)).unwrap();
+    let mut pair = Pair::with([open(CLIENT), open(SERVER)]);
+    pair.write(CLIENT, 20_000, true);
+    pair.write(SERVER, 30_000, false);
+    pair.run(2000);
+    assert_eq!(flags(&pair)[..4], ["C SYN", "S SYN", "S SYN,ACK", "C SYN,ACK"]);
+    assert_eq!((pair.ends[CLIENT].received, pair.ends[SERVER].received), (30_000, 20_000));
+    assert!(pair.ends.iter().all(|end| end.finished));
+}
+
+/// RFC 9293 section 3.10.7.1, 3.10.7.3: nobody listens.
+#[test]
+fn a_connection_is_refused() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.ends[SERVER].connection.close(Time::ZERO, 0, "not open");
+    pair.run(1000);
+    assert_eq!(flags(&pair), ["C SYN", "S RST,ACK"]);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::Refused));
+}
+
+/// RFC 9293 section 3.10.7.2, third: an acknowledgement of nothing is answered with a reset, and changes nothing.
+#[test]
+fn a_listener_resets_what_is_no_syn() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    let stray = Header { flags: Flags::ACK, acknowledgement: 77, ..Header::default() };
+    pair.inject(SERVER, &stray, b"");
+    let answer = pair.sent[0].header();
+    assert_eq!((answer.flags, answer.sequence), (Flags::RST, 77));
+    pair.run(1000);
+    assert_eq!(pair.states(), [State::Established; 2]);
+}
+
+/// RFC 9293 section 3.10.7.3, first and second: a reset counts only if it acknowledges the SYN.
+#[test]
+fn a_blind_reset_does_not_stop_a_syn() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.run(1);
+    for header in [
+        Header { flags: Flags::RST, ..Header::default() },
+        Header { flags: Flags::RST.with(Flags::ACK), acknowledgement: 99, ..Header::default() },
+    ] {
+        pair.inject(CLIENT, &header, b"");
+        assert_eq!(pair.states()[CLIENT], State::SynSent);
+    }
+    pair.run(1000);
+    assert_eq!(pair.states(), [State::Established; 2]);
+}
+
+fn open() -> (Pair, Header) {
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.run(1000);
+    // What the server would send next.
+    let syn_ack = pair.sent[1].header();
+    let header = Header {
+        source: 4433,
+        destination: 34_433,
+        sequence: syn_ack.sequence.wrapping_add(1),
+        acknowledgement: pair.sent[0].header().sequence.wrapping_add(1),
+        flags: Flags::ACK,
+        window: 100,
+        options: Options {
+            timestamps: syn_ack.options.timestamps.map(|t| Timestamps { value: t.value + 900, echo: t.echo }),
+            ..Options::default()
+        },
+        ..Header::default()
+    };
+    (pair, header)
+}
+
+/// RFC 5961 section 3.2: a reset elsewhere in the window is answered with a challenge ACK; one at the very number ends the
+/// connection; one outside is dropped.
+#[test]
+fn resets_are_challenged() {
+    let (mut pair, header) = open();
+    let reset = Header { flags: Flags::RST, ..header };
+    let before = pair.sent.len();
+    pair.inject(CLIENT, &Header { sequence: header.sequence.wrapping_add(1), ..reset }, b"");
+    assert_eq!((pair.sent.len(), pair.states()[CLIENT]), (before + 1, State::Established));
+    assert_eq!(pair.ends[CLIENT].connection.stats().challenge_acks_sent, 1);
+    pair.inject(CLIENT, &Header { sequence: header.sequence.wrapping_sub(1), ..reset }, b"");
+    assert_eq!((pair.sent.len(), pair.states()[CLIENT]), (before + 1, State::Established));
+    pair.inject(CLIENT, &reset, b"");
+    assert_eq!(pair.states()[CLIENT], State::Closed);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::PeerReset));
+}
+
+/// RFC 5961 sections 4.2, 5.2 and 7: a SYN, and an acknowledgement of what was not sent, are challenged, ten times within
+/// five seconds.
+#[test]
+fn challenges_have_a_limit() {
+    let (mut pair, header) = open();
+    let before = pair.sent.len();
+    pair.inject(CLIENT, &Header { flags: Flags::SYN, ..header }, b"");
+    for ahead in 0..30 {
+        let acknowledgement = header.acknowledgement.wrapping_add(1 + ahead);
+        pair.inject(CLIENT, &Header { acknowledgement, ..header }, b"");
+    }
+    assert_eq!(pair.sent.len(), before + 10);
+    assert_eq!(pair.states()[CLIENT], State::Established);
+    pair.run(7000);
+    pair.inject(CLIENT, &Header { flags: Flags::SYN, ..header }, b"");
+    assert_eq!(pair.sent.len(), before + 11);
+}
+
+/// RFC 7323 section 5.3: an old duplicate is acknowledged and dropped; so is what has no timestamps (section 3.2).
+#[test]
+fn old_duplicates_are_dropped() {
+    let (mut pair, header) = open();
+    let stamped = |value: u32| {
+        let timestamps =
+            header.options.timestamps.map(|t| Timestamps { value: t.value.wrapping_add(value), ..t });
+        Header { options: Options { timestamps, ..Options::default() }, ..header }
+    };
+    pair.ends[CLIENT].checks = false;
+    pair.inject(CLIENT, &stamped(5), b"abc");
+    assert_eq!(pair.ends[CLIENT].received, 3);
+    let next = |header: Header| Header { sequence: header.sequence.wrapping_add(3), ..header };
+    pair.inject(CLIENT, &next(stamped(4)), b"old");
+    assert_eq!(pair.ends[CLIENT].received, 3);
+    pair.inject(CLIENT, &Header { options: Options::default(), ..next(header) }, b"bad");
+    assert_eq!(pair.ends[CLIENT].received, 3);
+    pair.inject(CLIENT, &next(stamped(6)), b"new");
+    assert_eq!(pair.ends[CLIENT].received, 6);
+    assert_eq!(pair.ends[CLIENT].connection.stats().segments_dropped, 2);
+}
+
+/// RFC 9293 section 3.7.1: without the option a segment has 536 bytes.
+#[test]
+fn a_peer_without_options_is_served() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    let syn =
+        Header { source: 34_433, destination: 4433, flags: Flags::SYN, window: 4000, ..Header::default() };
+    pair.inject(SERVER, &syn, b"");
+    let answer = pair.sent[0].header();
+    assert_eq!(answer.options, Options { mss: Some(1460), ..Options::default() });
+    pair.write(SERVER, 3000, false);
+    let ack =
+        Header { flags: Flags::ACK, sequence: 1, acknowledgement: answer.sequence.wrapping_add(1), ..syn };
+    pair.inject(SERVER, &ack, b"");
+    assert_eq!(
+        pair.data(SERVER).iter().map(|sent| sent.2).collect::<Vec<_>>(),
+        [536, 536, 536, 536, 536, 320]
+    );
+}

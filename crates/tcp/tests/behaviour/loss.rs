@@ -1,0 +1,213 @@
+//! Losses and their repair, at times that follow from the RFCs by hand. A round trip takes 100 ms, segments have 1448 bytes,
+//! and data is first sent at 100 ms.
+
+use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, ms};
+use tcp::Config;
+use units::parameter::Value;
+use wire::tcp::Flags;
+
+const S: u64 = 1448;
+
+/// NewReno without pacing, so that times are plain.
+pub(crate) fn unpaced() -> Config {
+    let mut config = Config::default();
+    for (name, value) in &mut config.controller.arguments.0 {
+        if *name == "pacing" {
+            *value = Value::Flag(false);
+        }
+    }
+    config
+}
+
+/// The client sends so many segments; of its data segments, counted from 0 in the order of sending, these are lost.
+fn sends(config: &Config, segments: u64, lost: &'static [usize]) -> Pair {
+    let mut pair = Pair::new(config, 1);
+    pair.write(CLIENT, segments * S, false);
+    pair.fate(losing(lost));
+    pair
+}
+
+fn losing(lost: &'static [usize]) -> impl FnMut(&Flying) -> Fate {
+    let mut count = 0;
+    move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        count += 1;
+        if lost.contains(&(count - 1)) { Fate::Lost } else { Fate::Delivered }
+    }
+}
+
+/// What was sent after the first flight: when, and which segment.
+fn later(pair: &Pair, first: usize) -> Vec<(u64, u64)> {
+    pair.data(CLIENT)[first..].iter().map(|(at, offset, _)| (*at, offset / S)).collect()
+}
+
+/// RFC 8985 section 6.2, step 4: three segments above the gap arrive at 150 ms and are told at 200 ms.
+#[test]
+fn a_gap_below_three_segments_is_repaired_at_once() {
+    let mut pair = sends(&unpaced(), 10, &[0]);
+    pair.run(3000);
+    assert_eq!(later(&pair, 10), [(200, 0)]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.segments_declared_lost, stats.timeouts, stats.loss_probes), (1, 0, 0));
+    assert_eq!(pair.ends[SERVER].received, 10 * S);
+}
+
+/// RFC 8985 section 6.2, steps 4 and 5: below fewer, a quarter of the least RTT later.
+#[test]
+fn a_gap_below_two_segments_waits_for_reordering() {
+    let mut pair = sends(&unpaced(), 3, &[0]);
+    pair.run(3000);
+    assert_eq!(later(&pair, 3), [(225, 0)]);
+}
+
+/// RFC 8985 section 6.2: what comes within the reordering window is not sent again.
+#[test]
+fn a_little_reordering_costs_nothing() {
+    let mut pair = Pair::new(&unpaced(), 1);
+    pair.write(CLIENT, 3 * S, false);
+    let mut count = 0;
+    pair.fate(move |sent| {
+        count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+        if count == 1 && sent.payload() > 0 { Fate::Late(ms(20)) } else { Fate::Delivered }
+    });
+    pair.run(3000);
+    assert_eq!(pair.data(CLIENT).len(), 3);
+    assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
+}
+
+/// RFC 6675 section 5: several losses in one flight are repaired in one round trip; the window was halved once.
+#[test]
+fn several_losses_in_one_round_trip() {
+    for rack in [true, false] {
+        let mut pair = sends(&Config { rack, ..unpaced() }, 10, &[0, 2, 4]);
+        pair.run(250);
+        assert_eq!(later(&pair, 10), [(200, 0), (200, 2), (200, 4)], "rack {rack}");
+        // Half of what the window was, which the first blocks have let grow.
+        let window = pair.ends[CLIENT].connection.flight().0;
+        assert!((5 * S..=6 * S).contains(&window), "{window}");
+        pair.run(3000);
+        assert_eq!(pair.ends[SERVER].received, 10 * S);
+    }
+}
+
+/// RFC 8985 section 6: a retransmission that is lost too is found by what was sent after it.
+#[test]
+fn a_lost_retransmission_is_repaired_without_a_timeout() {
+    let mut pair = sends(&unpaced(), 60, &[0, 10]);
+    pair.run(5000);
+    let again: Vec<_> = pair.data(CLIENT).into_iter().filter(|(_, offset, _)| *offset == 0).collect();
+    assert_eq!(again.len(), 3);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 0);
+    assert_eq!(pair.ends[SERVER].received, 60 * S);
+}
+
+/// RFC 8985 section 7.2 and 7.3: the last two of four are lost. At 200 ms the first two are acknowledged; 2 SRTT later the
+/// last is sent again, and its block shows at 500 ms what else is missing.
+#[test]
+fn a_lost_tail_is_probed() {
+    let mut pair = sends(&unpaced(), 4, &[2, 3]);
+    pair.run(3000);
+    assert_eq!(later(&pair, 4), [(400, 3), (500, 2)]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts), (1, 0));
+}
+
+/// RFC 8985 section 7.4: a probe that repairs the only loss halves the window all the same.
+#[test]
+fn a_probe_that_repairs_a_loss_is_answered() {
+    let mut pair = sends(&unpaced(), 10, &[9]);
+    // The ninth is acknowledged after 40 ms, at 240 ms. With one segment alone in flight the retransmission timeout, 200 ms
+    // then, is no later than the probe (section 7.2).
+    pair.run(3000);
+    assert_eq!(later(&pair, 10), [(440, 9)]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts, stats.retransmitted_bytes), (1, 0, S));
+}
+
+/// RFC 6298 sections 2 and 5: SRTT 100 ms, RTTVAR 50 ms: 300 ms, and twice that. RFC 5681 section 3.1: the window falls to
+/// its least.
+#[test]
+fn without_any_answer_the_timer_doubles() {
+    let mut pair = sends(&Config { tlp: false, ..unpaced() }, 2, &[0, 1, 2, 3]);
+    pair.run(3000);
+    assert_eq!(later(&pair, 2), [(400, 0), (400, 1), (1000, 0), (1000, 1)]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.timeouts, stats.retransmitted_bytes), (2, 4 * S));
+    assert_eq!(pair.ends[SERVER].received, 2 * S);
+}
+
+/// RFC 3042, RFC 5681 section 3.2: without SACK two duplicates let two new segments out, the third repairs the first.
+#[test]
+fn limited_transmit() {
+    let config = Config { sack: false, initial_window: 4, ..unpaced() };
+    let mut pair = sends(&config, 12, &[0]);
+    pair.run(220);
+    assert_eq!(later(&pair, 4)[..3], [(200, 4), (200, 5), (200, 0)]);
+    let without = Config { limited_transmit: false, ..config };
+    let mut pair = sends(&without, 12, &[0]);
+    pair.run(220);
+    assert_eq!(later(&pair, 4)[0], (200, 0));
+    for config in [without, Config { sack: true, initial_window: 4, limited_transmit: false, ..unpaced() }] {
+        let mut pair = sends(&config, 12, &[0]);
+        pair.run(5000);
+        assert_eq!(pair.ends[SERVER].received, 12 * S);
+    }
+}
+
+/// RFC 6582 section 3.2: without SACK one loss is repaired in each round trip.
+#[test]
+fn partial_acknowledgements_repair_the_next_loss() {
+    let mut pair = sends(&Config { sack: false, ..unpaced() }, 10, &[0, 3, 6]);
+    pair.run(5000);
+    let again: Vec<_> = later(&pair, 10).into_iter().filter(|(at, _)| *at < 450).collect();
+    assert_eq!(again, [(200, 0), (300, 3), (400, 6)]);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 0);
+    assert_eq!(pair.ends[SERVER].received, 10 * S);
+}
+
+/// RFC 3522, RFC 2883: a segment that was only late is known as such by its timestamp, and its duplicate is told.
+#[test]
+fn a_late_segment_is_known_to_have_been_late() {
+    let mut pair = Pair::new(&unpaced(), 1);
+    pair.write(CLIENT, 10 * S, false);
+    let mut count = 0;
+    pair.fate(move |sent| {
+        count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+        if count == 1 && sent.payload() > 0 { Fate::Late(ms(70)) } else { Fate::Delivered }
+    });
+    pair.run(3000);
+    assert_eq!(later(&pair, 10), [(200, 0)]);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.segments_spuriously_lost, stats.dsacks_received), (1, 1));
+}
+
+/// RFC 3168 section 6.1: one mark halves the window once, CWR ends the echo; only new data is ECN-capable.
+#[test]
+fn a_mark_halves_the_window_once() {
+    let mut pair = Pair::new(&Config { ecn: true, ..unpaced() }, 1);
+    pair.write(CLIENT, 40 * S, false);
+    let mut count = 0;
+    pair.fate(move |sent| {
+        count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+        if count == 3 && sent.payload() > 0 { Fate::Marked } else { Fate::Delivered }
+    });
+    pair.run(250);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.ecn_reductions, stats.retransmitted_bytes), (1, 0));
+    pair.run(5000);
+    assert_eq!(pair.ends[CLIENT].connection.stats().ecn_reductions, 1);
+    let with = |flag: Flags, from: usize| {
+        pair.sent.iter().filter(|sent| sent.from == from && sent.has(flag) && !sent.has(Flags::SYN)).count()
+    };
+    assert_eq!(with(Flags::CWR, CLIENT), 1);
+    assert!(with(Flags::ECE, SERVER) > 0);
+    for sent in &pair.sent {
+        assert_eq!(sent.ecn.is_capable(), sent.payload() > 0, "{:?}", sent.header());
+    }
+    let mut other = Pair::of(&Config { ecn: true, ..unpaced() }, &unpaced(), 1, None);
+    other.write(CLIENT, S, false);
+    other.run(1000);
+    assert!(other.sent.iter().all(|sent| !sent.ecn.is_capable()), "both must want it");
+}

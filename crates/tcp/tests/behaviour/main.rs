@@ -1,0 +1,8 @@
+//! Two ends of a connection, and one end against segments from nowhere.
+
+mod closing;
+mod flow;
+mod handshake;
+mod loss;
+mod pair;
+mod seeds;

@@ -1,0 +1,298 @@
+//! Two ends of a connection in a virtual network: a queue of segments each way, with what may happen to them.
+
+use random::Stream;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tcp::{Arrival, Config, Connection, Data, Event, Setup, State};
+use trace::Interest;
+use units::{Duration, Time};
+use wire::tcp::{Flags, Header};
+use wire::{Ecn, Hole, Side};
+
+pub(crate) const CLIENT: usize = 0;
+pub(crate) const SERVER: usize = 1;
+
+pub(crate) fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+pub(crate) fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+pub(crate) fn address(end: usize) -> SocketAddr {
+    ([10, 0, 0, 1 + end as u8], [34_433, 4433][end]).into()
+}
+
+/// A segment underway or as it was sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Flying {
+    pub(crate) sent_at: Time,
+    pub(crate) from: usize,
+    pub(crate) ecn: Ecn,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) hole: Option<Hole>,
+}
+
+impl Flying {
+    pub(crate) fn header(&self) -> Header {
+        Header::decode(&self.bytes).unwrap().0
+    }
+    pub(crate) fn payload(&self) -> u64 {
+        let (_, length) = Header::decode(&self.bytes).unwrap();
+        self.bytes.len() as u64 - length as u64 + self.hole.map_or(0, |hole| u64::from(hole.length))
+    }
+    pub(crate) fn has(&self, flags: Flags) -> bool {
+        self.header().flags.has(flags)
+    }
+}
+
+/// What becomes of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Delivered,
+    Lost,
+    Marked,
+    Late(Duration),
+    Twice,
+}
+
+/// One end with what its application does: it writes what it is given and reads all that comes.
+pub(crate) struct End {
+    pub(crate) connection: Connection,
+    pub(crate) events: Vec<Event>,
+    /// Bytes that came, checked against the pattern.
+    pub(crate) received: u64,
+    pub(crate) finished: bool,
+    pub(crate) reads: bool,
+    /// Whether what comes must be what was sent.
+    pub(crate) checks: bool,
+    /// Bytes that are still to be written when it is connected.
+    pub(crate) to_write: u64,
+    pub(crate) finishes: bool,
+    real: bool,
+    written: u64,
+}
+
+pub(crate) struct Pair {
+    pub(crate) now: Time,
+    pub(crate) ends: [End; 2],
+    pub(crate) delay: Duration,
+    network: BTreeMap<(Time, u64), Flying>,
+    count: u64,
+    /// All segments that were sent.
+    pub(crate) sent: Vec<Flying>,
+    fate: Box<dyn FnMut(&Flying) -> Fate>,
+}
+
+pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {
+    Setup {
+        local: address(end),
+        config: Arc::new(config.clone()),
+        random: Stream::new(seed, ["client", "server"][end]),
+        interest: Interest::ALL,
+        initial_sequence: None,
+    }
+}
+
+impl Pair {
+    pub(crate) fn new(config: &Config, seed: u64) -> Pair {
+        Pair::of(config, config, seed, None)
+    }
+
+    /// Ends with options of their own, and this initial sequence number.
+    pub(crate) fn of(client: &Config, server: &Config, seed: u64, initial: Option<u32>) -> Pair {
+        let setup = |end, config| Setup { initial_sequence: initial, ..setup(end, config, seed) };
+        let client = Connection::connect(Time::ZERO, setup(CLIENT, client), address(SERVER)).unwrap();
+        let server = Connection::listen(setup(SERVER, server)).unwrap();
+        Pair::with([client, server])
+    }
+
+    pub(crate) fn with(connections: [Connection; 2]) -> Pair {
+        let ends = connections.map(|connection| End {
+            connection,
+            events: Vec::new(),
+            received: 0,
+            finished: false,
+            reads: true,
+            checks: true,
+            to_write: 0,
+            finishes: false,
+            real: false,
+            written: 0,
+        });
+        Pair {
+            now: Time::ZERO,
+            ends,
+            delay: ms(50),
+            network: BTreeMap::new(),
+            count: 0,
+            sent: Vec::new(),
+            fate: Box::new(|_| Fate::Delivered),
+        }
+    }
+
+    /// This end writes so many bytes, virtual or real ones, and finishes.
+    pub(crate) fn write(&mut self, end: usize, bytes: u64, real: bool) {
+        let end = &mut self.ends[end];
+        (end.to_write, end.real, end.finishes) = (bytes, real, true);
+    }
+
+    pub(crate) fn fate(&mut self, fate: impl FnMut(&Flying) -> Fate + 'static) {
+        self.fate = Box::new(fate);
+    }
+
+    fn attend(&mut self, index: usize) {
+        let now = self.now;
+        let end = &mut self.ends[index];
+        let mut events = Vec::new();
+        while let Some(event) = end.connection.poll_event() {
+            events.push(event);
+            if event == Event::Readable && end.reads {
+                end.read_all(now);
+            }
+        }
+        end.events.extend(events);
+        let open = end.events.contains(&Event::Connected) && !end.events.contains(&Event::Ended);
+        if open {
+            end.write_some();
+        }
+        let mut bytes = Vec::new();
+        while let Some(transmit) = self.ends[index].connection.transmit(now, &mut bytes) {
+            let flying = Flying {
+                sent_at: now,
+                from: index,
+                ecn: transmit.ecn,
+                bytes: std::mem::take(&mut bytes),
+                hole: transmit.hole,
+            };
+            assert_eq!(transmit.carries_data, flying.payload() > 0);
+            self.launch(flying);
+        }
+    }
+
+    fn launch(&mut self, mut flying: Flying) {
+        let fate = (self.fate)(&flying);
+        self.sent.push(flying.clone());
+        let arrives = self.now + self.delay;
+        let mut enter = |at: Time, flying: Flying| {
+            self.count += 1;
+            self.network.insert((at, self.count), flying);
+        };
+        match fate {
+            Fate::Delivered => enter(arrives, flying),
+            Fate::Lost => {}
+            Fate::Marked => {
+                flying.ecn = if flying.ecn.is_capable() { Ecn::Ce } else { flying.ecn };
+                enter(arrives, flying);
+            }
+            Fate::Late(more) => enter(arrives + more, flying),
+            Fate::Twice => {
+                enter(arrives, flying.clone());
+                enter(arrives + ms(1), flying);
+            }
+        }
+    }
+
+    /// A segment from nowhere arrives at an end.
+    pub(crate) fn inject(&mut self, end: usize, header: &Header, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        header.encode(&mut bytes);
+        bytes.extend_from_slice(payload);
+        self.arrive(end, Ecn::NotEct, &bytes, None);
+    }
+
+    pub(crate) fn arrive(&mut self, end: usize, ecn: Ecn, bytes: &[u8], hole: Option<Hole>) {
+        let arrival = Arrival { remote: address(1 - end), ecn, bytes, hole, damage: None };
+        self.ends[end].connection.receive(self.now, arrival);
+        self.attend(end);
+    }
+
+    fn next(&self) -> Option<Time> {
+        let network = self.network.keys().next().map(|(at, _)| *at);
+        let timers = self.ends.iter().filter_map(|end| end.connection.wake_at());
+        network.into_iter().chain(timers).min()
+    }
+
+    /// Lets everything happen up to and at a time.
+    pub(crate) fn run_to(&mut self, end: Time) {
+        (0..2).for_each(|index| self.attend(index));
+        let mut steps = 0;
+        while let Some(next) = self.next().filter(|next| *next <= end) {
+            steps += 1;
+            assert!(steps < 2_000_000, "time does not pass");
+            self.now = self.now.max(next);
+            while let Some(entry) = self.network.first_entry().filter(|entry| entry.key().0 <= self.now) {
+                let flying = entry.remove();
+                self.arrive(1 - flying.from, flying.ecn, &flying.bytes, flying.hole);
+            }
+            for index in 0..2 {
+                if self.ends[index].connection.wake_at().is_some_and(|at| at <= self.now) {
+                    self.ends[index].connection.wake(self.now);
+                    self.attend(index);
+                }
+            }
+        }
+        self.now = end;
+    }
+
+    pub(crate) fn run(&mut self, ms: u64) {
+        self.run_to(at(ms));
+    }
+
+    pub(crate) fn states(&self) -> [State; 2] {
+        [self.ends[0].connection.state(), self.ends[1].connection.state()]
+    }
+
+    /// The data segments of an end in the order in which they were sent: when (ms), offset and length.
+    pub(crate) fn data(&self, from: usize) -> Vec<(u64, u64, u64)> {
+        let syn = self.sent.iter().find(|s| s.from == from && s.has(Flags::SYN)).unwrap().header().sequence;
+        let segments = self.sent.iter().filter(|flying| flying.from == from && flying.payload() > 0);
+        segments
+            .map(|flying| {
+                let offset = flying.header().sequence.wrapping_sub(syn.wrapping_add(1));
+                (flying.sent_at.as_nanos() / 1_000_000, u64::from(offset), flying.payload())
+            })
+            .collect()
+    }
+}
+
+impl End {
+    pub(crate) fn read_all(&mut self, now: Time) {
+        let mut buffer = [0; 5000];
+        loop {
+            let Ok(read) = self.connection.read(now, &mut buffer) else { return };
+            let right = wire::pattern::matches(self.received, &buffer[..read.bytes as usize]);
+            assert!(right || !self.checks, "at {}", self.received);
+            self.received += read.bytes;
+            self.finished |= read.finished;
+            if read.bytes == 0 {
+                return;
+            }
+        }
+    }
+
+    fn write_some(&mut self) {
+        let mut bytes = [0; 3000];
+        while self.to_write > 0 {
+            let data = if self.real {
+                let length = self.to_write.min(3000) as usize;
+                wire::pattern::fill(self.written, &mut bytes[..length]);
+                Data::Bytes(&bytes[..length])
+            } else {
+                Data::Virtual(self.to_write)
+            };
+            let Ok(taken) = self.connection.write(data) else { return };
+            self.to_write -= taken;
+            self.written += taken;
+        }
+        if self.finishes {
+            self.finishes = false;
+            self.connection.finish_writing().unwrap();
+        }
+    }
+
+    pub(crate) fn side(&self) -> Side {
+        self.connection.side()
+    }
+}
