@@ -154,19 +154,14 @@ impl Queue for FqCoDel {
             (flow.place, flow.deficit) = (Place::New, self.quantum);
             self.new.push_back(number);
         }
-        let mut room = self.bound.admits(self.waiting, size);
+        let admitted = self.bound.admits(self.waiting, size);
         self.waiting.add(size);
-        while let Err(full) = room {
+        if let Err(full) = admitted {
             report.overflow |= full == Full::Memory;
-            if self.waiting.packets == 0 {
-                break;
-            }
             self.make_room(report);
-            room = if self.waiting.packets > self.bound.packets || self.waiting.bytes > self.bound.bytes {
-                Err(Full::Limit)
-            } else {
-                Ok(())
-            };
+            while self.waiting.packets > self.bound.packets || self.waiting.bytes > self.bound.bytes {
+                self.make_room(report);
+            }
         }
     }
 
