@@ -17,8 +17,8 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     """One point for each MTU: what arrived between the ends of the shorter and the longer run."""
     points: Points = []
     for (mtu, rate), rows in groups(sweeps["main"].rows, _MTU, "link.bottleneck.rate_mbps"):
-        first, last = sorted(rows, key=lambda row: float(row["duration_ms"]))
-        seconds = (last["duration_ms"] - first["duration_ms"]) / 1e3
+        first, last = sorted(rows, key=lambda row: float(row["scenario.duration_ms"]))
+        seconds = (last["scenario.duration_ms"] - first["scenario.duration_ms"]) / 1e3
         arrived = quic_bytes(last, "receiver-access") - quic_bytes(first, "receiver-access")
         points.append(
             {
