@@ -46,6 +46,10 @@ def draw(points: Points) -> "Figure":
     axes.plot(column(seen, "time_s"), column(seen, "drops"), "o", color=style.BLUE, label="simulated")
     axes.set_xscale("log")
     axes.set_yscale("log")
+    ticks = [0.2, 0.5, 1, 2, 5, 10]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(0.1, 12)
     axes.set_xlabel("time in s")
     axes.set_ylabel("packets dropped until then")
     axes.legend(loc="upper left")

@@ -60,9 +60,10 @@ def draw(points: Points) -> "Figure":
             shifted = [place + (number - 0.5) * 0.35 for place in places]
             axes.bar(shifted, column(points, name), 0.35, color=colour, label=label)
         axes.set_xticks(list(places), names)
-        axes.set_ylim(0, None)
         axes.margins(x=0.1)
-        axes.legend(loc="lower right")
+        axes.legend(loc="upper right", ncols=2)
+    left.set_ylim(0, 27)
+    right.set_ylim(0, 1.3)
     left.set_ylabel("throughput in Mbit/s")
     right.set_ylabel("queueing delay in ms")
     right.axhline(1.0, color=style.BLACK, linewidth=0.8)

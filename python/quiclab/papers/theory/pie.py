@@ -43,7 +43,11 @@ def draw(points: Points) -> "Figure":
     for colour, ((estimate,), series) in zip((style.BLUE, style.ORANGE), groups(points, "estimate"), strict=False):
         axes.plot(column(series, "rate_mbps"), column(series, "delay_ms"), "o-", color=colour, label=f"by {estimate}")
     axes.set_xscale("log")
-    axes.set_ylim(0, 25)
+    rates = sorted(set(column(points, "rate_mbps")))
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.set_xticks([], minor=True)
+    axes.margins(x=0.1)
+    axes.set_ylim(0, 20)
     axes.set_xlabel("rate in Mbit/s")
     axes.set_ylabel("mean queueing delay in ms")
     axes.legend(loc="lower left")
