@@ -276,7 +276,7 @@ impl Cubic {
         if undo.missing > 0 {
             return;
         }
-        // "MUST ... only if cwnd is below what it was"; a mark that came too leaves nothing to undo.
+        // Section 4.9.2: only "if the current cwnd is lower than cwnd_prior".
         if let Some(undo) = self.undo.take_if(|undo| self.curve.cwnd < undo.before.cwnd) {
             self.curve = undo.before;
             self.slow_start = undo.slow_start;
