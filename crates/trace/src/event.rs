@@ -40,7 +40,14 @@ impl PacketKind {
         PacketKind::Unknown,
         PacketKind::Segment,
     ];
-    /// The word for it in qlog.
+    /// The word for it in qlog, which knows no segments of TCP.
+    pub const fn qlog_name(self) -> &'static str {
+        match self {
+            PacketKind::Segment => PacketKind::Unknown.name(),
+            kind => kind.name(),
+        }
+    }
+    /// The word for it in tables: that of qlog, but for segments of TCP.
     pub const fn name(self) -> &'static str {
         match self {
             PacketKind::Initial => "initial",

@@ -28,7 +28,7 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
         Event::PacketDropped { kind, length, reason } => {
             begin(json, time, "transport:packet_dropped");
             json.open("header");
-            json.word("packet_type", kind.name());
+            json.word("packet_type", kind.qlog_name());
             json.close();
             raw_length(json, u64::from(*length));
             json.word("trigger", drop_trigger(*reason));
@@ -37,7 +37,7 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
         Event::PacketLost { kind, number, trigger } => {
             begin(json, time, "recovery:packet_lost");
             json.open("header");
-            json.word("packet_type", kind.name());
+            json.word("packet_type", kind.qlog_name());
             json.number("packet_number", *number);
             json.close();
             json.word("trigger", trigger.name());
@@ -170,7 +170,7 @@ fn raw_length(json: &mut Json, length: u64) {
 fn packet(json: &mut Json, time: Time, name: &str, packet: &Packet) {
     begin(json, time, name);
     json.open("header");
-    json.word("packet_type", packet.kind.name());
+    json.word("packet_type", packet.kind.qlog_name());
     if let Some(number) = packet.number {
         json.number("packet_number", number);
     }
