@@ -15,7 +15,7 @@ const OWN: [Parameter; 5] = [
         name: "g",
         kind: Kind::Number(0.001, 1.0),
         default: Default::Is("0.0625"),
-        about: "gain of the moving average of the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2: 1/16)",
+        about: "gain of the moving average of the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04 section 2.3.3: 1/16)",
     },
     Parameter {
         name: "rtt_virt_min",
@@ -33,7 +33,7 @@ const OWN: [Parameter; 5] = [
         name: "beta",
         kind: Kind::Number(0.1, 0.95),
         default: Default::Is("0.5"),
-        about: "what is left of the window after a loss (section 2.4.3: as Reno, 0.5)",
+        about: "what is left of the window after a loss (section 2.4.1: as Reno, 0.5)",
     },
     MINIMUM_WINDOW,
 ];
@@ -62,9 +62,16 @@ pub struct Prague {
     /// Rounds since slow start ended.
     rounds: Rounds,
     since_slow_start: u64,
-    /// The last reduction on account of marks, and the window before it.
-    reduced: Option<(Time, f64)>,
+    reduced: Option<Reduction>,
     allowance: Allowance,
+}
+
+/// The last reduction.
+#[derive(Debug, Clone, Copy)]
+struct Reduction {
+    at: Time,
+    /// The window before it, if it was on account of marks.
+    before: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -75,7 +82,7 @@ struct Options {
     beta: f64,
 }
 
-/// The share of packets that come with CE (section 2.4.2).
+/// The share of packets that come with CE (section 2.3.3).
 #[derive(Debug, Clone, Copy, std::default::Default)]
 struct Marks {
     /// `None` before the first mark.
@@ -148,8 +155,8 @@ impl Prague {
         }
     }
 
-    /// Section 2.4.4: additive increase by unmarked packets alone, also while marks reduce. A flow with an RTT of R that
-    /// is to take the rate of one with an RTT of V gains (R/V)^2 packets in each round trip.
+    /// Section 2.4.3: additive increase by unmarked packets alone, also while marks reduce. Section 2.4.4: a flow with an
+    /// RTT of R that is to take the rate of one with an RTT of V gains (R/V)^2 packets in each round trip.
     fn grow(&mut self, ack: &AckSample<'_>, virtual_rtt: Duration) {
         let datagram = self.basis.datagram();
         let unmarked = ack.acked_bytes.saturating_sub(ack.marked_packets.saturating_mul(datagram));
@@ -174,28 +181,30 @@ impl Prague {
         self.ssthresh = self.window;
     }
 
-    /// Sections 2.4.2 and 2.4.3: once in a virtual round trip, by half the average.
+    /// Section 2.4.2: once in a virtual round trip, by half the average.
     fn on_marked(&mut self, now: Time) {
         let wait = self.virtual_rtt();
         // The first mark stands for all packets.
         let alpha = *self.marks.alpha.get_or_insert(1.0);
-        if self.reduced.is_some_and(|(at, _)| now.since(at) < wait) {
+        if self.reduced.is_some_and(|last| now.since(last.at) < wait) {
             return;
         }
         self.leave_slow_start();
-        self.reduced = Some((now, self.window));
+        self.reduced = Some(Reduction { at: now, before: Some(self.window) });
         self.window *= 1.0 - alpha / 2.0;
         self.ssthresh = self.window.max(self.basis.minimum() as f64);
     }
 
-    /// Section 2.4.3: as Reno, from the window of before where marks have already reduced it in this round trip.
+    /// Section 2.4.1: as Reno, from the window of before where marks have already reduced it in this round trip.
     fn on_lost(&mut self, now: Time, newest_sent_at: Time) {
         if !self.basis.recovery.begin(now, newest_sent_at) {
             return;
         }
         self.leave_slow_start();
-        let recent = self.reduced.filter(|(at, _)| now.since(*at) < self.basis.smoothed_rtt);
-        let before = recent.map_or(self.window, |(_, window)| window);
+        let recent = self.reduced.filter(|last| now.since(last.at) < self.basis.smoothed_rtt);
+        let before = recent.and_then(|last| last.before).unwrap_or(self.window);
+        // Marks of the same round trip tell nothing that the loss has not told.
+        self.reduced = Some(Reduction { at: now, before: None });
         self.window = self.window.min(before * self.options.beta);
         self.ssthresh = self.window.max(self.basis.minimum() as f64);
     }
@@ -290,7 +299,7 @@ mod tests {
         (s, path)
     }
 
-    /// Sections 2.4.2 and 2.4.3: alpha is 1 with the first mark.
+    /// Sections 2.3.3 and 2.4.2: alpha is 1 with the first mark.
     #[test]
     fn the_first_mark_halves_the_window_and_ends_slow_start() {
         let mut s = sender(&[]);
@@ -304,7 +313,7 @@ mod tests {
         assert_eq!(packets(&s), 10.0, "once in a round trip");
     }
 
-    /// Section 2.4.2: alpha += g (frac - alpha), once in a round trip, with a quarter of the packets marked.
+    /// Section 2.3.3: alpha += g (frac - alpha), once in a round trip, with a quarter of the packets marked.
     #[test]
     fn the_average_follows_the_share_of_marked_packets() {
         let (mut s, mut path) = avoiding(100.0, &[]);
@@ -318,7 +327,7 @@ mod tests {
         assert!((alpha - expected).abs() < 0.03, "{alpha}, by the formula {expected}");
     }
 
-    /// Section 2.4.3: a reduction by alpha/2.
+    /// Section 2.4.2: a reduction by alpha/2.
     #[test]
     fn a_mark_reduces_by_half_the_average() {
         let (mut s, path) = avoiding(100.0, &[]);
@@ -327,7 +336,7 @@ mod tests {
         assert_eq!(packets(&s), 90.0);
     }
 
-    /// Section 2.4.4: marked packets add nothing; (R/V)^2 packets for each window below 25 ms.
+    /// Sections 2.4.3 and 2.4.4: marked packets add nothing; (R/V)^2 packets for each window below 25 ms.
     #[test]
     fn the_increase_depends_on_the_rtt_and_on_what_is_not_marked() {
         let now = [("rtt_transition", Value::Integer(0))];
@@ -340,12 +349,12 @@ mod tests {
             assert!((got - gained).abs() <= gained * 0.03, "{rtt} ms: {got}");
         }
         let (mut s, mut path) = avoiding(50.0, &[]);
-        s.reduced = Some((path.now + ms(100), s.window));
+        s.reduced = Some(Reduction { at: path.now + ms(100), before: None });
         path.round(&mut s, ms(100), 25);
         assert!((packets(&s) - 50.5).abs() < 0.02, "{}", packets(&s));
     }
 
-    /// Section 2.4.3: a loss counts as Reno's does; what marks took in the same round trip counts towards it.
+    /// Section 2.4.1: a loss counts as Reno's does; what marks took in the same round trip counts towards it.
     #[test]
     fn a_loss_is_answered_as_reno_does() {
         let (mut s, path) = avoiding(100.0, &[]);
@@ -357,6 +366,8 @@ mod tests {
         assert_eq!(packets(&s), 80.0);
         lose(&mut s, path.now + ms(310), path.now, 1);
         assert_eq!(packets(&s), 50.0, "half of 100 and not of 80");
+        mark(&mut s, path.now + ms(320), path.now);
+        assert_eq!(packets(&s), 50.0, "and a mark in the same round trip takes no more");
     }
 
     /// Section 2.4.4: below 25 ms the reduction comes once in 25 ms as well.
