@@ -11,12 +11,38 @@ pub struct SentState {
     pub delivered_at: Time,
     /// When the first packet of the flight that it belongs to was sent.
     pub first_sent_at: Time,
-    /// Bytes in flight when it was sent, with it.
-    pub in_flight: u64,
-    /// Bytes declared lost when it was sent.
-    pub lost: u64,
+    /// Bytes declared lost when it was sent, modulo 2^32: what counts is how many more there are later.
+    lost: u32,
+    /// Bytes in flight when it was sent, with it; the uppermost bit: whether the application was the limit then.
+    in_flight: u32,
+}
+
+/// It is kept with every packet: four words.
+const _: () = assert!(size_of::<SentState>() == 32, "a small state");
+
+const APP_LIMITED: u32 = 1 << 31;
+
+impl SentState {
+    /// Bytes in flight when the packet was sent, with it; 2 GiB stand for more.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.in_flight & !APP_LIMITED)
+    }
     /// Whether the sender was limited by the application then.
-    pub app_limited: bool,
+    #[inline]
+    pub fn app_limited(&self) -> bool {
+        self.in_flight & APP_LIMITED != 0
+    }
+    /// Bytes sent until then, with the packet: what came of them later does not matter. `lost`: all that is lost by now.
+    #[inline]
+    fn sent(&self, lost: u64) -> u64 {
+        self.delivered + lost - self.lost_since(lost) + self.in_flight()
+    }
+    /// Bytes that were declared lost since then, of `lost` in all.
+    #[inline]
+    fn lost_since(&self, lost: u64) -> u64 {
+        u64::from((lost as u32).wrapping_sub(self.lost))
+    }
 }
 
 /// What the flight of one packet, from when it was sent until it was acknowledged, told of the network.
@@ -71,13 +97,6 @@ pub struct DeliveryRate {
     newest: Option<(SentState, Time)>,
 }
 
-impl SentState {
-    /// Bytes sent until then, with the packet: what came of them later does not matter.
-    fn sent(&self) -> u64 {
-        self.delivered + self.lost + self.in_flight
-    }
-}
-
 impl DeliveryRate {
     /// A packet of so many bytes is sent; `bytes_in_flight` without it. The answer is kept with the packet.
     #[inline]
@@ -91,9 +110,9 @@ impl DeliveryRate {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
-            in_flight: bytes_in_flight + bytes,
-            lost: self.lost,
-            app_limited: self.app_limited_until != 0,
+            lost: self.lost as u32,
+            in_flight: ((bytes_in_flight + bytes).min(u64::from(APP_LIMITED - 1)) as u32)
+                | if self.app_limited_until == 0 { 0 } else { APP_LIMITED },
         }
     }
 
@@ -111,7 +130,7 @@ impl DeliveryRate {
         // 4.1.2.3, IsNewestPacket(): of packets that were sent at one time, the last.
         let newer = match &self.newest {
             None => true,
-            Some((newest, at)) => (sent_at, state.sent()) > (*at, newest.sent()),
+            Some((newest, at)) => (sent_at, state.sent(self.lost)) > (*at, newest.sent(self.lost)),
         };
         if newer {
             self.newest = Some((*state, sent_at));
@@ -121,16 +140,17 @@ impl DeliveryRate {
 
     /// A packet, sent at `sent_at`, was declared lost. Those of one ACK frame come in the order in which they were sent.
     pub fn on_lost(&mut self, bytes: u64, sent_at: Time, state: &SentState) -> LostPacket {
+        let lost_before = self.lost;
         self.lost += bytes;
         LostPacket {
             bytes,
             sent_at,
             prior_delivered: state.delivered,
-            in_flight: state.in_flight,
-            lost: self.lost - state.lost,
+            in_flight: state.in_flight(),
+            lost: state.lost_since(self.lost),
             delivered: self.delivered,
-            sent: state.sent(),
-            app_limited: state.app_limited,
+            sent: state.sent(lost_before),
+            app_limited: state.app_limited(),
         }
     }
 
@@ -150,9 +170,9 @@ impl DeliveryRate {
             interval,
             rate: told.then(|| Rate::of(Size::from_bytes(delivered), interval)),
             prior_delivered: state.delivered,
-            in_flight: state.in_flight,
-            lost: self.lost - state.lost,
-            app_limited: state.app_limited,
+            in_flight: state.in_flight(),
+            lost: state.lost_since(self.lost),
+            app_limited: state.app_limited(),
         })
     }
 

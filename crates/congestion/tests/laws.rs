@@ -108,7 +108,7 @@ impl Sender {
                 now: self.now,
                 bytes,
                 bytes_in_flight: self.in_flight,
-                app_limited: state.app_limited,
+                app_limited: state.app_limited(),
             });
         }
         self.limit = Limit::Application;

@@ -8,8 +8,9 @@ use wire::Hole;
 
 /// Buffers, and places of packets, that are kept for the next ones; more are given back to the system.
 const MAX_POOLED: usize = 1 << 14;
-/// The capacity of a new buffer: a payload of any usual MTU fits.
-const CAPACITY: usize = 2048;
+/// The capacity of a new buffer: what is not virtual of a payload fits in most runs. One that needs more grows once, and is
+/// used again as it is then.
+const CAPACITY: usize = 128;
 
 /// Something in the network: a host, a middlebox, a direction of a link. It has one timer.
 ///

@@ -250,7 +250,7 @@ impl Recovery {
         if contents.in_flight {
             let bytes = u64::from(size);
             self.bytes_in_flight += bytes;
-            let (bytes_in_flight, app_limited) = (self.bytes_in_flight, rate.app_limited);
+            let (bytes_in_flight, app_limited) = (self.bytes_in_flight, rate.app_limited());
             self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
             self.update_pacer(now);
             self.pacer.on_sent(now, bytes);

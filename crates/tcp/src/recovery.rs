@@ -334,7 +334,7 @@ impl Recovery {
     }
 
     fn count_sent(&mut self, now: Time, bytes: u64, rate: &SentState) {
-        let (bytes_in_flight, app_limited) = (self.in_flight(), rate.app_limited);
+        let (bytes_in_flight, app_limited) = (self.in_flight(), rate.app_limited());
         self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
         self.update_allowance(now);
         self.pacer.on_sent(now, bytes);

@@ -293,7 +293,7 @@ impl Path {
             now: self.now,
             bytes: PACKET,
             bytes_in_flight: self.in_flight,
-            app_limited: state.app_limited,
+            app_limited: state.app_limited(),
         });
         if let Some(at) = self.arrival(number) {
             self.arrivals.entry(at).or_default().push(number);
