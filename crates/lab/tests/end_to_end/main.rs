@@ -10,6 +10,7 @@ mod interrupted;
 mod laws;
 mod protections;
 mod qlog_files;
+mod queues;
 mod recorded;
 mod resolved;
 mod tcp;
