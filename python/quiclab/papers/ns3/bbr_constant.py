@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 from quiclab.papers.ns3.traces import (
     NAMES,
     SERIES,
-    Trace,
     legend_of_phases,
     over_time,
     phases,
     shade,
     spans,
-    trace,
 )
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
+from quiclab.reproduce.series import Trace, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.ns3.traces import NAMES, SERIES, over_time, trace
+from quiclab.papers.ns3.traces import NAMES, SERIES, over_time
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
+from quiclab.reproduce.series import trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,42 @@
+"""The time series of one run, by subject, table and quantity."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from quiclab.reproduce.runs import Runs
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity over time: the value of each moment holds until the next."""
+
+    times: list[float]
+    values: list[float]
+
+    def at(self, time: float) -> float | None:
+        """The value at that time; None before the first."""
+        place = bisect_right(self.times, time)
+        return self.values[place - 1] if place else None
+
+    def between(self, start: float, end: float) -> list[float]:
+        """The values of the moments from `start` to `end`."""
+        return self.values[bisect_right(self.times, start) : bisect_right(self.times, end)]
+
+
+Trace = dict[tuple[str, str], Series]
+"""Table and quantity, and what it was over time."""
+
+
+def trace(runs: Runs, run: int, subject: str) -> Trace:
+    """All series of one subject (`data client`, `bottleneck forward`) in a run."""
+    import pyarrow.compute as pc
+
+    assert runs.series is not None, "the scenario keeps series"
+    mine = runs.series.filter((pc.field("run") == run) & (pc.field("subject") == subject))
+    found: Trace = {}
+    for table in pc.unique(mine["table"]).to_pylist():
+        of_table = mine.filter(pc.field("table") == table)
+        for quantity in pc.unique(of_table["quantity"]).to_pylist():
+            rows = of_table.filter(pc.field("quantity") == quantity)
+            found[table, quantity] = Series(rows["time_s"].to_pylist(), rows["value"].to_pylist())
+    return found
