@@ -1,6 +1,10 @@
 //! What the tests of the controllers share: options from a table, and events in a line each.
 
-use crate::{AckSample, Controller, Limit, LostPacket, RateSample, RttEstimate, Setup, Signal};
+use crate::{
+    AckSample, Controller, DeliveryRate, Limit, LostPacket, Pacer, RateSample, RttEstimate, SentState, Setup,
+    Signal,
+};
+use std::collections::VecDeque;
 use units::parameter::{Arguments, Default, Kind, Parameter, Value};
 use units::{Duration, Time};
 
@@ -172,5 +176,85 @@ impl Path {
             self.now = now;
         }
         self.now = self.now.max(sent + rtt) + Duration::from_nanos(1);
+    }
+}
+
+/// A sender with all the data in the world behind a bottleneck without a limit to its queue: packet by packet, each
+/// acknowledged.
+#[derive(Debug)]
+pub(crate) struct Bottleneck {
+    now: Time,
+    /// What a packet takes at the bottleneck.
+    packet: Duration,
+    propagation: Duration,
+    free_at: Time,
+    /// When each was sent and what was noted then, and when it is acknowledged.
+    flight: VecDeque<(Time, SentState, Time)>,
+    delivery: DeliveryRate,
+    rtt: RttEstimate,
+    pacer: Pacer,
+}
+
+impl Bottleneck {
+    pub(crate) fn new(packet: Duration, propagation: Duration) -> Bottleneck {
+        Bottleneck {
+            now: Time::ZERO,
+            packet,
+            propagation,
+            free_at: Time::ZERO,
+            flight: VecDeque::new(),
+            delivery: DeliveryRate::default(),
+            rtt: RttEstimate::new(ms(100)),
+            pacer: Pacer::new(10_000, 1000),
+        }
+    }
+
+    /// Lets it run; `sent` hears how many packets each one that is sent finds before it.
+    pub(crate) fn run(&mut self, sender: &mut dyn Controller, until: Time, sent: &mut dyn FnMut(f64)) {
+        while self.now < until {
+            let allowance = sender.allowance();
+            self.pacer.set_rate(self.now, allowance.pacing.unwrap());
+            let in_flight = self.flight.len() as u64 * 1000;
+            let released = self.pacer.blocked_until(self.now).unwrap_or(self.now);
+            let acked = self.flight.front().map_or(Time::NEVER, |front| front.2);
+            if in_flight + 1000 <= allowance.window && released < acked {
+                self.now = released;
+                self.send(in_flight, sent);
+            } else {
+                self.now = acked;
+                self.acknowledge(sender);
+            }
+        }
+    }
+
+    fn send(&mut self, in_flight: u64, sent: &mut dyn FnMut(f64)) {
+        self.free_at = self.free_at.max(self.now);
+        sent(self.free_at.since(self.now).as_secs_f64() / self.packet.as_secs_f64());
+        self.free_at += self.packet;
+        let state = self.delivery.on_sent(self.now, 1000, in_flight);
+        self.flight.push_back((self.now, state, self.free_at + self.propagation));
+        self.pacer.on_sent(self.now, 1000);
+    }
+
+    fn acknowledge(&mut self, sender: &mut dyn Controller) {
+        let (sent_at, state, _) = self.flight.pop_front().unwrap();
+        self.rtt.update(self.now.since(sent_at), Duration::ZERO);
+        self.delivery.on_acked(self.now, 1000, sent_at, &state);
+        let in_flight = self.flight.len() as u64 * 1000;
+        sender.on_ack(&AckSample {
+            now: self.now,
+            acked_bytes: 1000,
+            newest_sent_at: sent_at,
+            oldest_sent_at: sent_at,
+            bytes_in_flight: in_flight,
+            prior_in_flight: in_flight + 1000,
+            lost_bytes: 0,
+            acked_packets: 1,
+            marked_packets: 0,
+            delivered: self.delivery.delivered(),
+            limit: Limit::Window,
+            rtt: &self.rtt,
+            rate: self.delivery.sample(self.now, self.rtt.min()),
+        });
     }
 }

@@ -54,8 +54,6 @@ pub struct Vegas {
     gamma: f64,
     loss_reduction: f64,
     rounds: Rounds,
-    /// The least RTT of this round; `None` before a sample.
-    round_rtt: Option<Duration>,
     /// In slow start: whether the window grows in this round; it does in every other one.
     growing: bool,
     window: u64,
@@ -75,7 +73,6 @@ impl Vegas {
             gamma: arguments.number("gamma"),
             loss_reduction: arguments.number("loss_reduction"),
             rounds: Rounds::new(),
-            round_rtt: None,
             growing: true,
             window,
             ssthresh: u64::MAX,
@@ -106,6 +103,9 @@ impl Vegas {
         if self.in_slow_start() {
             // Section 3.3: the comparison is valid in a round in which the window did not grow.
             if !self.growing && queued > self.gamma {
+                // As in Linux: what is in queues by now would take a round trip for each packet to go.
+                let target = (self.window as f64 * (base.as_secs_f64() / rtt.as_secs_f64())) as u64;
+                self.window = self.window.min(target + datagram).max(self.basis.minimum());
                 self.ssthresh = self.window;
             }
             self.growing = !self.growing;
@@ -132,11 +132,10 @@ impl Controller for Vegas {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let over = self.rounds.on_ack(ack);
-        let last = if over { self.round_rtt.take() } else { None };
-        let latest = ack.rtt.latest();
-        self.round_rtt = Some(self.round_rtt.map_or(latest, |least| least.min(latest)));
+        let rtt = ack.rtt.latest();
         if self.basis.on_ack(ack) {
-            if let Some(rtt) = last.filter(|rtt| !rtt.is_zero()) {
+            if over && !rtt.is_zero() {
+                // Section 3.2: the RTT of a distinguished segment, here the first that was sent in the round: it ends it.
                 // BaseRTT is the least of all.
                 self.end_round(ack.rtt.min().min(rtt), rtt);
             }
@@ -163,7 +162,7 @@ impl Controller for Vegas {
                 self.window = self.basis.restart();
                 self.ssthresh = u64::MAX;
                 self.rounds.restart(self.basis.delivered);
-                (self.round_rtt, self.growing) = (None, true);
+                self.growing = true;
             }
         }
         self.allow();
@@ -190,7 +189,7 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Path, SETUP, arguments, lose, mark, ms};
+    use crate::testing::{Bottleneck, Path, SETUP, arguments, at, lose, mark, ms};
     use units::parameter::Value;
 
     fn sender(changes: &[(&'static str, Value)]) -> Vegas {
@@ -219,21 +218,22 @@ mod tests {
         let mut s = sender(&[]);
         let mut path = Path::new();
         path.round(&mut s, ms(100), 0);
-        // 20 packets at 106 ms: 1.13 packets, above gamma.
+        // 20 packets at 106 ms: 1.13 packets, above gamma; 20 x 100 / 106 + 1 are left.
         path.round(&mut s, ms(106), 0);
+        assert_eq!((packets(&s), s.state()), (20, "slow_start"));
         path.round(&mut s, ms(106), 0);
-        assert_eq!((packets(&s), s.state()), (20, "congestion_avoidance"));
-        // What the RTT of a round says is known when it ends: 1.13 packets are below alpha.
+        assert_eq!((s.allowance().window, s.state()), (19_867, "congestion_avoidance"));
+        // At 105 ms: 0.95 packets, below alpha.
+        path.round(&mut s, ms(105), 0);
+        assert_eq!(s.allowance().window, 20_867);
+        // At 120 ms: 3.5 packets, between alpha and beta.
         path.round(&mut s, ms(120), 0);
-        assert_eq!(packets(&s), 21);
-        // 21 packets at 120 ms: 3.5 packets, between alpha and beta.
-        path.round(&mut s, ms(130), 0);
-        assert_eq!(packets(&s), 21);
+        assert_eq!(s.allowance().window, 20_867);
         // At 130 ms: 4.8 packets, above beta.
+        path.round(&mut s, ms(130), 0);
+        assert_eq!(s.allowance().window, 19_867);
         path.round(&mut s, ms(100), 0);
-        assert_eq!(packets(&s), 20);
-        path.round(&mut s, ms(100), 0);
-        assert_eq!(packets(&s), 21);
+        assert_eq!(s.allowance().window, 20_867);
     }
 
     #[test]
@@ -260,6 +260,27 @@ mod tests {
             mark(&mut s, path.now, path.now);
             mark(&mut s, path.now, path.now);
             assert_eq!((s.allowance().window, s.state()), (left, "recovery"));
+        }
+    }
+
+    /// Section 3.2, packet by packet: between alpha and beta packets are in the queue, and the bottleneck is busy.
+    #[test]
+    fn at_a_bottleneck_it_keeps_between_alpha_and_beta_packets_in_the_queue() {
+        for (alpha, beta, rtt) in [(2.0, 4.0, 20), (2.0, 4.0, 80), (6.0, 9.0, 40)] {
+            let mut s = sender(&[("alpha", Value::Number(alpha)), ("beta", Value::Number(beta))]);
+            let mut path = Bottleneck::new(Duration::from_micros(500), ms(rtt));
+            path.run(&mut s, at(20_000), &mut |_| {});
+            let (mut sum, mut count) = (0.0, 0.0);
+            path.run(&mut s, at(30_000), &mut |queue| {
+                sum += queue;
+                count += 1.0;
+            });
+            let mean = sum / count;
+            assert!((alpha - 1.0..=beta).contains(&mean), "{alpha} to {beta}, {rtt} ms: {mean} packets");
+            assert!(
+                (19_990.0..=20_010.0).contains(&count),
+                "{alpha} to {beta}, {rtt} ms: {count} packets in 10 s"
+            );
         }
     }
 }
