@@ -120,6 +120,38 @@ mod tests {
         assert_eq!(count, 2);
     }
 
+    /// draft-ietf-ccwg-bbr-06 section 5.6.2: a pause saves no more than a quantum, and the rate is kept in steps of it.
+    #[test]
+    fn a_quantum_bounds_what_leaves_at_once() {
+        let mut pacer = Pacer::new(12_000, 1200);
+        pacer.set_quantum(2400);
+        pacer.set_rate(Time::ZERO, Rate::from_bits_per_sec(9_600_000));
+        let mut now = Time::ZERO + Duration::from_secs(100);
+        let mut left = Vec::new();
+        for _ in 0..10 {
+            if let Some(at) = pacer.blocked_until(now) {
+                now = at;
+            }
+            pacer.on_sent(now, 1200);
+            left.push(now);
+        }
+        for pair in left.chunks(2) {
+            assert_eq!(pair[0], pair[1]);
+        }
+        for pair in left.chunks(2).collect::<Vec<_>>().windows(2) {
+            assert_eq!(pair[1][0].since(pair[0][0]), Duration::from_millis(2));
+        }
+        // Larger than the burst of the options, too.
+        pacer.set_quantum(36_000);
+        let later = now + Duration::from_secs(100);
+        let mut count = 0;
+        while pacer.blocked_until(later).is_none() {
+            pacer.on_sent(later, 1200);
+            count += 1;
+        }
+        assert_eq!(count, 30);
+    }
+
     #[test]
     fn a_rate_of_zero_blocks_for_ever() {
         let mut pacer = Pacer::new(1200, 1200);

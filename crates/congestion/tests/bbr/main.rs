@@ -2,6 +2,7 @@
 
 #[path = "../defaults/mod.rs"]
 mod defaults;
+mod ecn;
 mod hand;
 mod path;
 mod v1;

@@ -8,7 +8,7 @@ use congestion::{
     SentState, Setup, Signal,
 };
 use random::Stream;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Duration, Rate, Size, Time};
 
 /// Bytes of each packet.
@@ -50,6 +50,8 @@ pub(crate) struct Link {
     pub late: Option<(std::ops::Range<u64>, Duration)>,
     /// A policer: tokens at this rate, at most so many bytes of them.
     pub policer: Option<(Rate, u64)>,
+    /// Packets that find more bytes than this in the queue get the CE mark.
+    pub mark_above: u64,
 }
 
 impl Link {
@@ -65,6 +67,7 @@ impl Link {
             batch: Duration::ZERO,
             late: None,
             policer: None,
+            mark_above: u64::MAX,
         }
     }
     /// The bandwidth-delay product in bytes.
@@ -83,6 +86,8 @@ pub(crate) struct Path {
     /// Packets that were declared lost, and those of them that arrived after all.
     pub lost: u64,
     pub spurious: u64,
+    /// Packets with CE that were acknowledged.
+    pub marked: u64,
     /// The states, and when each was entered.
     pub states: Vec<(Time, &'static str)>,
     pub next_number: u64,
@@ -94,6 +99,8 @@ pub(crate) struct Path {
     gone: BTreeMap<u64, Packet>,
     /// When which packets arrive.
     arrivals: BTreeMap<Time, Vec<u64>>,
+    /// Packets that got the mark and have not arrived.
+    with_ce: BTreeSet<u64>,
     busy_until: Time,
     tokens: f64,
     tokens_at: Time,
@@ -125,6 +132,8 @@ impl Path {
             in_flight: 0,
             lost: 0,
             spurious: 0,
+            marked: 0,
+            with_ce: BTreeSet::new(),
             next_number: 1,
             pacer: Pacer::new(10 * PACKET, PACKET),
             rate: DeliveryRate::default(),
@@ -317,6 +326,9 @@ impl Path {
         if self.queue() + PACKET > self.link.buffer {
             return None;
         }
+        if self.queue() > self.link.mark_above {
+            self.with_ce.insert(number);
+        }
         self.busy_until = self.busy_until.max(self.now) + self.link.rate.time_for(Size::from_bytes(PACKET));
         let mut at = self.busy_until + self.link.round_trip;
         if let Some((numbers, delay)) = &self.link.late
@@ -335,7 +347,9 @@ impl Path {
         let (prior_in_flight, prior_lost) = (self.in_flight, self.rate.lost());
         let mut newly: Vec<Packet> = Vec::new();
         let mut late: Vec<Packet> = Vec::new();
+        let mut marked = 0;
         for number in numbers {
+            marked += u64::from(self.with_ce.remove(&number));
             if let Some(index) = self.flight.iter().position(|packet| packet.number == number) {
                 newly.extend(self.flight.remove(index));
             } else {
@@ -350,6 +364,15 @@ impl Path {
         if let Some(newest) = newly.last() {
             self.largest_acked = self.largest_acked.max(newest.number);
             self.rtt.update(self.now.since(newest.sent_at), Duration::ZERO);
+            if marked > 0 {
+                self.marked += marked;
+                self.controller.on_signal(&Signal::Marked {
+                    now: self.now,
+                    packets: marked,
+                    newest_sent_at: newest.sent_at,
+                });
+                self.note_state();
+            }
             self.give_up(self.largest_acked.saturating_sub(THRESHOLD - 1));
         }
         if let Some(newest) = late.last() {
@@ -373,7 +396,7 @@ impl Path {
             prior_in_flight,
             lost_bytes: self.rate.lost() - prior_lost,
             acked_packets: newly.len() as u64,
-            marked_packets: 0,
+            marked_packets: marked,
             delivered: self.rate.delivered(),
             limit: self.limit,
             rtt: &self.rtt,
