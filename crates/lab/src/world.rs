@@ -94,7 +94,7 @@ pub(crate) fn build<'a>(
     for (index, flow) in scenario.flows.iter().enumerate() {
         let mtu = path_mtu(&topology, scenario, flow);
         let tls = tls.get(flow.application.name);
-        let plan = Plan { seed, tls, interest, index, flow, mtu };
+        let plan = Plan { seed, tls, tls_sizes: tls_sizes(scenario), interest, index, flow, mtu };
         for (node, end) in plan.ends(shared)? {
             ends[node].push(end);
         }
@@ -169,11 +169,22 @@ fn cross_sender(
     Ok(sender)
 }
 
+/// What TLS over TCP takes from the options of `[tls]`.
+fn tls_sizes(scenario: &Scenario) -> tcp::TlsSizes {
+    tcp::TlsSizes {
+        server_name: scenario.tls.text("server_name"),
+        certificate_chain: scenario.tls.size("certificate_chain").as_bytes(),
+        hybrid: scenario.tls.text("key_share") == "x25519mlkem768",
+    }
+}
+
 /// What both ends of a flow are made from.
 struct Plan<'p> {
     seed: u64,
     /// Its TLS context; a flow over TCP needs none.
     tls: Option<&'p tls::Context>,
+    /// What the exchange of a flow over TCP with TLS is like.
+    tls_sizes: tcp::TlsSizes,
     interest: Interest,
     index: usize,
     flow: &'p Flow,
@@ -276,6 +287,7 @@ impl Plan<'_> {
             config: Arc::clone(&config),
             random: self.random(side),
             interest: self.interest,
+            tls: self.tls_sizes.clone(),
             initial_sequence: None,
         };
         let start = Time::ZERO + self.flow.start;

@@ -47,6 +47,10 @@ impl AckPolicy {
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.deadline
     }
+    /// Nothing is delayed any more.
+    pub(crate) fn no_timer(&mut self) {
+        self.deadline = None;
+    }
     /// A segment with an acknowledgement leaves.
     #[inline]
     pub(crate) fn on_sent(&mut self) {

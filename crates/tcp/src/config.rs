@@ -157,9 +157,9 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "tls",
-        kind: Kind::Choice(&["none", "1.3"]),
+        kind: Kind::Choice(&["none", "tls1.3"]),
         default: Default::Is("\"none\""),
-        about: "1.3: the exchange and the records of TLS 1.3 in their sizes, without cryptography: one round trip more (RFC 8446)",
+        about: "tls1.3: the exchange and the records of TLS 1.3 in their sizes, without cryptography: one round trip more (RFC 8446)",
     },
     Parameter {
         name: "fast_open",
@@ -248,7 +248,7 @@ impl From<&Arguments> for Config {
             nagle: arguments.flag("nagle"),
             pacing_burst: arguments.integer("pacing_burst"),
             pacing_quantum: arguments.integer("pacing_quantum"),
-            tls: arguments.text("tls") == "1.3",
+            tls: arguments.text("tls") == "tls1.3",
             fast_open: match arguments.text("fast_open").as_str() {
                 "request" => FastOpen::Request,
                 "cached" => FastOpen::Cached,

@@ -3,6 +3,7 @@
 
 use crate::data::{Chunk, Payload, Run};
 use crate::ranges::Ranges;
+use crate::ready::{Ready, join};
 use std::collections::VecDeque;
 
 /// Data may lie in so many pieces beside one for each [`SPAN_OF_PIECE`] bytes of the window: a peer that needs more is
@@ -10,8 +11,6 @@ use std::collections::VecDeque;
 const MAX_PIECES: usize = 256;
 /// A tenth of a segment: losses leave pieces that are longer.
 const SPAN_OF_PIECE: u64 = 128;
-/// Neighbouring runs of real bytes are joined up to this size.
-const JOIN_BELOW: usize = 65_536;
 /// Blocks that are remembered to be told again (RFC 2018 section 4).
 const REMEMBERED: usize = 4;
 
@@ -32,8 +31,7 @@ pub(crate) struct Reassembly {
     /// The next number that is expected: RCV.NXT, without the FIN.
     next: u64,
     /// What came in order and waits for its reader.
-    ready: VecDeque<Chunk>,
-    ready_bytes: u64,
+    ready: Ready,
     /// What came out of order, by number, ascending and without overlaps.
     early: VecDeque<(u64, Chunk)>,
     ranges: Ranges,
@@ -41,21 +39,17 @@ pub(crate) struct Reassembly {
     recent: [Option<u64>; REMEMBERED],
     /// The duplicate that the next acknowledgement tells of (RFC 2883 section 4).
     duplicate: Option<(u64, u64)>,
-    /// The memory of chunks that were read, for the next ones.
-    spare: Vec<u8>,
 }
 
 impl Reassembly {
     pub(crate) fn new() -> Reassembly {
         Reassembly {
             next: 1,
-            ready: VecDeque::new(),
-            ready_bytes: 0,
+            ready: Ready::default(),
             early: VecDeque::new(),
             ranges: Ranges::default(),
             recent: [None; REMEMBERED],
             duplicate: None,
-            spare: Vec::new(),
         }
     }
 
@@ -67,7 +61,7 @@ impl Reassembly {
     /// Bytes that wait for their reader.
     #[inline]
     pub(crate) fn ready_bytes(&self) -> u64 {
-        self.ready_bytes
+        self.ready.len()
     }
     /// Whether something lies behind a gap.
     #[inline]
@@ -97,7 +91,7 @@ impl Reassembly {
         let from = start.max(self.next);
         if from == self.next && self.ranges.is_empty() {
             for run in payload.slice(from - start, end - start).runs() {
-                self.push_ready(run);
+                self.ready.push(run);
             }
             self.next = end;
             taken.advanced = true;
@@ -161,25 +155,6 @@ impl Reassembly {
         self.early.insert(at, (place, chunk));
     }
 
-    #[inline]
-    fn push_ready(&mut self, run: Run<'_>) {
-        self.ready_bytes += run.len();
-        if let Some(last) = self.ready.back_mut()
-            && join(last, run)
-        {
-            return;
-        }
-        let chunk = match run {
-            Run::Bytes(bytes) => {
-                let mut kept = std::mem::take(&mut self.spare);
-                kept.extend_from_slice(bytes);
-                Chunk::Bytes(kept)
-            }
-            Run::Virtual { length, from } => Chunk::Virtual { length, from },
-        };
-        self.ready.push_back(chunk);
-    }
-
     /// What is in order now can be read.
     fn advance(&mut self) {
         while let Some((start, _)) = self.early.front() {
@@ -188,13 +163,7 @@ impl Reassembly {
             }
             let Some((_, chunk)) = self.early.pop_front() else { break };
             self.next += chunk.len();
-            self.ready_bytes += chunk.len();
-            if let (&Chunk::Virtual { length, from }, Some(last)) = (&chunk, self.ready.back_mut())
-                && join(last, Run::Virtual { length, from })
-            {
-                continue;
-            }
-            self.ready.push_back(chunk);
+            self.ready.push_chunk(chunk);
         }
         self.ranges.remove_below(self.next);
     }
@@ -230,58 +199,8 @@ impl Reassembly {
     }
 
     /// Takes up to `limit` bytes off what is ready; each run goes to `each`. Gives how many there were.
-    pub(crate) fn read(&mut self, limit: u64, mut each: impl FnMut(Run<'_>)) -> u64 {
-        let mut left = limit.min(self.ready_bytes);
-        let taken = left;
-        self.ready_bytes -= taken;
-        while left > 0 {
-            let Some(chunk) = self.ready.front_mut() else { break };
-            if chunk.len() > left {
-                match chunk {
-                    Chunk::Bytes(bytes) => {
-                        each(Run::Bytes(&bytes[..left as usize]));
-                        bytes.drain(..left as usize);
-                    }
-                    Chunk::Virtual { length, from } => {
-                        each(Run::Virtual { length: left, from: *from });
-                        *length -= left;
-                        *from += left;
-                    }
-                }
-                break;
-            }
-            left -= chunk.len();
-            match self.ready.pop_front() {
-                Some(Chunk::Bytes(mut bytes)) => {
-                    each(Run::Bytes(&bytes));
-                    if bytes.capacity() <= JOIN_BELOW {
-                        bytes.clear();
-                        self.spare = bytes;
-                    }
-                }
-                Some(Chunk::Virtual { length, from }) => each(Run::Virtual { length, from }),
-                None => {}
-            }
-        }
-        taken
-    }
-}
-
-/// Puts a run to the end of a chunk, if they make one.
-#[inline]
-fn join(chunk: &mut Chunk, run: Run<'_>) -> bool {
-    match (chunk, run) {
-        (Chunk::Bytes(kept), Run::Bytes(bytes)) if kept.len() + bytes.len() <= JOIN_BELOW => {
-            kept.extend_from_slice(bytes);
-            true
-        }
-        (Chunk::Virtual { length, from }, Run::Virtual { length: more, from: at })
-            if *from + *length == at =>
-        {
-            *length += more;
-            true
-        }
-        _ => false,
+    pub(crate) fn read(&mut self, limit: u64, each: impl FnMut(Run<'_>)) -> u64 {
+        self.ready.take(limit, each)
     }
 }
 

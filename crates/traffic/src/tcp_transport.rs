@@ -120,6 +120,7 @@ mod tests {
             config: Arc::default(),
             random: random::Stream::new(1, "test"),
             interest: trace::Interest::NONE,
+            tls: tcp::TlsSizes { server_name: String::new(), certificate_chain: 0, hybrid: false },
             initial_sequence: None,
         };
         let remote = ([10, 0, 0, 2], 2).into();

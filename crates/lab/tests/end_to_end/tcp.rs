@@ -134,3 +134,50 @@ fn a_flow_that_is_stopped_is_over_and_both_protocols_share_a_link() {
     let goodput = other["goodput_mbps"].as_f64().unwrap();
     assert!((2.0..8.0).contains(&goodput), "{goodput}");
 }
+
+/// RFC 8446: tshark sees a handshake and records of TLS 1.3, and the first byte comes one round trip later.
+#[test]
+fn tls_costs_one_round_trip_and_tshark_knows_it() {
+    const QUEUE: &str = "link.cell.both.queue=1000 packets";
+    // Ten segments are less than a record of 16 KiB, which would cost a round trip more.
+    const WINDOW: &str = "tcp.initial_window=20";
+    let (plain, _) = captured("plain", &[QUEUE, WINDOW]);
+    for (kind, sets) in [
+        ("tls", &["tcp.tls=tls1.3", QUEUE, WINDOW][..]),
+        ("tls-hybrid", &["tcp.tls=tls1.3", QUEUE, WINDOW, "tls.key_share=x25519mlkem768"]),
+    ] {
+        let (run, path) = captured(kind, sets);
+        let connection = run.connection("get");
+        assert_eq!(
+            (&connection["delivered_bytes"], &connection["clean"]),
+            (&300_000.into(), &true.into()),
+            "{kind}"
+        );
+        let first = |run: &Run| run.connection("get")["first_byte_s"].as_f64().unwrap();
+        // 40 ms, and the time that a whole record and the certificates take.
+        let later = first(&run) - first(&plain);
+        assert!((0.040..0.065).contains(&later), "{kind}: {later}");
+        let look = [
+            "tls.record.content_type",
+            "tls.handshake.type",
+            "_ws.malformed",
+            "tcp.analysis.flags",
+            "_ws.expert.message",
+            "tls.record.opaque_type",
+        ];
+        let Some(packets) = fields(&path, &look) else { return };
+        let seen = |at: usize| -> Vec<&str> {
+            packets.iter().flat_map(|packet| packet[at].split(',')).filter(|word| !word.is_empty()).collect()
+        };
+        assert_eq!(seen(1)[..2], ["1", "2"], "{kind}: ClientHello and ServerHello");
+        assert_eq!(seen(0)[..2], ["22", "22"], "{kind}");
+        // 300,000 bytes in records of 16 KiB: 19; the request, the flights, and the two ends.
+        let records = seen(5).iter().filter(|word| **word == "23").count();
+        assert!((23..=26).contains(&records), "{kind}: {records} records");
+        assert_eq!((seen(2).len(), seen(3).len()), (0, 0), "{kind}");
+        let strange = seen(4)
+            .into_iter()
+            .filter(|note| !USUAL.iter().any(|usual| usual.starts_with(note) || note.starts_with(usual)));
+        assert_eq!(strange.count(), 0, "{kind}: {:?}", seen(4));
+    }
+}

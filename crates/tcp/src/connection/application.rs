@@ -22,25 +22,32 @@ impl Connection {
     /// See [`StreamError`].
     pub fn write(&mut self, data: Data<'_>) -> Result<u64, StreamError> {
         self.may_write()?;
-        let taken = match data {
-            Data::Virtual(length) => {
-                // No stream is longer than what 62 bits count.
-                let length = length.min((1 << 62) - self.outgoing.end());
-                self.outgoing.push_virtual(length, self.outgoing.end());
-                length
-            }
+        let at = self.written();
+        let data = match data {
+            // No stream is longer than what 62 bits count.
+            Data::Virtual(length) => Data::Virtual(length.min((1 << 62) - at)),
             Data::Bytes(bytes) => {
-                let room = self.config.send_buffer.as_bytes().saturating_sub(self.outgoing.stored());
-                let taken = (bytes.len() as u64).min(room);
-                self.outgoing.push_bytes(&bytes[..taken as usize]);
-                self.write_blocked |= taken < bytes.len() as u64;
+                let kept = self.outgoing.stored() + self.tls.as_ref().map_or(0, |tls| tls.pending());
+                let room = self.config.send_buffer.as_bytes().saturating_sub(kept);
+                let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+                self.write_blocked |= taken < bytes.len();
                 if taken == 0 && !bytes.is_empty() {
                     return Err(StreamError::Blocked);
                 }
-                taken
+                Data::Bytes(&bytes[..taken])
             }
         };
-        Ok(taken)
+        match (&mut self.tls, data) {
+            (Some(tls), data) => tls.write(data),
+            (None, Data::Bytes(bytes)) => self.outgoing.push_bytes(bytes),
+            (None, Data::Virtual(length)) => self.outgoing.push_virtual(length, at),
+        }
+        Ok(data.len())
+    }
+
+    /// Application bytes that were written.
+    fn written(&self) -> u64 {
+        self.tls.as_ref().map_or(self.outgoing.end(), |tls| tls.written())
     }
 
     fn may_write(&self) -> Result<(), StreamError> {
@@ -89,8 +96,11 @@ impl Connection {
 
     fn take(&mut self, now: Time, limit: u64, each: impl FnMut(Run<'_>)) -> Result<Read, StreamError> {
         self.told_readable = false;
-        let bytes = self.incoming.read(limit, each);
-        let unread = self.incoming.ready_bytes();
+        let bytes = match &mut self.tls {
+            Some(tls) => tls.ready.take(limit, each),
+            None => self.incoming.read(limit, each),
+        };
+        let unread = self.unread();
         let finished = unread == 0 && self.peer_is_done();
         let gone = matches!(
             self.close_reason,
@@ -100,7 +110,7 @@ impl Connection {
             return Err(StreamError::Reset);
         }
         self.end_was_read |= finished;
-        self.window.on_read(now, self.incoming.next() - unread);
+        self.window.on_read(now, self.incoming.next().saturating_sub(unread));
         self.stats.receive_window = self.stats.receive_window.max(self.window.size());
         let hears = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if hears && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.agreed.mss)) {
@@ -123,7 +133,7 @@ impl Connection {
         }
         self.closed = true;
         self.finish(now, CloseReason::Application { code, reason: reason.to_owned() });
-        let done = self.fin_wanted && self.incoming.ready_bytes() == 0;
+        let done = self.fin_wanted && self.unread() == 0;
         match self.state {
             State::Listen | State::SynSent => self.abort(now, CloseReason::Finished),
             State::Closed | State::TimeWait => {}

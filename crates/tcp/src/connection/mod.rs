@@ -14,6 +14,7 @@ use crate::event::{CloseReason, Event};
 use crate::handshake::{Agreed, Syn};
 use crate::outgoing::Outgoing;
 use crate::reassembly::Reassembly;
+use crate::records::{Records, TlsSizes};
 use crate::recovery::Recovery;
 use crate::sequence::Numbering;
 use crate::state::State;
@@ -67,6 +68,8 @@ pub struct Setup {
     pub random: Stream,
     /// What is listened to.
     pub interest: Interest,
+    /// What the sizes of the exchange follow from, where the options ask for TLS.
+    pub tls: TlsSizes,
     /// The initial sequence number; default: a random one (RFC 6528 asks for one that nobody can guess).
     pub initial_sequence: Option<u32>,
 }
@@ -124,6 +127,8 @@ pub struct Connection {
     last_ack_sent: u64,
     recovery: Recovery,
     outgoing: Outgoing,
+    /// TLS between the application and the stream.
+    tls: Option<Box<Records>>,
     /// The application has finished.
     fin_wanted: bool,
     fin_sent: bool,
@@ -158,7 +163,7 @@ pub struct Connection {
 
 impl Connection {
     fn new(setup: Setup, side: Side, remote: Option<SocketAddr>, state: State) -> Option<Connection> {
-        let Setup { local, config, mut random, interest, initial_sequence } = setup;
+        let Setup { local, config, mut random, interest, tls, initial_sequence } = setup;
         let drawn = random.bits();
         let clock = Clock::new((drawn >> 32) as u32);
         let (size, most) = (config.receive_buffer.as_bytes(), config.max_receive_buffer.as_bytes());
@@ -176,6 +181,7 @@ impl Connection {
             last_ack_sent: 0,
             recovery: Recovery::new(&config, clock, random.bits())?,
             outgoing: Outgoing::default(),
+            tls: config.tls.then(|| Box::new(Records::new(side, tls))),
             fin_wanted: false,
             fin_sent: false,
             claimed: false,
@@ -265,6 +271,11 @@ impl Connection {
         let next = self.incoming.next();
         next + u64::from(self.peer_fin == Some(next))
     }
+    /// Bytes that wait for the application.
+    #[inline]
+    fn unread(&self) -> u64 {
+        self.tls.as_ref().map_or(self.incoming.ready_bytes(), |tls| tls.ready.len())
+    }
     /// Whether all of the peer's data, and its end, have come.
     fn peer_is_done(&self) -> bool {
         self.peer_fin == Some(self.incoming.next())
@@ -280,7 +291,11 @@ impl Connection {
             State::TimeWait => self.time_wait_until = Some(now + self.config.time_wait),
             // Nobody is left to wait for the peer's end; stacks of today give it as long as TIME-WAIT.
             State::FinWait2 if self.closed => self.time_wait_until = Some(now + self.config.time_wait),
-            State::Closed => self.time_wait_until = None,
+            State::Closed => {
+                self.time_wait_until = None;
+                // What was owed to the peer goes with the last segment or not at all.
+                self.acks.no_timer();
+            }
             _ => {}
         }
     }
@@ -302,11 +317,12 @@ impl Connection {
         self.syn = Syn::default();
         self.persist = Persist::default();
         self.paced_until = None;
+        self.acks.on_sent();
         self.set_state(now, State::Closed);
     }
 
     fn tell_readable(&mut self) {
-        let there = self.incoming.ready_bytes() > 0 || self.peer_is_done() && !self.end_was_read;
+        let there = self.unread() > 0 || self.peer_is_done() && !self.end_was_read;
         if there && !self.told_readable && !self.closed {
             self.told_readable = true;
             self.events.push_back(Event::Readable);

@@ -74,7 +74,7 @@ impl Connection {
             self.ecn.on_segment(flags, field);
             self.take_data(now, start, payload, header);
         }
-        if flags.has(Flags::FIN) {
+        if flags.has(Flags::FIN) && self.state != State::Closed {
             self.take_fin(now, start + payload.len());
         }
     }
@@ -263,7 +263,8 @@ impl Connection {
     fn on_una(&mut self, now: Time, acked: u64) {
         let all = self.outgoing.end() + 1;
         self.outgoing.release_to(acked.min(all) - 1);
-        self.stats.acked_bytes = acked.min(all) - 1;
+        let place = acked.min(all) - 1;
+        self.stats.acked_bytes = self.tls.as_mut().map_or(place, |tls| tls.on_acknowledged(place));
         if self.write_blocked && self.outgoing.stored() < self.config.send_buffer.as_bytes() {
             self.write_blocked = false;
             self.events.push_back(Event::Writable);
@@ -305,9 +306,32 @@ impl Connection {
             {
                 self.window.on_rtt(sample);
             }
+            if self.tls.is_some() && !self.take_records(now) {
+                return;
+            }
             self.tell_readable();
             self.after_fin(now);
         }
+    }
+
+    /// What is in order goes through TLS; `false`: it was none, and the connection is over.
+    fn take_records(&mut self, now: Time) -> bool {
+        let Some(tls) = &mut self.tls else { return true };
+        let (was_open, outgoing) = (tls.is_open(), &mut self.outgoing);
+        let mut result = Ok(());
+        self.incoming.read(u64::MAX, |run| {
+            if result.is_ok() {
+                result = tls.take(run, outgoing);
+            }
+        });
+        if tls.is_open() && !was_open {
+            self.events.push_back(Event::Connected);
+        }
+        if result.is_err() {
+            self.finish(now, CloseReason::Tls);
+            self.reset_peer(now);
+        }
+        result.is_ok()
     }
 
     /// RFC 9293 section 3.10.7.4, eighth: the peer has no more to send behind this number.

@@ -113,8 +113,11 @@ impl Connection {
         self.on_open();
     }
 
-    /// Data can flow.
-    pub(super) fn on_open(&mut self) {
-        self.events.push_back(Event::Connected);
+    /// Both ends know each other: data can flow, or TLS begins.
+    fn on_open(&mut self) {
+        match &mut self.tls {
+            Some(tls) => tls.start(&mut self.outgoing),
+            None => self.events.push_back(Event::Connected),
+        }
     }
 }

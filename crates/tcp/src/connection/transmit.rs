@@ -30,6 +30,9 @@ impl Connection {
         }
         match self.state {
             State::Closed | State::Listen => None,
+            State::SynReceived if !self.syn.due && self.acks.is_due(now) => {
+                self.send(now, Next::Acknowledgement, out)
+            }
             State::SynSent | State::SynReceived => self.send_syn(now, out),
             _ => {
                 let next = self.next(now);
@@ -107,6 +110,10 @@ impl Connection {
         if self.state == State::TimeWait || self.state == State::FinWait2 {
             return Next::Nothing;
         }
+        if let Some(tls) = &mut self.tls {
+            let wanted = self.recovery.nxt + u64::from(self.agreed.mss);
+            tls.frame(&mut self.outgoing, wanted, self.fin_wanted);
+        }
         if self.recovery.probe_due {
             // RFC 8985 section 7.3: new data if there is any, whatever the window of congestion, else the last segment.
             return match (self.fresh(), self.recovery.board.last_number()) {
@@ -143,7 +150,7 @@ impl Connection {
             0 => Next::WindowProbe,
             length => {
                 self.persist.due = false;
-                Next::Fresh(length, self.fin_wanted && !self.fin_sent && length == available)
+                Next::Fresh(length, self.fin_is_next() && length == available)
             }
         }
     }
@@ -163,7 +170,7 @@ impl Connection {
     fn fresh(&self) -> Option<(u64, bool)> {
         let nxt = self.recovery.nxt;
         let available = (self.outgoing.end() + 1).saturating_sub(nxt);
-        let fin = self.fin_wanted && !self.fin_sent;
+        let fin = self.fin_is_next();
         if available == 0 {
             return fin.then_some((0, true));
         }
@@ -180,6 +187,11 @@ impl Connection {
             return None;
         }
         Some((length, last && fin))
+    }
+
+    /// Whether the FIN follows on what the stream has.
+    fn fin_is_next(&self) -> bool {
+        self.fin_wanted && !self.fin_sent && self.tls.as_ref().is_none_or(|tls| tls.is_closed())
     }
 
     /// Whether data waits that the peer's window holds back, while nothing underway would open it.
@@ -252,7 +264,7 @@ impl Connection {
             sequence: self.ours.wire(start),
             acknowledgement: self.theirs.wire(next),
             flags,
-            window: self.window.tell(next, self.incoming.ready_bytes(), false),
+            window: self.window.tell(next, self.unread(), false),
             options: self.options(now, start == end),
             ..Header::default()
         };

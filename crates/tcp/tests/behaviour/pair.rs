@@ -4,7 +4,7 @@ use random::Stream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tcp::{Arrival, Config, Connection, Data, Event, Setup, State};
+use tcp::{Arrival, Config, Connection, Data, Event, Setup, State, TlsSizes};
 use trace::Interest;
 use units::{Duration, Time};
 use wire::tcp::{Flags, Header};
@@ -85,12 +85,17 @@ pub(crate) struct Pair {
     fate: Box<dyn FnMut(&Flying) -> Fate>,
 }
 
+pub(crate) fn tls() -> TlsSizes {
+    TlsSizes { server_name: "server.example".to_owned(), certificate_chain: 3000, hybrid: false }
+}
+
 pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {
     Setup {
         local: address(end),
         config: Arc::new(config.clone()),
         random: Stream::new(seed, ["client", "server"][end]),
         interest: Interest::ALL,
+        tls: tls(),
         initial_sequence: None,
     }
 }

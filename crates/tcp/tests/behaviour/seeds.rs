@@ -37,12 +37,13 @@ fn config(seed: u64) -> Config {
         limited_transmit: bit(5),
         window_scaling: bit(6),
         nagle: bit(7),
+        tls: seed % 7 == 3,
         ..Config::default()
     }
 }
 
 fn run(seed: u64) -> Pair {
-    let configs = [config(seed), config(seed / 3)];
+    let configs = [config(seed), Config { tls: config(seed).tls, ..config(seed / 3) }];
     // Every other connection wraps around in its middle.
     let initial = seed.is_multiple_of(2).then_some(u32::MAX - 30_000);
     let mut pair = Pair::of(&configs[0], &configs[1], seed, initial);

@@ -1,0 +1,513 @@
+//! TLS 1.3 on the stream (RFC 8446): its exchange and its records in their sizes, without cryptography.
+//!
+//! The ClientHello and the ServerHello are real messages, what follows them is in records that look encrypted: a header, the
+//! content, the type of the content, and 16 bytes in the place of the tag (section 5.2). So a reader of captures sees TLS,
+//! and data waits for the last byte of its record as it would.
+
+use crate::data::{Data, Run};
+use crate::outgoing::Outgoing;
+use crate::ready::Ready;
+use std::collections::VecDeque;
+use wire::Side;
+
+/// The most content of a record (section 5.1).
+const MOST_CONTENT: u64 = 1 << 14;
+/// The most bytes behind a record's header (section 5.2).
+const MOST_BODY: u64 = MOST_CONTENT + 256;
+const HEADER: usize = 5;
+/// Behind the content: its type, and the tag of the AEAD.
+const TRAILER: usize = 17;
+/// The most bytes of handshake messages that are taken: a certificate chain has an end.
+const MOST_HANDSHAKE: usize = 1 << 20;
+/// NULL in the place of the tag.
+const TAG: [u8; 16] = [0; 16];
+
+/// ContentType (section 5.1).
+mod content {
+    pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;
+    pub(super) const ALERT: u8 = 21;
+    pub(super) const HANDSHAKE: u8 = 22;
+    pub(super) const APPLICATION_DATA: u8 = 23;
+}
+
+/// HandshakeType (section 4).
+mod message {
+    pub(super) const CLIENT_HELLO: u8 = 1;
+    pub(super) const SERVER_HELLO: u8 = 2;
+    pub(super) const ENCRYPTED_EXTENSIONS: u8 = 8;
+    pub(super) const CERTIFICATE: u8 = 11;
+    pub(super) const CERTIFICATE_VERIFY: u8 = 15;
+    pub(super) const FINISHED: u8 = 20;
+}
+
+/// What the sizes of the exchange follow from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsSizes {
+    /// The name of the server, in the ClientHello (RFC 6066 section 3).
+    pub server_name: String,
+    /// DER bytes of the server's two certificates together.
+    pub certificate_chain: u64,
+    /// Whether keys are exchanged by X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem), or by X25519.
+    pub hybrid: bool,
+}
+
+/// How far the exchange is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The peer's first message is waited for.
+    Hello,
+    /// Its Finished is.
+    Finished,
+    /// Data flows.
+    Open,
+}
+
+/// What came is not what must come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotTls;
+
+/// The record that is arriving.
+#[derive(Debug, Default)]
+struct Arriving {
+    header: [u8; HEADER],
+    /// Bytes of the header that came.
+    have: usize,
+    /// Bytes of the body that are to come.
+    left: u64,
+    /// The type of the content and the tag, at the end.
+    trailer: [u8; TRAILER],
+    content: Ready,
+}
+
+/// TLS at one end.
+#[derive(Debug)]
+pub(crate) struct Records {
+    side: Side,
+    sizes: TlsSizes,
+    stage: Stage,
+    /// What the application has written and no record has yet.
+    pending: Ready,
+    written: u64,
+    /// For each record that is not acknowledged: the place in the stream behind it, and the application bytes up to there.
+    unacknowledged: VecDeque<(u64, u64)>,
+    framed: u64,
+    acknowledged: u64,
+    /// Whether close_notify was written (section 6.1).
+    closed: bool,
+    arriving: Arriving,
+    handshake: Vec<u8>,
+    /// The content of whole records, for the application.
+    pub(crate) ready: Ready,
+}
+
+impl Records {
+    pub(crate) fn new(side: Side, sizes: TlsSizes) -> Records {
+        Records {
+            side,
+            sizes,
+            stage: Stage::Hello,
+            pending: Ready::default(),
+            written: 0,
+            unacknowledged: VecDeque::new(),
+            framed: 0,
+            acknowledged: 0,
+            closed: false,
+            arriving: Arriving::default(),
+            handshake: Vec::new(),
+            ready: Ready::default(),
+        }
+    }
+
+    /// Whether data flows.
+    pub(crate) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+    /// Whether all that was written is in records, close_notify among them.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+    /// Bytes that no record has yet.
+    pub(crate) fn pending(&self) -> u64 {
+        self.pending.len()
+    }
+    /// Application bytes that were written.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The client begins (section 2, figure 1).
+    pub(crate) fn start(&mut self, out: &mut Outgoing) {
+        if self.side == Side::Client {
+            let hello = client_hello(&self.sizes);
+            // Section 5.1: for compatibility the first record says 0x0301.
+            record(out, content::HANDSHAKE, [3, 1], &hello);
+        }
+    }
+
+    /// Takes data of the application.
+    pub(crate) fn write(&mut self, data: Data<'_>) {
+        self.pending.push(match data {
+            Data::Bytes(bytes) => Run::Bytes(bytes),
+            Data::Virtual(length) => Run::Virtual { length, from: self.written },
+        });
+        self.written += data.len();
+    }
+
+    /// Puts what was written into records until the stream reaches to `wanted`; with `finish`, close_notify behind the last.
+    pub(crate) fn frame(&mut self, out: &mut Outgoing, wanted: u64, finish: bool) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        while out.end() < wanted && self.pending.len() > 0 {
+            let length = self.pending.len().min(MOST_CONTENT);
+            let body = length + TRAILER as u64;
+            out.push_bytes(&header(content::APPLICATION_DATA, [3, 3], body));
+            self.pending.take(length, |run| match run {
+                Run::Bytes(bytes) => out.push_bytes(bytes),
+                Run::Virtual { length, from } => out.push_virtual(length, from),
+            });
+            out.push_bytes(&trailer(content::APPLICATION_DATA));
+            self.framed += length;
+            self.unacknowledged.push_back((out.end(), self.framed));
+        }
+        if finish && !self.closed && self.pending.len() == 0 {
+            self.closed = true;
+            // Warning, close_notify.
+            sealed(out, content::ALERT, &[1, 0]);
+        }
+    }
+
+    /// All of the stream before this place is acknowledged; gives the application bytes in whole records of it.
+    pub(crate) fn on_acknowledged(&mut self, place: u64) -> u64 {
+        while let Some((end, application)) =
+            self.unacknowledged.front().copied().filter(|(end, _)| *end <= place)
+        {
+            let _ = end;
+            self.acknowledged = application;
+            self.unacknowledged.pop_front();
+        }
+        self.acknowledged
+    }
+
+    /// Takes what came in order; what is to be answered goes to `out`.
+    pub(crate) fn take(&mut self, mut run: Run<'_>, out: &mut Outgoing) -> Result<(), NotTls> {
+        while run.len() > 0 {
+            if self.arriving.have < HEADER {
+                let (first, rest) = split(run, (HEADER - self.arriving.have) as u64);
+                copy(first, &mut self.arriving.header[self.arriving.have..]);
+                self.arriving.have += first.len() as usize;
+                run = rest;
+                if self.arriving.have == HEADER {
+                    self.begin()?;
+                }
+                continue;
+            }
+            let behind = if self.is_sealed() { TRAILER as u64 } else { 0 };
+            let content = self.arriving.left.saturating_sub(behind);
+            let (first, rest) = split(run, if content > 0 { content } else { self.arriving.left });
+            if content > 0 {
+                self.arriving.content.push(first);
+            } else {
+                copy(first, &mut self.arriving.trailer[TRAILER - self.arriving.left as usize..]);
+            }
+            self.arriving.left -= first.len();
+            run = rest;
+            if self.arriving.left == 0 {
+                self.arriving.have = 0;
+                self.complete(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.arriving.header[0] == content::APPLICATION_DATA
+    }
+
+    /// The header of a record is there.
+    fn begin(&mut self) -> Result<(), NotTls> {
+        let [kind, major, _, high, low] = self.arriving.header;
+        self.arriving.left = u64::from(u16::from_be_bytes([high, low]));
+        let known = (content::CHANGE_CIPHER_SPEC..=content::APPLICATION_DATA).contains(&kind) && major == 3;
+        // Section 5.1: no empty handshake records; 5.2: an encrypted one has its type and its tag.
+        let least = if self.is_sealed() { TRAILER as u64 } else { 1 };
+        if known && (least..=MOST_BODY).contains(&self.arriving.left) { Ok(()) } else { Err(NotTls) }
+    }
+
+    /// The last byte of a record is there.
+    fn complete(&mut self, out: &mut Outgoing) -> Result<(), NotTls> {
+        let kind = if self.is_sealed() { self.arriving.trailer[0] } else { self.arriving.header[0] };
+        let (sealed, open) = (self.is_sealed(), self.stage == Stage::Open);
+        let Records { arriving, ready, handshake, .. } = self;
+        match kind {
+            content::APPLICATION_DATA if open && sealed => {
+                arriving.content.take(u64::MAX, |run| ready.push(run));
+            }
+            content::HANDSHAKE => {
+                let length = arriving.content.len() as usize;
+                if handshake.len() + length > MOST_HANDSHAKE || open {
+                    return Err(NotTls);
+                }
+                arriving.content.take(u64::MAX, |run| {
+                    let at = handshake.len();
+                    handshake.resize(at + run.len() as usize, 0);
+                    copy(run, &mut handshake[at..]);
+                });
+                return self.messages(out);
+            }
+            // Section 5: it means nothing.
+            content::CHANGE_CIPHER_SPEC | content::ALERT => {
+                arriving.content.take(u64::MAX, |_| ());
+            }
+            _ => return Err(NotTls),
+        }
+        Ok(())
+    }
+
+    /// Handshake messages that are whole.
+    fn messages(&mut self, out: &mut Outgoing) -> Result<(), NotTls> {
+        while let Some(&[kind, high, middle, low]) = self.handshake.first_chunk::<4>() {
+            let length = 4 + (usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low));
+            if length > MOST_HANDSHAKE {
+                return Err(NotTls);
+            }
+            if self.handshake.len() < length {
+                return Ok(());
+            }
+            self.handshake.drain(..length);
+            match (self.side, self.stage, kind) {
+                (Side::Server, Stage::Hello, message::CLIENT_HELLO) => {
+                    self.answer(out);
+                    self.stage = Stage::Finished;
+                }
+                (Side::Client, Stage::Hello, message::SERVER_HELLO) => self.stage = Stage::Finished,
+                (Side::Client, Stage::Finished, message::FINISHED) => {
+                    record(out, content::CHANGE_CIPHER_SPEC, [3, 3], &[1]);
+                    sealed(out, content::HANDSHAKE, &filler(message::FINISHED, 32));
+                    self.stage = Stage::Open;
+                }
+                (Side::Server, Stage::Finished, message::FINISHED) => self.stage = Stage::Open,
+                (
+                    Side::Client,
+                    Stage::Finished,
+                    message::ENCRYPTED_EXTENSIONS | message::CERTIFICATE | message::CERTIFICATE_VERIFY,
+                ) => {}
+                _ => return Err(NotTls),
+            }
+        }
+        Ok(())
+    }
+
+    /// The server's flight (section 2, figure 1).
+    fn answer(&mut self, out: &mut Outgoing) {
+        record(out, content::HANDSHAKE, [3, 3], &server_hello(&self.sizes));
+        record(out, content::CHANGE_CIPHER_SPEC, [3, 3], &[1]);
+        // Section 4.4.2: an empty context, the length of the list, and for each of two certificates its length and that of
+        // its extensions.
+        let certificate =
+            self.sizes.certificate_chain.min(MOST_HANDSHAKE as u64 / 2) as usize + 1 + 3 + 2 * (3 + 2);
+        let flight = [
+            filler(message::ENCRYPTED_EXTENSIONS, 2),
+            filler(message::CERTIFICATE, certificate),
+            // Section 4.4.3: algorithm, length, and a signature by ECDSA on P-256.
+            filler(message::CERTIFICATE_VERIFY, 2 + 2 + 71),
+            filler(message::FINISHED, 32),
+        ];
+        sealed(out, content::HANDSHAKE, &flight.concat());
+    }
+}
+
+/// The first bytes of a run, and the rest.
+fn split(run: Run<'_>, at: u64) -> (Run<'_>, Run<'_>) {
+    let at = at.min(run.len());
+    match run {
+        Run::Bytes(bytes) => {
+            let (first, rest) = bytes.split_at(at as usize);
+            (Run::Bytes(first), Run::Bytes(rest))
+        }
+        Run::Virtual { length, from } => {
+            (Run::Virtual { length: at, from }, Run::Virtual { length: length - at, from: from + at })
+        }
+    }
+}
+
+/// Writes a run out at the beginning of `place`.
+fn copy(run: Run<'_>, place: &mut [u8]) {
+    match run {
+        Run::Bytes(bytes) => place[..bytes.len()].copy_from_slice(bytes),
+        Run::Virtual { length, from } => wire::pattern::fill(from, &mut place[..length as usize]),
+    }
+}
+
+fn header(kind: u8, version: [u8; 2], length: u64) -> [u8; HEADER] {
+    let [high, low] = (length as u16).to_be_bytes();
+    [kind, version[0], version[1], high, low]
+}
+
+fn trailer(kind: u8) -> [u8; TRAILER] {
+    let mut trailer = [0; TRAILER];
+    trailer[0] = kind;
+    trailer[1..].copy_from_slice(&TAG);
+    trailer
+}
+
+/// A record in the clear.
+fn record(out: &mut Outgoing, kind: u8, version: [u8; 2], body: &[u8]) {
+    out.push_bytes(&header(kind, version, body.len() as u64));
+    out.push_bytes(body);
+}
+
+/// Records that look encrypted, as many as the content needs.
+fn sealed(out: &mut Outgoing, kind: u8, content: &[u8]) {
+    for piece in content.chunks(MOST_CONTENT as usize) {
+        out.push_bytes(&header(content::APPLICATION_DATA, [3, 3], (piece.len() + TRAILER) as u64));
+        out.push_bytes(piece);
+        out.push_bytes(&trailer(kind));
+    }
+}
+
+/// A handshake message of zeros.
+fn filler(kind: u8, length: usize) -> Vec<u8> {
+    let mut message = vec![0; 4 + length];
+    let [.., high, middle, low] = length.to_be_bytes();
+    message[..4].copy_from_slice(&[kind, high, middle, low]);
+    message
+}
+
+/// Bytes behind their length.
+fn field<const N: usize>(bytes: &[u8]) -> Vec<u8> {
+    let length = bytes.len().to_be_bytes();
+    [&length[length.len() - N..], bytes].concat()
+}
+
+fn extension(kind: u16, body: &[u8]) -> Vec<u8> {
+    [&kind.to_be_bytes()[..], &field::<2>(body)].concat()
+}
+
+/// Section 4.1.2, as browsers and libraries send it: compatibility mode, three suites, one key share.
+fn client_hello(sizes: &TlsSizes) -> Vec<u8> {
+    let (group, share): ([u8; 2], usize) = if sizes.hybrid { ([0x11, 0xec], 1216) } else { ([0, 0x1d], 32) };
+    let name = [&[0][..], &field::<2>(sizes.server_name.as_bytes())].concat();
+    let shares = [&group[..], &field::<2>(&vec![7; share])].concat();
+    let extensions = [
+        extension(0, &field::<2>(&name)),
+        extension(10, &field::<2>(&[group[0], group[1], 0, 0x17])),
+        extension(13, &field::<2>(&[4, 3, 8, 4, 4, 1, 5, 3, 8, 5, 5, 1, 8, 6, 6, 1])),
+        extension(43, &field::<1>(&[3, 4])),
+        extension(45, &field::<1>(&[1])),
+        extension(51, &field::<2>(&shares)),
+    ];
+    let body = [
+        &[3, 3][..],
+        &[7; 32],
+        &field::<1>(&[7; 32]),
+        &field::<2>(&[0x13, 1, 0x13, 2, 0x13, 3]),
+        &field::<1>(&[0]),
+        &field::<2>(&extensions.concat()),
+    ]
+    .concat();
+    [&[message::CLIENT_HELLO][..], &field::<3>(&body)].concat()
+}
+
+/// Section 4.1.3.
+fn server_hello(sizes: &TlsSizes) -> Vec<u8> {
+    let (group, share): ([u8; 2], usize) = if sizes.hybrid { ([0x11, 0xec], 1120) } else { ([0, 0x1d], 32) };
+    let shares = [&group[..], &field::<2>(&vec![7; share])].concat();
+    let extensions = [extension(43, &[3, 4]), extension(51, &shares)].concat();
+    let body =
+        [&[3, 3][..], &[7; 32], &field::<1>(&[7; 32]), &[0x13, 1, 0], &field::<2>(&extensions)].concat();
+    [&[message::SERVER_HELLO][..], &field::<3>(&body)].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes() -> TlsSizes {
+        TlsSizes { server_name: "server.example".to_owned(), certificate_chain: 3000, hybrid: false }
+    }
+
+    /// Hands over all that one end has for the other, in pieces of so many bytes.
+    fn hand_over(out: &mut Outgoing, from: &mut u64, to: &mut Records, answer: &mut Outgoing, step: u64) {
+        while *from < out.end() {
+            let end = (*from + step).min(out.end());
+            let mut bytes = Vec::new();
+            let hole = out.copy(*from..end, &mut bytes);
+            *from = end;
+            let (at, length, offset) =
+                hole.map_or((bytes.len(), 0, 0), |h| (h.at as usize, h.length, h.offset));
+            to.take(Run::Bytes(&bytes[..at]), answer).unwrap();
+            to.take(Run::Virtual { length: length.into(), from: offset }, answer).unwrap();
+            to.take(Run::Bytes(&bytes[at..]), answer).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_exchange_and_data_in_pieces_of_any_size() {
+        for step in [1, 2, 5, 17, 22, 1448, 100_000] {
+            let (mut client, mut server) =
+                (Records::new(Side::Client, sizes()), Records::new(Side::Server, sizes()));
+            let (mut up, mut down) = (Outgoing::default(), Outgoing::default());
+            let (mut up_at, mut down_at) = (0, 0);
+            client.start(&mut up);
+            client.write(Data::Virtual(40_000));
+            client.write(Data::Bytes(&[wire::pattern::byte(40_000), wire::pattern::byte(40_001)]));
+            hand_over(&mut up, &mut up_at, &mut server, &mut down, step);
+            assert!(!server.is_open() && down.end() > 3000 && down.end() < 3500, "{}", down.end());
+            hand_over(&mut down, &mut down_at, &mut client, &mut up, step);
+            assert!(client.is_open());
+            client.frame(&mut up, u64::MAX, true);
+            assert!(client.is_closed());
+            hand_over(&mut up, &mut up_at, &mut server, &mut down, step);
+            assert!(server.is_open());
+            let mut got = Vec::new();
+            server.ready.take(u64::MAX, |run| {
+                let at = got.len();
+                got.resize(at + run.len() as usize, 0);
+                copy(run, &mut got[at..]);
+            });
+            assert!(got.len() == 40_002 && wire::pattern::matches(0, &got), "{step}");
+            assert_eq!(client.on_acknowledged(up.end()), 40_002);
+        }
+    }
+
+    /// RFC 8446 section 5.1: data waits for the last byte of its record, and is acknowledged with it.
+    #[test]
+    fn data_waits_for_its_record() {
+        let (mut client, mut server) =
+            (Records::new(Side::Client, sizes()), Records::new(Side::Server, sizes()));
+        (client.stage, server.stage) = (Stage::Open, Stage::Open);
+        let (mut up, mut down, mut at) = (Outgoing::default(), Outgoing::default(), 0);
+        client.write(Data::Virtual(1000));
+        client.frame(&mut up, 1, false);
+        assert_eq!((up.end(), client.pending()), (5 + 1000 + 17, 0));
+        let mut bytes = Vec::new();
+        up.copy(0..5, &mut bytes);
+        server.take(Run::Bytes(&bytes), &mut down).unwrap();
+        server.take(Run::Virtual { length: 1000, from: 0 }, &mut down).unwrap();
+        assert_eq!((server.ready.len(), client.on_acknowledged(1021)), (0, 0));
+        at += 1005;
+        hand_over(&mut up, &mut at, &mut server, &mut down, 100);
+        assert_eq!((server.ready.len(), client.on_acknowledged(1022)), (1000, 1000));
+    }
+
+    /// RFC 8446 section 5: what is no record, or comes too early, ends the connection.
+    #[test]
+    fn nonsense_is_refused() {
+        for bytes in [
+            &[99, 3, 3, 0, 5][..],
+            &[22, 2, 0, 0, 5],
+            &[23, 3, 3, 0, 16],
+            &[22, 3, 3, 0, 0],
+            &[23, 3, 3, 0xff, 0xff],
+            // Data, and a Finished, before any hello.
+            &[&[23, 3, 3, 0, 18, 1, 23][..], &TAG].concat(),
+            &[22, 3, 3, 0, 4, 20, 0, 0, 0],
+            // A message that is too long for anything.
+            &[22, 3, 3, 0, 4, 1, 0xff, 0xff, 0xff],
+        ] {
+            let mut server = Records::new(Side::Server, sizes());
+            assert_eq!(server.take(Run::Bytes(bytes), &mut Outgoing::default()), Err(NotTls), "{bytes:?}");
+        }
+    }
+}
