@@ -288,6 +288,7 @@ impl Plan<'_> {
             random: self.random(side),
             interest: self.interest,
             tls: self.tls_sizes.clone(),
+            cookie_key: Stream::seed_for(self.seed, &format!("flow {} cookies", self.flow.name)),
             initial_sequence: None,
         };
         let start = Time::ZERO + self.flow.start;

@@ -11,6 +11,7 @@ mod data;
 mod defaults;
 mod ecn;
 mod event;
+mod fast_open;
 mod handshake;
 mod outgoing;
 mod rack;

@@ -639,6 +639,21 @@ impl Recovery {
         }
     }
 
+    /// What went with the SYN is watched from now on.
+    pub(crate) fn resume(&mut self, now: Time) {
+        self.rto.restart(now, &self.rtt);
+    }
+
+    /// All that is underway goes again without any blame: it went with a SYN, and the peer did not take it.
+    pub(crate) fn resend_all(&mut self) {
+        self.numbers.clear();
+        self.numbers.extend(self.board.flying());
+        for number in &self.numbers {
+            self.board.lose(*number);
+        }
+        self.retransmit_now = true;
+    }
+
     /// All timers stop.
     pub(crate) fn stop(&mut self) {
         self.rto.stop();

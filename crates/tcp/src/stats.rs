@@ -35,6 +35,8 @@ pub struct Stats {
     pub window_probes: u64,
     /// SYN and SYN-ACK segments sent again.
     pub syn_retransmissions: u64,
+    /// Bytes that went with the SYN and were taken (RFC 7413).
+    pub fast_open_bytes: u64,
     /// Duplicates that the peer told of (RFC 2883).
     pub dsacks_received: u64,
     /// Challenge ACKs sent (RFC 5961).

@@ -185,6 +185,8 @@ pub struct BulkServer {
     /// Whether all that comes is an upload, on whatever stream.
     upload: bool,
     requests: Vec<(StreamId, Vec<u8>)>,
+    /// Streams that were answered before their end came.
+    early: Vec<StreamId>,
     pouring: Pouring,
     progress: Progress,
 }
@@ -198,6 +200,16 @@ impl BulkServer {
     fn on_request(&mut self, stream: StreamId, transport: &mut dyn Transport) {
         let mut bytes = [0; MAX_REQUEST + 1];
         let Ok(read) = transport.read(stream, &mut bytes) else { return };
+        if let Some(at) = self.early.iter().position(|known| *known == stream) {
+            // Nothing comes behind a request but its end.
+            if read.bytes > 0 {
+                let _ = transport.reset(stream, BAD_REQUEST);
+            }
+            if read.finished || read.bytes > 0 {
+                self.early.swap_remove(at);
+            }
+            return;
+        }
         let at = self.requests.iter().position(|(known, _)| *known == stream);
         let mut line = at.map_or(Vec::new(), |at| self.requests.swap_remove(at).1);
         line.extend_from_slice(&bytes[..read.bytes as usize]);
@@ -206,8 +218,12 @@ impl BulkServer {
             return;
         }
         if !read.finished {
-            self.requests.push((stream, line));
-            return;
+            // Over TCP the end of a request may come later than its line.
+            if parse(&line).is_none() {
+                self.requests.push((stream, line));
+                return;
+            }
+            self.early.push(stream);
         }
         let answered = match parse(&line) {
             Some(length) => self.pouring.pour(stream, length, transport),

@@ -121,6 +121,7 @@ mod tests {
             random: random::Stream::new(1, "test"),
             interest: trace::Interest::NONE,
             tls: tcp::TlsSizes { server_name: String::new(), certificate_chain: 0, hybrid: false },
+            cookie_key: 0,
             initial_sequence: None,
         };
         let remote = ([10, 0, 0, 2], 2).into();

@@ -181,3 +181,20 @@ fn tls_costs_one_round_trip_and_tshark_knows_it() {
         assert_eq!(strange.count(), 0, "{kind}: {:?}", seen(4));
     }
 }
+
+/// RFC 7413: with a cookie the first byte comes a round trip earlier, over TLS too.
+#[test]
+fn fast_open_saves_a_round_trip() {
+    const QUEUE: &str = "link.cell.both.queue=1000 packets";
+    for (kind, tls) in [("plain", "tcp.tls=none"), ("tls", "tcp.tls=tls1.3")] {
+        let (without, _) = captured(&format!("slow-{kind}"), &[QUEUE, tls]);
+        let (with, path) = captured(&format!("fast-{kind}"), &[QUEUE, tls, "tcp.fast_open=cached"]);
+        let first = |run: &Run| run.connection("get")["first_byte_s"].as_f64().unwrap();
+        let saved = first(&without) - first(&with);
+        assert!((0.039..0.041).contains(&saved), "{kind}: {saved}");
+        let look = ["tcp.options.tfo.cookie", "tcp.len", "_ws.malformed", "tcp.analysis.flags"];
+        let Some(packets) = fields(&path, &look) else { return };
+        assert!(packets[0][0].len() == 16 && packets[0][1] != "0", "{:?}", packets[0]);
+        assert!(packets.iter().all(|packet| packet[2].is_empty() && packet[3].is_empty()), "{kind}");
+    }
+}

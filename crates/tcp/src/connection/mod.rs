@@ -11,6 +11,7 @@ use crate::ack_policy::AckPolicy;
 use crate::config::Config;
 use crate::ecn::EcnState;
 use crate::event::{CloseReason, Event};
+use crate::fast_open::FastOpenState;
 use crate::handshake::{Agreed, Syn};
 use crate::outgoing::Outgoing;
 use crate::reassembly::Reassembly;
@@ -70,6 +71,9 @@ pub struct Setup {
     pub interest: Interest,
     /// What the sizes of the exchange follow from, where the options ask for TLS.
     pub tls: TlsSizes,
+    /// What the server's Fast Open cookies follow from (RFC 7413 section 4.1.2). A client with the option `cached` has the
+    /// cookie that this key gives.
+    pub cookie_key: u64,
     /// The initial sequence number; default: a random one (RFC 6528 asks for one that nobody can guess).
     pub initial_sequence: Option<u32>,
 }
@@ -122,6 +126,8 @@ pub struct Connection {
     theirs: Numbering,
     agreed: Agreed,
     syn: Syn,
+    fast_open: FastOpenState,
+    cookie_key: u64,
     clock: Clock,
     recent: Recent,
     last_ack_sent: u64,
@@ -163,7 +169,7 @@ pub struct Connection {
 
 impl Connection {
     fn new(setup: Setup, side: Side, remote: Option<SocketAddr>, state: State) -> Option<Connection> {
-        let Setup { local, config, mut random, interest, tls, initial_sequence } = setup;
+        let Setup { local, config, mut random, interest, tls, cookie_key, initial_sequence } = setup;
         let drawn = random.bits();
         let clock = Clock::new((drawn >> 32) as u32);
         let (size, most) = (config.receive_buffer.as_bytes(), config.max_receive_buffer.as_bytes());
@@ -176,6 +182,8 @@ impl Connection {
             theirs: Numbering::default(),
             agreed: Agreed { mss: config.mss, timestamps: false, sack: false, peer_shift: None },
             syn: Syn::default(),
+            fast_open: FastOpenState::default(),
+            cookie_key,
             clock,
             recent: Recent::default(),
             last_ack_sent: 0,
@@ -216,6 +224,7 @@ impl Connection {
         let mut connection = Connection::new(setup, Side::Client, Some(remote), State::SynSent)?;
         connection.syn.due = true;
         connection.trace_start(now);
+        connection.offer_fast_open();
         Some(connection)
     }
 

@@ -29,7 +29,7 @@ impl Connection {
         let payload = Payload::new(arrival.bytes, length, arrival.hole);
         match self.state {
             State::Closed => self.on_closed(arrival.remote, &header, payload.len()),
-            State::Listen => self.on_listen(now, arrival.remote, &header, payload.len()),
+            State::Listen => self.on_listen(now, arrival.remote, &header, payload),
             State::SynSent => self.on_syn_sent(now, arrival.remote, &header, payload.len()),
             _ => self.on_segment(now, &header, payload, arrival.ecn),
         }
@@ -204,7 +204,7 @@ impl Connection {
         changed
     }
 
-    fn acknowledge(&mut self, now: Time, header: &Header, acked: u64, duplicate: bool) {
+    pub(super) fn acknowledge(&mut self, now: Time, header: &Header, acked: u64, duplicate: bool) {
         let advanced = acked > self.recovery.una;
         let has_blocks = self.agreed.sack && !header.options.sack.as_slice().is_empty();
         if !(advanced || has_blocks || duplicate || header.flags.has(Flags::ECE)) {
@@ -315,7 +315,7 @@ impl Connection {
     }
 
     /// What is in order goes through TLS; `false`: it was none, and the connection is over.
-    fn take_records(&mut self, now: Time) -> bool {
+    pub(super) fn take_records(&mut self, now: Time) -> bool {
         let Some(tls) = &mut self.tls else { return true };
         let (was_open, outgoing) = (tls.is_open(), &mut self.outgoing);
         let mut result = Ok(());

@@ -1,14 +1,18 @@
 //! The three-way handshake, and what goes wrong in it (RFC 9293 sections 3.5, 3.10.7.1 to 3.10.7.3).
 
 use super::{Connection, Reset};
+use crate::config::FastOpen;
+use crate::data::Payload;
 use crate::ecn::EcnState;
 use crate::event::{CloseReason, Event};
+use crate::fast_open;
 use crate::handshake::Agreed;
 use crate::sequence::Numbering;
 use crate::state::State;
 use std::net::SocketAddr;
 use units::{Duration, Time};
-use wire::tcp::{Flags, Header};
+use wire::Side;
+use wire::tcp::{Cookie, Flags, Header};
 
 impl Connection {
     /// RFC 9293 section 3.10.7.1: there is no connection. Everything but a reset is answered with one.
@@ -26,8 +30,8 @@ impl Connection {
     }
 
     /// RFC 9293 section 3.10.7.2.
-    pub(super) fn on_listen(&mut self, now: Time, remote: SocketAddr, header: &Header, length: u64) {
-        let flags = header.flags;
+    pub(super) fn on_listen(&mut self, now: Time, remote: SocketAddr, header: &Header, payload: Payload<'_>) {
+        let (flags, length) = (header.flags, payload.len());
         if flags.has(Flags::RST) {
             return;
         }
@@ -43,6 +47,42 @@ impl Connection {
         self.ecn.agreed = self.config.ecn && EcnState::is_setup_syn(flags);
         self.set_state(now, State::SynReceived);
         self.syn.due = true;
+        self.judge_cookie(now, remote, header, payload);
+    }
+
+    /// At a client: what its SYN says of Fast Open; with a cookie, the application may write at once (RFC 7413 section 4.2.1).
+    pub(super) fn offer_fast_open(&mut self) {
+        match self.config.fast_open {
+            FastOpen::Off => {}
+            FastOpen::Request => self.fast_open.option = Some(Cookie::REQUEST),
+            FastOpen::Cached => {
+                self.fast_open.option = Some(fast_open::cookie(self.cookie_key, self.local.ip()));
+                self.fast_open.early = true;
+                self.on_open();
+            }
+        }
+    }
+
+    /// At a server: a right cookie lets the data of the SYN in, and answers out before the handshake is over; without one
+    /// there is a cookie for the next time (RFC 7413 section 4.2.2).
+    fn judge_cookie(&mut self, now: Time, remote: SocketAddr, header: &Header, payload: Payload<'_>) {
+        let Some(shown) = header.options.fast_open.filter(|_| self.config.fast_open != FastOpen::Off) else {
+            return;
+        };
+        let right = fast_open::cookie(self.cookie_key, remote.ip());
+        if shown != right {
+            self.fast_open.option = Some(right);
+            return;
+        }
+        self.fast_open.early = true;
+        self.recovery.on_established(now, &self.config, &self.agreed, false);
+        self.window.tell(1, 0, true);
+        self.on_open();
+        self.incoming.insert(1, payload, self.window.edge());
+        self.stats.fast_open_bytes = self.incoming.next() - 1;
+        if self.tls.is_none() || self.take_records(now) {
+            self.tell_readable();
+        }
     }
 
     /// The peer's SYN: its numbers and its options.
@@ -88,6 +128,7 @@ impl Connection {
             self.peer.told_by = (0, number);
             self.establish(now, rtt);
             self.acks.at_once();
+            self.after_early_data(now, header, number);
         } else {
             // Both have sent a SYN: a simultaneous open (section 3.5, figure 7).
             self.ecn.agreed = false;
@@ -100,21 +141,40 @@ impl Connection {
     /// The peer's SYN and this side's are acknowledged.
     pub(super) fn establish(&mut self, now: Time, rtt: Option<Duration>) {
         let lost = self.syn.attempts > 1;
+        let answered_early = self.fast_open.early && self.side == Side::Server;
         if let Some(sample) = rtt {
             self.recovery.rtt.update(sample, Duration::ZERO);
             self.window.on_rtt(sample);
         }
         self.sample_rtt(rtt);
         self.recovery.una = self.recovery.una.max(1);
-        self.recovery.on_established(now, &self.config, &self.agreed, lost);
+        if !answered_early {
+            self.recovery.on_established(now, &self.config, &self.agreed, lost);
+        }
         self.set_state(now, State::Established);
         self.trace_metrics(now);
         self.stats.receive_window = self.window.size();
-        self.on_open();
+        if !self.fast_open.early {
+            self.on_open();
+        }
+    }
+
+    /// At a client whose SYN carried data: it was acknowledged too, or goes again at once (RFC 7413 section 4.2.2).
+    fn after_early_data(&mut self, now: Time, header: &Header, acked: u64) {
+        if self.recovery.board.is_empty() {
+            return;
+        }
+        self.recovery.resume(now);
+        if acked > 1 {
+            self.stats.fast_open_bytes = acked - 1;
+            self.acknowledge(now, header, acked, false);
+        } else {
+            self.recovery.resend_all();
+        }
     }
 
     /// Both ends know each other: data can flow, or TLS begins.
-    fn on_open(&mut self) {
+    pub(super) fn on_open(&mut self) {
         match &mut self.tls {
             Some(tls) => tls.start(&mut self.outgoing),
             None => self.events.push_back(Event::Connected),

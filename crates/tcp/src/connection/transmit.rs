@@ -5,7 +5,7 @@ use crate::handshake;
 use crate::state::State;
 use congestion::Limit;
 use units::Time;
-use wire::tcp::{Flags, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
+use wire::tcp::{Flags, HEADER_SIZE, Header, MAX_OPTIONS, Options, SackBlocks, Timestamps};
 use wire::{Ecn, Hole};
 
 /// What leaves next.
@@ -30,8 +30,9 @@ impl Connection {
         }
         match self.state {
             State::Closed | State::Listen => None,
-            State::SynReceived if !self.syn.due && self.acks.is_due(now) => {
-                self.send(now, Next::Acknowledgement, out)
+            State::SynReceived if !self.syn.due && (self.fast_open.early || self.acks.is_due(now)) => {
+                let next = if self.fast_open.early { self.next(now) } else { Next::Acknowledgement };
+                self.send(now, next, out)
             }
             State::SynSent | State::SynReceived => self.send_syn(now, out),
             _ => {
@@ -65,28 +66,50 @@ impl Connection {
         let answer = self.state == State::SynReceived;
         let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
         let shift = self.window.wanted_shift();
-        let (flags, options) = if answer {
+        let (flags, mut options) = if answer {
             let flags = Flags::SYN.with(Flags::ACK).with_if(self.ecn.agreed, Flags::ECE);
             (flags, self.agreed.answer(&self.config, shift, timestamps))
         } else {
             (self.syn.flags(self.config.ecn), handshake::offer(&self.config, shift, timestamps))
         };
+        // RFC 7413 section 4.1.3: a SYN that goes again has neither cookie nor data.
+        let first = self.syn.attempts == 0;
+        options.fast_open = self.fast_open.option.filter(|_| answer || first);
+        let next = self.rcv_nxt();
         let header = Header {
             source: self.local.port(),
             destination: remote.port(),
             sequence: self.ours.wire(0),
-            acknowledgement: if answer { self.theirs.wire(1) } else { 0 },
+            acknowledgement: if answer { self.theirs.wire(next) } else { 0 },
             flags,
-            window: self.window.tell(1, 0, true),
+            window: self.window.tell(next, self.unread(), true),
             options,
             ..Header::default()
         };
-        header.encode(out);
+        let size = header.encode(out);
+        let early = if first && !answer && self.fast_open.early { self.early_data(size) } else { 0 };
+        let hole = if early > 0 { self.outgoing.copy(0..early, out) } else { None };
+        if early > 0 {
+            self.recovery.on_sent(now, 1 + early, false);
+            // The timer is that of the SYN.
+            self.recovery.stop();
+            self.stats.sent_bytes += early;
+        }
         self.stats.syn_retransmissions += u64::from(self.syn.attempts > 0);
         self.syn.on_sent(now, self.config.initial_rto, self.config.max_rto);
-        self.last_ack_sent = u64::from(answer);
-        self.count(now, &header, out.len() as u64, 0);
-        Some(Transmit { remote, ecn: Ecn::NotEct, hole: None, carries_data: false })
+        self.last_ack_sent = if answer { next } else { 0 };
+        let length = out.len() as u64 + hole.map_or(0, |hole| u64::from(hole.length));
+        self.count(now, &header, length, early);
+        Some(Transmit { remote, ecn: Ecn::NotEct, hole, carries_data: early > 0 })
+    }
+
+    /// The data that goes with a SYN of so many bytes: no more than what a segment carries (RFC 7413 section 4.2.1).
+    fn early_data(&mut self, header: usize) -> u64 {
+        let most = u64::from(self.config.mss) + HEADER_SIZE as u64 - header as u64;
+        if let Some(tls) = &mut self.tls {
+            tls.frame(&mut self.outgoing, most, false);
+        }
+        self.outgoing.end().min(most)
     }
 
     /// What leaves next, once the connection is open.
@@ -191,7 +214,8 @@ impl Connection {
 
     /// Whether the FIN follows on what the stream has.
     fn fin_is_next(&self) -> bool {
-        self.fin_wanted && !self.fin_sent && self.tls.as_ref().is_none_or(|tls| tls.is_closed())
+        let may = self.fin_wanted && !self.fin_sent && self.state != State::SynReceived;
+        may && self.tls.as_ref().is_none_or(|tls| tls.is_closed())
     }
 
     /// Whether data waits that the peer's window holds back, while nothing underway would open it.

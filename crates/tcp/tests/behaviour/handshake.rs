@@ -1,7 +1,7 @@
 //! The three-way handshake: lost SYNs, simultaneous opens, resets, segments from nowhere.
 
 use crate::pair::{CLIENT, Fate, Pair, SERVER, address, at, ms, setup};
-use tcp::{CloseReason, Config, Connection, Event, State};
+use tcp::{CloseReason, Config, Connection, Event, FastOpen, State};
 use units::Time;
 use wire::tcp::{Flags, Header, Options, Timestamps};
 
@@ -198,4 +198,55 @@ fn a_peer_without_options_is_served() {
         pair.data(SERVER).iter().map(|sent| sent.2).collect::<Vec<_>>(),
         [536, 536, 536, 536, 536, 320]
     );
+}
+
+fn fast_open(client: FastOpen, server: FastOpen) -> Pair {
+    let [client, server] = [client, server].map(|fast_open| Config { fast_open, ..Config::default() });
+    Pair::of(&client, &server, 1, None)
+}
+
+/// RFC 7413 section 3: data goes with the SYN, and the answer comes after one round trip.
+#[test]
+fn fast_open_saves_a_round_trip() {
+    let mut pair = fast_open(FastOpen::Cached, FastOpen::Cached);
+    pair.write(CLIENT, 500, true);
+    pair.write(SERVER, 3000, false);
+    pair.run(99);
+    assert_eq!((pair.ends[SERVER].received, pair.sent[0].payload()), (500, 500));
+    pair.run(110);
+    assert_eq!(pair.ends[CLIENT].received, 3000);
+    pair.run(1000);
+    assert!(pair.ends.iter().all(|end| end.finished && end.connection.stats().fast_open_bytes == 500));
+    assert!(pair.ends.iter().all(|end| end.connection.stats().retransmitted_bytes == 0));
+}
+
+/// RFC 7413 section 4.1.2: who asks gets a cookie, and sends its data as ever.
+#[test]
+fn a_cookie_is_asked_for_and_given() {
+    let mut pair = fast_open(FastOpen::Request, FastOpen::Request);
+    pair.write(CLIENT, 500, true);
+    pair.run(1000);
+    let option = |at: usize| pair.sent[at].header().options.fast_open.map(|cookie| cookie.as_bytes().len());
+    assert_eq!((option(0), option(1)), (Some(0), Some(8)));
+    assert_eq!(pair.ends[SERVER].received, 500);
+    assert_eq!(pair.ends[SERVER].connection.stats().fast_open_bytes, 0);
+}
+
+/// RFC 7413 section 4.2.2: a server that does not know the cookie acknowledges the SYN alone, and the data goes again at
+/// once; section 4.1.3: a SYN that goes again goes without.
+#[test]
+fn data_that_was_not_taken_goes_again() {
+    let mut pair = fast_open(FastOpen::Cached, FastOpen::Off);
+    pair.write(CLIENT, 500, true);
+    pair.run(1000);
+    assert_eq!(pair.data(CLIENT), [(0, 0, 500), (100, 0, 500)]);
+    assert_eq!((pair.ends[SERVER].received, pair.ends[SERVER].finished), (500, true));
+    let mut pair = fast_open(FastOpen::Cached, FastOpen::Cached);
+    pair.write(CLIENT, 500, true);
+    let mut first = true;
+    pair.fate(move |_| if std::mem::take(&mut first) { Fate::Lost } else { Fate::Delivered });
+    pair.run(3000);
+    assert_eq!(pair.data(CLIENT), [(0, 0, 500), (1100, 0, 500)]);
+    assert!(pair.sent[1].header().options.fast_open.is_none());
+    assert_eq!(pair.ends[SERVER].received, 500);
 }

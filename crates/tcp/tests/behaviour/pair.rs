@@ -96,6 +96,7 @@ pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {
         random: Stream::new(seed, ["client", "server"][end]),
         interest: Interest::ALL,
         tls: tls(),
+        cookie_key: 7,
         initial_sequence: None,
     }
 }
@@ -255,7 +256,8 @@ impl Pair {
         let segments = self.sent.iter().filter(|flying| flying.from == from && flying.payload() > 0);
         segments
             .map(|flying| {
-                let offset = flying.header().sequence.wrapping_sub(syn.wrapping_add(1));
+                let first = flying.header().sequence.wrapping_add(u32::from(flying.has(Flags::SYN)));
+                let offset = first.wrapping_sub(syn.wrapping_add(1));
                 (flying.sent_at.as_nanos() / 1_000_000, u64::from(offset), flying.payload())
             })
             .collect()

@@ -2,7 +2,7 @@
 
 use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
 use random::Stream;
-use tcp::{Config, State};
+use tcp::{Config, FastOpen, State};
 use wire::tcp::Flags;
 
 /// A network of chance: how much of what happens follows from the seed.
@@ -38,6 +38,7 @@ fn config(seed: u64) -> Config {
         window_scaling: bit(6),
         nagle: bit(7),
         tls: seed % 7 == 3,
+        fast_open: [FastOpen::Off, FastOpen::Request, FastOpen::Cached][seed as usize % 11 % 3],
         ..Config::default()
     }
 }
