@@ -177,7 +177,7 @@ fn execute(
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
     finish_sinks(&shared)?;
-    let links = world.links().iter().map(|link| (link.stats(), link.delays().clone())).collect();
+    let links = world.links().iter().map(|link| (link.stats(), link.delays().cloned())).collect();
     let mut reports: Vec<EndReport> =
         world.hosts().flat_map(|host| host.ends().iter().map(End::report)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));

@@ -16,7 +16,7 @@ pub(crate) struct Finished {
     /// For each sender of cross traffic: datagrams that left, and the bytes of their payloads.
     pub crossing: Vec<(u64, u64)>,
     /// For each direction of a link: its counters, and how long packets waited.
-    pub links: Vec<(LinkStats, QueueDelays)>,
+    pub links: Vec<(LinkStats, Option<QueueDelays>)>,
     /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
     pub lost: Vec<u64>,
 }
@@ -117,8 +117,9 @@ fn connection(
     })
 }
 
-fn link(name: &str, direction: &str, (stats, delays): &(LinkStats, QueueDelays)) -> Value {
-    let (all, l4s) = (delays.all(), delays.l4s());
+fn link(name: &str, direction: &str, (stats, delays): &(LinkStats, Option<QueueDelays>)) -> Value {
+    let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
+    let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
     json!({
         "name": name,
         "direction": direction,

@@ -48,11 +48,13 @@ pub fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError>
 pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
     let mut links = Vec::with_capacity(2 * scenario.links.len());
     let flows = flow_numbers(scenario);
+    let delays = scenario.record.flag("queue_delay");
     for link in &scenario.links {
         let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
         for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
             let name = format!("link {} {direction}", link.name);
-            let options = LinkOptions { arguments, round_trip, seed, name: &name, flows: &flows, interest };
+            let options =
+                LinkOptions { arguments, round_trip, seed, name: &name, flows: &flows, delays, interest };
             let made = Link::new(&options)
                 .map_err(|error| RunError::Component { place: name.clone(), problem: error.to_string() })?;
             links.push(made);

@@ -65,7 +65,8 @@ pub struct Link {
     /// What the queue reports; empty between calls.
     report: Report,
     stats: LinkStats,
-    delays: QueueDelays,
+    /// Kept if somebody wants to know.
+    delays: Option<Box<QueueDelays>>,
     overflow: Option<Overflow>,
     log: Log,
 }
@@ -139,7 +140,7 @@ impl Link {
             drops: Vec::new(),
             report: Report::default(),
             stats: LinkStats::default(),
-            delays: QueueDelays::default(),
+            delays: options.delays.then(Box::default),
             overflow: None,
             log: Log::new(options.interest),
         })
@@ -174,9 +175,9 @@ impl Link {
         }
         LinkStats { inside, busy, ..self.stats }
     }
-    /// How long packets waited before their transmission.
-    pub fn delays(&self) -> &QueueDelays {
-        &self.delays
+    /// How long packets waited before their transmission, if that is counted.
+    pub fn delays(&self) -> Option<&QueueDelays> {
+        self.delays.as_deref()
     }
     /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
     pub fn drops_of(&self, flow: u32) -> u64 {
@@ -340,7 +341,9 @@ impl Link {
     /// Transmits a packet from `start` on.
     #[inline]
     fn transmit(&mut self, start: Time, packet: Box<Packet>, exits: &mut Exits) {
-        self.delays.add(packet.l4s, start.since(packet.entered));
+        if let Some(delays) = &mut self.delays {
+            delays.add(packet.l4s, start.since(packet.entered));
+        }
         let last = self.transmission;
         self.stats.busy += last.end.since(last.busy_from);
         let end = self.server.serve(start, packet.size);

@@ -230,7 +230,7 @@ proptest! {
         let round_trip = Duration::from_millis(10);
         let flows = support::flows();
         let interest = Interest::ALL;
-        let options = LinkOptions { arguments: &arguments, round_trip, seed, name: "a", flows: &flows, interest };
+        let options = LinkOptions { arguments: &arguments, round_trip, seed, name: "a", flows: &flows, delays: false, interest };
         let mut link = Link::new(&options).unwrap();
         let (mut exits, mut now, mut received) = (Exits::default(), Time::ZERO, 0);
         for (number, (gap, size)) in offered.iter().enumerate() {

@@ -324,7 +324,8 @@ fn delays_in_the_queue_are_those_of_packets() {
         link.accept(Time::ZERO, packet, &mut exits);
     }
     link.catch_up(ms(10), &mut exits);
-    let (all, l4s) = (link.delays().all(), link.delays().l4s().clone());
+    let delays = link.delays().unwrap();
+    let (all, l4s) = (delays.all(), delays.l4s());
     assert_eq!(
         (all.count(), all.mean(), all.quantile(0.3)),
         (3, Some(Duration::from_millis(1)), Some(Duration::ZERO))

@@ -48,6 +48,12 @@ pub static RECORD: &[Parameter] = &[
         about: "whether the table of all packets is kept too",
     },
     Parameter {
+        name: "queue_delay",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether the summary has mean and quantiles of the delay in each queue",
+    },
+    Parameter {
         name: "bin",
         kind: Kind::Duration,
         default: Default::Is("\"100 ms\""),

@@ -6,7 +6,7 @@ use crate::bed::{ONE_LINK, run, scenario};
 fn through(queue: &str, sets: &[&str]) -> (serde_json::Value, f64) {
     let text = ONE_LINK.replace(", size = \"300 kB\"", "");
     let queue = format!("link.cell.forward.queue={queue}");
-    let sets = [sets, &["duration=20 s", &queue]].concat();
+    let sets = [sets, &["duration=20 s", "record.queue_delay=true", &queue]].concat();
     let run = run(&scenario(&text, &sets));
     (run.link("cell", "forward").clone(), run.connection("get")["goodput_mbps"].as_f64().unwrap())
 }

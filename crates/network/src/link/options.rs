@@ -75,6 +75,8 @@ pub struct LinkOptions<'a> {
     pub name: &'a str,
     /// The numbers of flows by their names, for queues that a scenario tells them to.
     pub flows: &'a [(String, u32)],
+    /// Whether the delay of each packet in the queue is counted: see [`Link::delays`](super::Link::delays).
+    pub delays: bool,
     /// What is noted in the log.
     pub interest: Interest,
 }

@@ -78,8 +78,16 @@ pub fn flows() -> Vec<(String, u32)> {
 pub fn traced(name: &str, given: &[(&str, &str)], seed: u64, interest: Interest) -> Link {
     let arguments = arguments(LINK, given);
     let round_trip = Duration::from_millis(20);
-    Link::new(&LinkOptions { arguments: &arguments, round_trip, seed, name, flows: &flows(), interest })
-        .unwrap()
+    Link::new(&LinkOptions {
+        arguments: &arguments,
+        round_trip,
+        seed,
+        name,
+        flows: &flows(),
+        delays: true,
+        interest,
+    })
+    .unwrap()
 }
 
 pub fn address(node: u32) -> SocketAddr {
