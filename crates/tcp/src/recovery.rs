@@ -137,6 +137,8 @@ pub(crate) struct Recovery {
     /// The first retransmission of a recovery does not wait for room in the window.
     retransmit_now: bool,
     limit: Limit,
+    /// From when on the pacer would have let something go, while there was nothing.
+    dry_from: Option<Time>,
     pub(crate) last_rate: Option<Rate>,
     /// SND.UNA and SND.NXT as numbers.
     pub(crate) una: u64,
@@ -183,6 +185,7 @@ impl Recovery {
             duplicates: Duplicates::default(),
             retransmit_now: false,
             limit: Limit::default(),
+            dry_from: None,
             last_rate: None,
             una: 0,
             nxt: 1,
@@ -291,11 +294,29 @@ impl Recovery {
         self.allowance.pacing?;
         self.pacer.blocked_until(now)
     }
-    /// The sender stopped at this.
+    /// The sender stopped at this, with something to send.
     #[inline]
-    pub(crate) fn note_stop(&mut self, limit: Limit) {
+    pub(crate) fn note_stop(&mut self, now: Time, limit: Limit) {
         self.limit = limit;
-        if limit == Limit::Application {
+        if limit != Limit::Application {
+            self.settle_dry(now);
+        }
+    }
+
+    /// The sender stopped because nothing waited to be sent, nor to be sent again, while the window had room.
+    #[inline]
+    pub(crate) fn note_dry(&mut self, now: Time) {
+        self.limit = Limit::Application;
+        if self.dry_from.is_none() {
+            self.dry_from = Some(self.paced_until(now).unwrap_or(now));
+        }
+    }
+
+    /// Something is there to be sent. If it could have gone earlier, the application held the rate down, and what goes
+    /// within the next round trip tells nothing of the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    #[inline]
+    fn settle_dry(&mut self, now: Time) {
+        if self.dry_from.take().is_some_and(|from| now > from) {
             self.delivery.on_app_limited(self.in_flight());
         }
     }
@@ -305,6 +326,7 @@ impl Recovery {
     pub(crate) fn on_sent(&mut self, now: Time, end: u64, fin: bool) {
         let start = self.nxt;
         let bytes = Segment::bytes(start, end, fin);
+        self.settle_dry(now);
         let rate = self.delivery.on_sent(now, bytes, self.in_flight());
         self.board.push((start, end), fin, now, rate);
         self.nxt = end;
@@ -321,6 +343,7 @@ impl Recovery {
     pub(crate) fn on_resent(&mut self, now: Time, number: u64) {
         let Some(segment) = self.board.get(number) else { return };
         let (length, state) = (segment.len(), (segment.len(), segment.sent_at, segment.rate));
+        self.settle_dry(now);
         let rate = self.delivery.on_sent(now, length, self.in_flight());
         self.board.resent(number, now, rate);
         self.retransmit_now = false;

@@ -147,19 +147,19 @@ impl Connection {
         }
         if self.recovery.board.has_lost() {
             return match self.recovery.next_retransmission() {
-                None => self.stop(Limit::Window),
+                None => self.stop(now, Limit::Window),
                 Some(number) => match self.recovery.paced_until(now) {
-                    Some(at) => self.pause(at),
+                    Some(at) => self.pause(now, at),
                     None => Next::Again(number),
                 },
             };
         }
-        let Some((length, fin)) = self.fresh() else { return self.stop(Limit::Application) };
+        let Some((length, fin)) = self.fresh() else { return self.starve(now) };
         if !self.recovery.admits(length.max(1)) {
-            return self.stop(Limit::Window);
+            return self.stop(now, Limit::Window);
         }
         match self.recovery.paced_until(now) {
-            Some(at) => self.pause(at),
+            Some(at) => self.pause(now, at),
             None => Next::Fresh(length, fin),
         }
     }
@@ -178,13 +178,23 @@ impl Connection {
         }
     }
 
-    fn stop(&mut self, limit: Limit) -> Next {
-        self.recovery.note_stop(limit);
+    fn stop(&mut self, now: Time, limit: Limit) -> Next {
+        self.recovery.note_stop(now, limit);
         Next::Nothing
     }
-    fn pause(&mut self, at: Time) -> Next {
-        self.recovery.note_stop(Limit::Pacer);
+    fn pause(&mut self, now: Time, at: Time) -> Next {
+        self.recovery.note_stop(now, Limit::Pacer);
         self.paced_until = Some(at);
+        Next::Nothing
+    }
+    /// Nothing may be sent though the window of congestion has room: because there is nothing, or because the peer's window
+    /// holds it, which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
+    fn starve(&mut self, now: Time) -> Next {
+        if self.outgoing.end() + 1 > self.recovery.nxt {
+            self.recovery.note_stop(now, Limit::Application);
+        } else {
+            self.recovery.note_dry(now);
+        }
         Next::Nothing
     }
 
