@@ -1,6 +1,7 @@
 //! The window over a scripted loss, and the spacing of packets (RFC 9002 section 7).
 
-use crate::pair::{Pair, config, count, delay, losing, ms, null};
+use crate::pair::{Pair, config, controller, count, delay, losing, ms, null};
+use units::parameter::Value;
 
 const PACKET: u64 = 1472;
 
@@ -118,4 +119,28 @@ fn acknowledgements_are_neither_paced_nor_held_by_the_window() {
     pair.run_for(ms(10));
     let acks = pair.sent_from(mark, true).into_iter().filter(|packet| packet.has("ACK")).collect::<Vec<_>>();
     assert!(!acks.is_empty() && acks[0].at == now + ms(10) && acks[0].data() == 0, "{acks:?}");
+}
+
+/// RFC 9438 section 4.9: packets that were only late cost CUBIC the round trip of recovery, and not its window.
+#[test]
+fn cubic_takes_back_what_it_gave_up_for_packets_that_were_late() {
+    let window = |undo| {
+        let options =
+            [("spurious_undo", Value::Flag(undo)), ("slow_start", Value::Text("standard".to_owned()))];
+        let client = config(&[("controller", controller("cubic", &options))]);
+        let late = |to_server, number: u64| to_server && number.is_multiple_of(500);
+        let link = Box::new(move |to_server, number, _: &mut _| {
+            vec![ms(if late(to_server, number) { 16 } else { 10 })]
+        });
+        let mut pair = Pair::new(null(), client, config(&[]), link);
+        pair.keeps_bytes = false;
+        assert!(pair.run_until(ms(1000), |pair| !pair.accepted.is_empty() && pair.client().is_established()));
+        pair.upload(1_000_000_000);
+        pair.run_for(ms(2000));
+        let stats = pair.client().stats();
+        assert!(stats.packets_spuriously_lost > 10, "{stats:?}");
+        pair.client().flight().0
+    };
+    let (with, without) = (window(true), window(false));
+    assert!(with > 4 * without, "{with} bytes, and {without} without");
 }

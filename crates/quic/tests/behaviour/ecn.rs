@@ -254,7 +254,7 @@ fn a_move_to_another_path_tests_it_and_what_is_left_behind_does_not_count() {
 
 /// A pair whose client has this controller and whose server sends no marks.
 fn controlled(name: &str, link: Link) -> Pair {
-    let client = config(&[("ecn", Value::Flag(name != "prague")), ("controller", controller(name))]);
+    let client = config(&[("ecn", Value::Flag(name != "prague")), ("controller", controller(name, &[]))]);
     let mut pair = Pair::new(null(), client, config(&[]), link);
     pair.keeps_bytes = false;
     pair

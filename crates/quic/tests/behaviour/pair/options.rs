@@ -76,9 +76,13 @@ pub(crate) fn default_of(parameter: &Parameter) -> Option<Value> {
     })
 }
 
-/// The controller of this name with its defaults, as the value of the option `controller`.
-pub(crate) fn controller(name: &str) -> Value {
+/// The controller of this name, some of its options changed, as the value of the option `controller`.
+pub(crate) fn controller(name: &str, changes: &[(&str, Value)]) -> Value {
     let row = congestion::CONTROLLERS.iter().find(|row| row.name == name).unwrap();
-    let arguments = row.parameters.iter().filter_map(|p| Some((p.name, default_of(p)?))).collect();
+    let value = |p: &Parameter| {
+        let given = changes.iter().find(|(name, _)| *name == p.name).map(|(_, value)| value.clone());
+        Some((p.name, given.or_else(|| default_of(p))?))
+    };
+    let arguments = row.parameters.iter().filter_map(value).collect();
     Value::Component(Component { room: "controllers", name: row.name, arguments: Arguments(arguments) })
 }
