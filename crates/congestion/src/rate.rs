@@ -252,6 +252,22 @@ mod tests {
         assert_eq!((sample.delivered, sample.interval), (5000, Duration::from_millis(100)));
     }
 
+    /// 4.1.1.2.4: the rate is not above that at which the flight was sent.
+    #[test]
+    fn a_rate_is_bounded_by_that_of_sending() {
+        let mut rate = DeliveryRate::default();
+        let mut states: Vec<_> = (0..50).map(|i| (at(i), rate.on_sent(at(i), 1000, i * 1000))).collect();
+        rate.on_acked(at(50), 1000, states[0].0, &states[0].1);
+        rate.sample(at(50), Duration::ZERO);
+        states.push((at(50), rate.on_sent(at(50), 1000, 49_000)));
+        for (sent_at, state) in &states[1..] {
+            rate.on_acked(at(55), 1000, *sent_at, state);
+        }
+        // Fifty packets within five milliseconds, but sent in fifty.
+        let sample = rate.sample(at(55), Duration::ZERO).unwrap();
+        assert_eq!((sample.delivered, sample.interval), (50_000, Duration::from_millis(50)));
+    }
+
     #[test]
     fn a_flight_knows_what_was_lost_in_it() {
         let mut rate = DeliveryRate::default();

@@ -134,6 +134,7 @@ impl Bbr3 {
             delivered: rate.delivered,
             prior_delivered: rate.prior_delivered,
             newly_acked: ack.acked_bytes,
+            prior_in_flight: ack.prior_in_flight,
             tx_in_flight: rate.in_flight,
             lost: rate.lost,
             app_limited: rate.app_limited || self.held_back.covers(rate.prior_delivered),

@@ -165,8 +165,9 @@ impl Bbr3 {
     /// `IsTimeToGoDown()` (5.3.3.7).
     fn is_time_to_go_down(&mut self) -> bool {
         let longterm = self.bounds.inflight_longterm;
-        // 5.3.3.6: the last probe went too high, so that this one stops where that did.
-        if self.cycle.prev_too_high && self.in_flight >= longterm {
+        // 5.3.3.6: the last probe went too high, so that this one stops where that did: as soon as no more fits below. What
+        // was in flight before this acknowledgement counts, since afterwards it is below the window, and so below the bound.
+        if self.cycle.prev_too_high && self.sample.prior_in_flight + self.packet() > longterm {
             self.cycle.prev_precautionary = true;
             return true;
         }

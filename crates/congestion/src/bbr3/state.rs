@@ -58,6 +58,8 @@ pub(super) struct Sample {
     pub delivered: u64,
     pub prior_delivered: u64,
     pub newly_acked: u64,
+    /// Bytes in flight before the acknowledgement.
+    pub prior_in_flight: u64,
     pub tx_in_flight: u64,
     pub lost: u64,
     pub app_limited: bool,

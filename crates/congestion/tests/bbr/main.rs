@@ -6,4 +6,5 @@ mod ecn;
 mod hand;
 mod path;
 mod v1;
+mod v3;
 mod v3_cases;

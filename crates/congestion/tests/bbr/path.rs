@@ -9,6 +9,7 @@ use congestion::{
 };
 use random::Stream;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 use units::{Duration, Rate, Size, Time};
 
 /// Bytes of each packet.
@@ -34,8 +35,11 @@ pub(crate) enum Application {
     Silent,
 }
 
+/// Which packets, by number.
+pub(crate) type Numbers = Rc<dyn Fn(u64) -> bool>;
+
 /// A bottleneck and what can happen at it. All of it may be changed while it runs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Link {
     pub rate: Rate,
     /// Both ways, without queue and transmission.
@@ -47,7 +51,9 @@ pub(crate) struct Link {
     /// Acknowledgements arrive in batches, this far apart.
     pub batch: Duration,
     /// Packets with these numbers arrive this much later than they should.
-    pub late: Option<(std::ops::Range<u64>, Duration)>,
+    pub late: Option<(Numbers, Duration)>,
+    /// Packets with these numbers are lost.
+    pub dropped: Option<Numbers>,
     /// A policer: tokens at this rate, at most so many bytes of them.
     pub policer: Option<(Rate, u64)>,
     /// Packets that find more bytes than this in the queue get the CE mark.
@@ -66,6 +72,7 @@ impl Link {
             loss: 0.0,
             batch: Duration::ZERO,
             late: None,
+            dropped: None,
             policer: None,
             mark_above: u64::MAX,
         }
@@ -311,7 +318,8 @@ impl Path {
 
     /// When its acknowledgement comes, if it is not dropped.
     fn arrival(&mut self, number: u64) -> Option<Time> {
-        if self.random.chance(self.link.loss) {
+        let dropped = self.link.dropped.as_ref().is_some_and(|dropped| dropped(number));
+        if self.random.chance(self.link.loss) || dropped {
             return None;
         }
         if let Some((rate, burst)) = self.link.policer {
@@ -332,7 +340,7 @@ impl Path {
         self.busy_until = self.busy_until.max(self.now) + self.link.rate.time_for(Size::from_bytes(PACKET));
         let mut at = self.busy_until + self.link.round_trip;
         if let Some((numbers, delay)) = &self.link.late
-            && numbers.contains(&number)
+            && numbers(number)
         {
             at += *delay;
         }

@@ -144,3 +144,56 @@ fn the_window_is_what_it_was_after_a_recovery() {
     path.run(Duration::from_millis(400));
     assert!(path.window() * 10 >= before * 9, "{} of {before}", path.window());
 }
+
+/// Section 4.3.2.2: rounds that the application limits do not show a full pipe.
+#[test]
+fn an_application_with_little_to_send_stays_in_startup() {
+    let mut path = path("10 Mbit/s", "40 ms");
+    path.application = Application::Limited(Rate::from_bits_per_sec(2_000_000));
+    path.run(Duration::from_secs(9));
+    assert_eq!(path.state(), "startup");
+}
+
+/// Section 4.3.4.2: the phase above ends when the pipe holds what it asks for, the one below when the queue is gone, or
+/// after a round trip.
+#[test]
+fn the_phases_above_and_below_end_by_what_is_in_flight() {
+    for pause in [false, true] {
+        let mut path = path("4 Mbit/s", "100 ms");
+        path.until_state(20, "probe_bw");
+        path.until(5, |path| path.gauge("pacing_gain") == 1.25);
+        path.until(5, |path| path.gauge("pacing_gain") == 0.75);
+        assert!(path.in_flight as f64 >= 1.2 * path.link.product() as f64, "{}", path.in_flight);
+        let from = path.now;
+        if pause {
+            path.application = Application::Silent;
+        }
+        path.until(5, |path| path.gauge("pacing_gain") == 1.0);
+        let lasted = path.now.since(from).as_millis();
+        let expected = if pause { 10..60 } else { 95..110 };
+        assert!(expected.contains(&lasted), "{lasted} ms, pause: {pause}");
+        assert!(path.in_flight as f64 <= 1.2 * path.link.product() as f64, "{}", path.in_flight);
+    }
+}
+
+/// Section 4.3.5: the samples of PROBE_RTT do not count, though it lasts longer than the filter on a short path.
+#[test]
+fn probe_rtt_does_not_lower_the_estimate() {
+    let mut path = path("10 Mbit/s", "10 ms");
+    path.until_state(20, "probe_rtt");
+    path.until_state(2, "probe_bw");
+    assert!(path.gauge("max_bw_mbps") > 9.5, "{}", path.gauge("max_bw_mbps"));
+}
+
+/// Section 4.3.4.4: a pause is as good as PROBE_RTT.
+#[test]
+fn a_pause_takes_the_place_of_probe_rtt() {
+    let mut path = path("10 Mbit/s", "40 ms");
+    path.until_state(20, "probe_bw");
+    path.application = Application::Silent;
+    path.run(Duration::from_secs(12));
+    let from = path.now;
+    path.application = Application::Bulk;
+    path.run(Duration::from_secs(5));
+    assert!(path.states.iter().all(|(at, state)| *at < from || *state != "probe_rtt"), "{:?}", path.states);
+}

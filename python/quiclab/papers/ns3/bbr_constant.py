@@ -107,7 +107,7 @@ def _cycle(of: Trace, start: float, end: float) -> float | None:
         if start <= time < end and gain > 1 and last <= 1:
             ups.append(time)
         last = gain
-    least = of["gauge", "model_min_rtt_ms"].at(end)
+    least = of["gauge", "model_min_rtt_ms"].at(start)
     if len(ups) < 2 or not least:
         return None
     return (ups[-1] - ups[0]) / (len(ups) - 1) / (least / 1e3)
