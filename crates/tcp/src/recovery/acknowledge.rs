@@ -1,0 +1,181 @@
+//! What an acknowledgement comes to: what was delivered, the RTT, and what the controller hears.
+
+use super::{Duplicates, Phase, Recovery};
+use crate::scoreboard::{Fate, Segment};
+use crate::tlp::{Answer, Verdict};
+use congestion::{AckSample, Signal};
+use units::{Duration, Time};
+
+/// What an acknowledgement says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Acknowledgement<'a> {
+    /// The number that it acknowledges up to.
+    pub(crate) una: u64,
+    /// Blocks beyond that, without one that tells of a duplicate.
+    pub(crate) blocks: &'a [(u64, u64)],
+    /// The duplicate that it tells of (RFC 2883).
+    pub(crate) dsack: Option<(u64, u64)>,
+    /// The timestamp that it echoes.
+    pub(crate) echo: Option<u32>,
+    /// Whether it is a duplicate as RFC 5681 section 2 has it.
+    pub(crate) duplicate: bool,
+    /// Whether it tells of congestion that is not answered yet (RFC 3168 section 6.1.2).
+    pub(crate) marked: bool,
+}
+
+/// What an acknowledgement came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Outcome {
+    /// The RTT sample, if one could be taken.
+    pub(crate) rtt: Option<Duration>,
+    /// Segments that had been declared lost and were not.
+    pub(crate) spurious: u64,
+}
+
+/// Segments acknowledged by one acknowledgement, taken together.
+#[derive(Debug, Default)]
+struct Newly {
+    bytes: u64,
+    packets: u64,
+    newest_sent_at: Time,
+    oldest_sent_at: Option<Time>,
+    /// When the newest of those that were sent once was sent.
+    clean_sent_at: Option<Time>,
+    spurious: u64,
+    spurious_bytes: u64,
+    spurious_sent_at: Time,
+}
+
+impl Newly {
+    #[inline]
+    fn add(&mut self, segment: &Segment, echo_is_older: bool) {
+        self.bytes += segment.len();
+        self.packets += 1;
+        self.newest_sent_at = self.newest_sent_at.max(segment.sent_at);
+        self.oldest_sent_at = Some(self.oldest_sent_at.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
+        if !segment.was_retransmitted() {
+            self.clean_sent_at = self.clean_sent_at.max(Some(segment.sent_at));
+        }
+        // What was declared lost and not sent again came all the same; what was sent again is known by its timestamp to
+        // have come the first time (RFC 3522).
+        if segment.fate == Fate::Lost || segment.was_retransmitted() && echo_is_older {
+            self.spurious += 1;
+            self.spurious_bytes += segment.len();
+            self.spurious_sent_at = self.spurious_sent_at.max(segment.sent_at);
+        }
+    }
+}
+
+impl Recovery {
+    /// Takes an acknowledgement in.
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement<'_>) -> Outcome {
+        let (prior_in_flight, prior_lost) = (self.in_flight(), self.delivery.lost());
+        let newly = self.take_in(now, ack);
+        let advanced = ack.una > self.una;
+        self.una = self.una.max(ack.una);
+        let sample = self.sample_rtt(now, &newly, ack.echo);
+        self.rack.on_una(self.una);
+        self.judge_probe(now, ack);
+        if let Phase::Recovery(point) | Phase::Loss(point) = self.phase
+            && self.una >= point
+        {
+            self.phase = Phase::Open;
+            self.retransmit_now = false;
+            self.duplicates = Duplicates::default();
+            self.rack.on_recovered();
+        }
+        self.detect(now, ack, advanced, newly.bytes);
+        self.restart_timers(now, advanced);
+        if ack.marked {
+            let newest_sent_at = newly.newest_sent_at;
+            self.controller.on_signal(&Signal::Marked { now, packets: 1, newest_sent_at });
+        }
+        if newly.spurious > 0 {
+            self.controller.on_signal(&Signal::Spurious {
+                now,
+                packets: newly.spurious,
+                bytes: newly.spurious_bytes,
+                newest_sent_at: newly.spurious_sent_at,
+            });
+        }
+        let rate = self.delivery.sample(now, self.rtt.min());
+        self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
+        if newly.bytes > 0 {
+            self.controller.on_ack(&AckSample {
+                now,
+                acked_bytes: newly.bytes,
+                newest_sent_at: newly.newest_sent_at,
+                oldest_sent_at: newly.oldest_sent_at.unwrap_or(now),
+                bytes_in_flight: self.in_flight(),
+                prior_in_flight,
+                lost_bytes: self.delivery.lost() - prior_lost,
+                acked_packets: newly.packets,
+                marked_packets: u64::from(ack.marked),
+                delivered: self.delivery.delivered(),
+                limit: self.limit,
+                rtt: &self.rtt,
+                rate,
+            });
+        }
+        self.update_allowance(now);
+        Outcome { rtt: sample, spurious: newly.spurious }
+    }
+
+    /// Takes out and marks what is acknowledged.
+    fn take_in(&mut self, now: Time, ack: &Acknowledgement<'_>) -> Newly {
+        let mut newly = Newly::default();
+        let Recovery { board, rack, delivery, rtt, clock, parts, una, .. } = self;
+        // The echo is that of the segment that moved the left edge (RFC 7323 section 4.3): of others it says nothing.
+        let una = *una;
+        let mut delivered = |segment: &Segment| {
+            let echo = ack.echo.filter(|_| segment.start <= una && ack.una > una);
+            let echo_is_older = echo.is_some_and(|echo| clock.is_older(echo, segment.sent_at));
+            newly.add(segment, echo_is_older);
+            delivery.on_acked(now, segment.len(), segment.sent_at, &segment.rate);
+            rack.on_delivered(now, segment, echo_is_older, rtt.min());
+        };
+        // What is selectively acknowledged was delivered then.
+        board.acknowledge(ack.una, |segment| {
+            if segment.fate != Fate::Sacked {
+                delivered(segment);
+            }
+        });
+        if parts.sack && !ack.blocks.is_empty() {
+            board.sack(ack.blocks, &mut delivered);
+        }
+        newly
+    }
+
+    /// RFC 6298 section 3 (Karn): from what was sent once; else, with timestamps, from the echo (RFC 7323 section 4).
+    fn sample_rtt(&mut self, now: Time, newly: &Newly, echo: Option<u32>) -> Option<Duration> {
+        let sample = match newly.clean_sent_at {
+            Some(sent_at) => now.since(sent_at),
+            None if newly.bytes > 0 => self.clock.since(now, echo?)?,
+            None => return None,
+        };
+        self.rtt.update(sample, Duration::ZERO);
+        self.rto.recovered();
+        Some(sample)
+    }
+
+    fn judge_probe(&mut self, now: Time, ack: &Acknowledgement<'_>) {
+        let was_underway = self.tlp.is_underway();
+        let dsack_end = ack.dsack.map(|(_, end)| end);
+        let bare_duplicate = ack.duplicate && ack.blocks.is_empty() && ack.dsack.is_none();
+        let verdict = self.tlp.on_ack(Answer { una: self.una, dsack_end, bare_duplicate });
+        if verdict == Verdict::Repaired
+            && let Some((bytes, sent_at, state)) = self.probed.take()
+        {
+            // RFC 8985 section 7.4.2: a loss that was repaired unnoticed is answered as any other.
+            self.lost.clear();
+            let packet = self.delivery.on_lost(bytes, sent_at, &state);
+            self.lost.push(packet);
+            self.signal_losses(now);
+        }
+        // The duplicate of a probe tells nothing of reordering.
+        let ended_it = was_underway && !self.tlp.is_underway();
+        if ack.dsack.is_some() && !ended_it {
+            self.rack.on_dsack(self.nxt);
+        }
+    }
+}

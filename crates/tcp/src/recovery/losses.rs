@@ -1,0 +1,168 @@
+//! What is declared lost, and why: by time, by segments above, by duplicates, by a timeout.
+
+use super::{Acknowledgement, Duplicates, Phase, Recovery};
+use crate::rack::{DUP_THRESHOLD, Surroundings};
+use crate::scoreboard::Fate;
+use congestion::Signal;
+use trace::event::LossTrigger;
+use units::Time;
+
+/// A segment that was declared lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Loss {
+    /// Its first sequence number.
+    pub(crate) start: u64,
+    pub(crate) trigger: LossTrigger,
+}
+
+impl Recovery {
+    pub(super) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            min_rtt: self.rtt.min(),
+            smoothed_rtt: self.rtt.smoothed(),
+            in_recovery: self.in_recovery(),
+        }
+    }
+
+    /// Finds what is lost, by what was acknowledged.
+    pub(super) fn detect(&mut self, now: Time, ack: &Acknowledgement<'_>, advanced: bool, newly_bytes: u64) {
+        self.numbers.clear();
+        let mut trigger = LossTrigger::TimeThreshold;
+        if !self.parts.sack {
+            trigger = LossTrigger::PacketThreshold;
+            self.count_duplicates(ack, advanced, newly_bytes);
+        } else if self.parts.rack {
+            let around = self.surroundings();
+            self.reorder_at = self.rack.detect(now, &mut self.board, around, &mut self.numbers);
+        } else {
+            trigger = LossTrigger::PacketThreshold;
+            self.board.below_threshold(DUP_THRESHOLD, &mut self.numbers);
+            for number in &self.numbers {
+                self.board.lose(*number);
+            }
+        }
+        self.declare(now, trigger);
+    }
+
+    /// Without SACK: three duplicates declare the first segment lost (RFC 5681 section 3.2), and so does each
+    /// acknowledgement of a part in the recovery that follows (RFC 6582 section 3.2).
+    pub(super) fn count_duplicates(&mut self, ack: &Acknowledgement<'_>, advanced: bool, newly_bytes: u64) {
+        let mut lose = false;
+        if advanced {
+            lose = matches!(self.phase, Phase::Recovery(_));
+            self.duplicates.count = 0;
+            self.duplicates.arrived_bytes = match self.phase {
+                Phase::Recovery(_) => self.duplicates.arrived_bytes.saturating_sub(newly_bytes),
+                _ => 0,
+            };
+        } else if ack.duplicate && !self.board.is_empty() {
+            self.duplicates.count += 1;
+            let counts = self.parts.limited_transmit || self.duplicates.count >= DUP_THRESHOLD;
+            if counts && matches!(self.phase, Phase::Open | Phase::Recovery(_)) {
+                // RFC 3042 section 2; RFC 5681 section 3.2, step 4: it has left the network.
+                let most = self.board.in_flight().saturating_sub(self.mss);
+                self.duplicates.arrived_bytes = (self.duplicates.arrived_bytes + self.mss).min(most);
+            }
+            lose = self.duplicates.count == DUP_THRESHOLD && self.phase == Phase::Open;
+        }
+        let first = self.board.front_number();
+        if lose && self.board.lose(first) {
+            self.numbers.push(first);
+        }
+    }
+
+    /// Tells of the segments in `numbers`, which were just declared lost.
+    pub(super) fn declare(&mut self, now: Time, trigger: LossTrigger) {
+        if self.numbers.is_empty() {
+            return;
+        }
+        self.lost.clear();
+        for number in &self.numbers {
+            let Some(segment) = self.board.get(*number) else { continue };
+            self.lost.push(self.delivery.on_lost(segment.len(), segment.sent_at, &segment.rate));
+            self.losses.push(Loss { start: segment.start, trigger });
+        }
+        if self.phase == Phase::Open {
+            self.phase = Phase::Recovery(self.nxt);
+            self.retransmit_now = true;
+        }
+        self.tlp.forget();
+        self.pto_at = None;
+        self.probe_due = false;
+        self.signal_losses(now);
+    }
+
+    pub(super) fn signal_losses(&mut self, now: Time) {
+        let bytes = self.lost.iter().map(|packet| packet.bytes).sum();
+        let newest_sent_at = self.lost.iter().map(|packet| packet.sent_at).max().unwrap_or(now);
+        let (bytes_in_flight, packets) = (self.in_flight(), &self.lost[..]);
+        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight, packets });
+        self.update_allowance(now);
+    }
+
+    /// Does what is due; tells whether the retransmission timer went off.
+    pub(crate) fn wake(&mut self, now: Time) -> bool {
+        if self.reorder_at.is_some_and(|at| at <= now) {
+            self.numbers.clear();
+            let around = self.surroundings();
+            self.reorder_at = self.rack.detect(now, &mut self.board, around, &mut self.numbers);
+            self.declare(now, LossTrigger::TimeThreshold);
+        }
+        if self.pto_at.is_some_and(|at| at <= now) {
+            self.pto_at = None;
+            if !self.board.is_empty() {
+                self.probe_due = true;
+                // The probe itself sets the timer anew.
+                self.rto.restart(now, &self.rtt);
+            }
+        }
+        let due = self.rto.at.is_some_and(|at| at <= now);
+        if due {
+            self.on_timeout(now);
+        }
+        due
+    }
+
+    /// RFC 6298 section 5, RFC 5681 section 3.1, RFC 8985 section 6.3.
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        if self.board.is_empty() {
+            return self.rto.stop();
+        }
+        self.timeouts += 1;
+        self.rto.back_off(now, &self.rtt);
+        if self.board.front().is_some_and(|front| front.fate == Fate::Sacked) {
+            // RFC 2018 section 8: the receiver has taken back what it said.
+            self.board.forget_sacks();
+        }
+        self.numbers.clear();
+        if self.parts.rack && self.parts.sack {
+            let around = self.surroundings();
+            self.rack.on_timeout(now, &mut self.board, around, &mut self.numbers);
+        } else {
+            self.numbers.extend(self.board.flying());
+            for number in &self.numbers {
+                self.board.lose(*number);
+            }
+        }
+        self.reorder_at = None;
+        self.duplicates = Duplicates::default();
+        self.declare(now, LossTrigger::Probe);
+        self.phase = Phase::Loss(self.nxt);
+        self.retransmit_now = true;
+        (self.pto_at, self.probe_due) = (None, false);
+        self.tlp.forget();
+        // RFC 5681 section 3.1: the window falls to its least, and slow start begins anew.
+        self.controller.on_signal(&Signal::PersistentCongestion);
+        self.update_allowance(now);
+    }
+
+    /// All that is underway goes again without any blame: it went with a SYN, and the peer did not take it.
+    pub(crate) fn resend_all(&mut self) {
+        self.numbers.clear();
+        self.numbers.extend(self.board.flying());
+        for number in &self.numbers {
+            self.board.lose(*number);
+        }
+        self.retransmit_now = true;
+    }
+}
