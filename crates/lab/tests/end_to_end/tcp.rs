@@ -198,3 +198,28 @@ fn fast_open_saves_a_round_trip() {
         assert!(packets.iter().all(|packet| packet[2].is_empty() && packet[3].is_empty()), "{kind}");
     }
 }
+
+/// Every controller sends over TCP: all arrives, most of the link is used, and its state and its gauges are recorded.
+#[test]
+fn every_controller_goes_over_tcp() {
+    let rooms = lab::rooms();
+    let controllers = rooms.iter().find(|room| room.name == "controllers").unwrap();
+    for row in &controllers.rows {
+        if row.parameters.iter().any(|option| option.default == units::parameter::Default::Required) {
+            continue;
+        }
+        let controller = format!("tcp.controller={}", row.name);
+        let sets =
+            [TCP, controller.as_str(), "flow.get.application.size=3 MB", "link.cell.forward.queue=2 BDP"];
+        let run = run_into(&scenario(ONE_LINK, &sets), &format!("tcp-controller-{}", row.name));
+        let connection = run.connection("get");
+        assert_eq!(connection["delivered_bytes"], 3_000_000, "{}", row.name);
+        let goodput = connection["goodput_mbps"].as_f64().unwrap();
+        // One without a window drives the queue over again and again; a fixed one is as large as it is.
+        let least = if ["none", "fixed"].contains(&row.name) { 0.5 } else { 7.5 };
+        assert!((least..10.0).contains(&goodput), "{}: {goodput}", row.name);
+        let sender = |table: &str| run.rows(table, &[("side", "server")]).len();
+        assert!(sender("connection") > 1000, "{}", row.name);
+        assert!(!run.rows("event", &[("event", "congestion_state")]).is_empty(), "{}", row.name);
+    }
+}
