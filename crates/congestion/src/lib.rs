@@ -12,6 +12,7 @@ mod copa;
 mod cubic;
 mod filter;
 mod fixed;
+pub mod fuzz;
 mod newreno;
 mod none;
 mod options;

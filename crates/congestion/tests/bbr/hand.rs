@@ -1,6 +1,5 @@
 //! A controller that is told what a test says, one acknowledgement for each round trip.
 
-use crate::defaults;
 use congestion::{AckSample, CONTROLLERS, Controller, Limit, RateSample, RttEstimate, Setup};
 use units::{Duration, Rate, Size, Time};
 
@@ -36,7 +35,7 @@ impl Hand {
             seed: 1,
         };
         Hand {
-            controller: (row.build)(&defaults::arguments(row.parameters, &[]), setup),
+            controller: (row.build)(&congestion::fuzz::arguments(row.parameters, &[]), setup),
             now: Time::from_nanos(1_000_000_000),
             round_trip,
             delivered: 0,

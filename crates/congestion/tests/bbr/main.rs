@@ -1,7 +1,5 @@
 //! Both BBRs over a path, and by hand-made acknowledgements.
 
-#[path = "../defaults/mod.rs"]
-mod defaults;
 mod ecn;
 mod hand;
 mod path;

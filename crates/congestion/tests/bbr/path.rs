@@ -122,7 +122,7 @@ impl Path {
     /// A sender of this name, with these options changed, at its start.
     pub(crate) fn new(name: &str, changed: &[(&str, &str)], link: Link) -> Path {
         let row = CONTROLLERS.iter().find(|row| row.name == name).unwrap();
-        let arguments = crate::defaults::arguments(row.parameters, changed);
+        let arguments = congestion::fuzz::arguments(row.parameters, changed);
         let setup = Setup {
             max_datagram_size: PACKET,
             initial_window: 10 * PACKET,

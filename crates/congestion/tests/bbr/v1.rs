@@ -1,6 +1,5 @@
 //! BBRv1 over a path: its states, its gains, and what becomes of the queue.
 
-use crate::defaults;
 use crate::path::{self, Application, Link, Path};
 use units::{Duration, Rate};
 
@@ -58,7 +57,7 @@ fn the_first_phase_is_drawn() {
     for seed in 0..20 {
         let mut path = path("10 Mbit/s", "50 ms");
         path.controller = (row.build)(
-            &defaults::arguments(row.parameters, &[]),
+            &congestion::fuzz::arguments(row.parameters, &[]),
             Setup {
                 max_datagram_size: path::PACKET,
                 initial_window: 10 * path::PACKET,

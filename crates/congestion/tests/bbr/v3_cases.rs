@@ -92,6 +92,8 @@ fn a_02_little_loss_or_loss_in_few_places_does_not_end_startup() {
         path.run(Duration::from_secs(2));
         assert!(path.lost >= lost, "{}", path.lost);
         assert_eq!(path.state(), "startup");
+        // 5.5.10.3: the short-term model is for when bandwidth is not probed for.
+        assert_eq!(path.gauge("bw_shortterm_mbps"), f64::INFINITY);
     }
 }
 

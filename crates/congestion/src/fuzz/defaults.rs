@@ -1,9 +1,12 @@
-//! The options of a row as they are when nobody says: for tests.
+//! The options of a row as they are when nobody says.
 
 use units::parameter::{Arguments, Default, Kind, Parameter, Value};
 
 /// The values of these options: those named, written as in a scenario, and the defaults of all others.
-pub(crate) fn arguments(parameters: &[Parameter], changed: &[(&str, &str)]) -> Arguments {
+///
+/// # Panics
+/// For an option that is none, one without a default, and a text that is no value.
+pub fn arguments(parameters: &[Parameter], changed: &[(&str, &str)]) -> Arguments {
     let given = |parameter: &Parameter| {
         let chosen = changed.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| *text);
         match (chosen, parameter.default) {
