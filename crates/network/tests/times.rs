@@ -316,7 +316,8 @@ fn the_log_tells_what_happened_in_the_order_of_time() {
 /// Three packets of 1 ms that come at once wait 0, 1 and 2 ms; the one of L4S is counted beside.
 #[test]
 fn delays_in_the_queue_are_those_of_packets() {
-    let mut link = link("a", &[("rate", "fixed rate=12 Mbit/s"), ("delay", "5 ms")]);
+    let options = [("rate", "fixed rate=12 Mbit/s"), ("delay", "5 ms")];
+    let mut link = support::traced("a", &options, 1, trace::Interest::ALL);
     let mut exits = Exits::default();
     for number in 0..3 {
         let mut packet = support::packet(number, 1500);

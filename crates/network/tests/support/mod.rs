@@ -84,7 +84,7 @@ pub fn traced(name: &str, given: &[(&str, &str)], seed: u64, interest: Interest)
         seed,
         name,
         flows: &flows(),
-        delays: true,
+        delays: interest.metrics,
         interest,
     })
     .unwrap()
