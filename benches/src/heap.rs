@@ -16,13 +16,15 @@ use std::cell::Cell;
 pub(crate) struct Heap {
     /// Bytes that were asked for and not given back.
     pub(crate) held: i64,
+    /// The most that was held at a time.
+    pub(crate) most: i64,
     /// How often memory was asked for, to grow what was there included.
     pub(crate) requests: u64,
 }
 
 thread_local! {
     static COUNTING: Cell<bool> = const { Cell::new(false) };
-    static HEAP: Cell<Heap> = const { Cell::new(Heap { held: 0, requests: 0 }) };
+    static HEAP: Cell<Heap> = const { Cell::new(Heap { held: 0, most: 0, requests: 0 }) };
 }
 
 /// What `work` gives, and what it did to the heap. What it gives is still held.
@@ -43,7 +45,8 @@ static ALLOCATOR: Counted = Counted;
 fn note(bytes: i64, requests: u64) {
     if COUNTING.get() {
         let heap = HEAP.get();
-        HEAP.set(Heap { held: heap.held + bytes, requests: heap.requests + requests });
+        let held = heap.held + bytes;
+        HEAP.set(Heap { held, most: heap.most.max(held), requests: heap.requests + requests });
     }
 }
 
@@ -85,7 +88,7 @@ mod tests {
             kept.reserve_exact(90);
             kept
         });
-        assert_eq!(heap, Heap { held: 100, requests: 3 });
+        assert_eq!(heap, Heap { held: 100, most: 1000, requests: 3 });
         drop(kept);
         assert_eq!(count(|| ()).1, Heap::default());
     }

@@ -6,6 +6,7 @@ mod controllers;
 mod handshake;
 mod handshake_quinn;
 mod idle_pair;
+mod many_flows;
 mod queues;
 mod sweep;
 mod varied;
@@ -51,6 +52,12 @@ pub(crate) const RATIOS: &[Ratio] = &[
         over: "bulk-tls",
         under: "bulk-tls-pcap",
         about: "quiclab: CPU time per packet with a capture over that without, with real keys",
+    },
+    Ratio {
+        name: "cost-1000-flows",
+        over: "flows-1",
+        under: "flows-1000",
+        about: "quiclab: CPU time per packet with 1,000 flows over that with one",
     },
     cost("cost-queue-drop-head", "queue-drop-head"),
     cost("cost-queue-codel", "queue-codel"),
@@ -107,6 +114,9 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
         Box::new(handshake_quinn::Handshake::new(Protection::Tls)),
         Box::new(idle_pair::IdlePair::new(Protection::Null)),
         Box::new(idle_pair::IdlePair::new(Protection::Tls)),
+        Box::new(many_flows::Speed::new(false)),
+        Box::new(many_flows::Speed::new(true)),
+        Box::new(many_flows::Memory),
         Box::new(sweep::Short::new(sweep::Of::Overhead)),
         Box::new(sweep::Short::new(sweep::Of::TwoJobs)),
         Box::new(sweep::Short::new(sweep::Of::TwoCores)),

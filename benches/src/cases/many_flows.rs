@@ -1,0 +1,130 @@
+//! Many flows over one fast bottleneck: what a packet costs, and what memory a flow takes, where a thousand connections
+//! take turns.
+
+use crate::case::{Case, Transfer};
+use crate::{clock, heap};
+use lab::{Options, Outcome, Prepared, Scenario};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// 10 Gbit/s, 20 ms, a queue of one BDP; the flows share two hosts. Windows of flow control stay out of the way.
+const NETWORK: &str = r#"
+name = "many"
+duration = "2 s"
+
+[transport]
+initial_max_data = "64 MB"
+initial_max_stream_data_bidi_local = "64 MB"
+
+[[link]]
+name = "wire"
+from = "server"
+to = "client"
+rate = "10 Gbit/s"
+delay = "10 ms"
+queue = "1 BDP"
+"#;
+
+/// The flows that stand for many.
+const MANY: usize = 1000;
+
+/// A scenario with so many bulk transfers, read and prepared.
+struct Flows {
+    scenario: Scenario,
+    prepared: Prepared,
+}
+
+impl Flows {
+    fn new(flows: usize) -> Flows {
+        let flow = |number| {
+            format!(
+                "[[flow]]\nname = \"flow-{number}\"\nclient = \"client\"\nserver = \"server\"\napplication = \"bulk\"\n"
+            )
+        };
+        let document = NETWORK.to_owned() + &(0..flows).map(flow).collect::<String>();
+        let scenario = Scenario::parse(&document, Path::new("bench.toml"), &[])
+            .unwrap_or_else(|error| panic!("{error}"));
+        let prepared = Prepared::new(&scenario).expect("the options of TLS are sound");
+        Flows { scenario, prepared }
+    }
+
+    fn run(&self) -> Outcome {
+        let options = Options::default();
+        lab::run_prepared(&self.scenario, &self.prepared, &options, &mut |_| ControlFlow::Continue(()))
+            .expect("the scenario can be run")
+    }
+}
+
+/// What crossed the bottleneck, by the summary; `bytes` and `seconds` are those of the run as a whole.
+fn crossed(outcome: &Outcome) -> Transfer {
+    let summary: serde_json::Value = serde_json::from_str(&outcome.summary).expect("a summary is JSON");
+    let count = |pointer: &str| summary.pointer(pointer).and_then(serde_json::Value::as_u64).expect(pointer);
+    Transfer {
+        data_packets: count("/links/0/delivered_packets"),
+        ack_packets: count("/links/1/delivered_packets"),
+        dropped: count("/links/0/drops/queue"),
+        bytes: count("/links/0/delivered_bytes"),
+        seconds: summary["duration_s"].as_f64().expect("a number"),
+    }
+}
+
+/// The case: data packets delivered per CPU second, by one flow or by many.
+pub(super) struct Speed {
+    many: bool,
+    flows: Flows,
+    last: Option<Transfer>,
+}
+
+impl Speed {
+    /// Builds what is not measured.
+    pub(super) fn new(many: bool) -> Speed {
+        Speed { many, flows: Flows::new(if many { MANY } else { 1 }), last: None }
+    }
+}
+
+impl Case for Speed {
+    fn name(&self) -> &'static str {
+        if self.many { "flows-1000" } else { "flows-1" }
+    }
+    fn unit(&self) -> &'static str {
+        "data packets per CPU second"
+    }
+    fn about(&self) -> &'static str {
+        if self.many {
+            "quiclab, the same link shared by 1,000 flows"
+        } else {
+            "quiclab, one flow over 10 Gbit/s and 20 ms"
+        }
+    }
+    fn run(&mut self) -> f64 {
+        let (outcome, seconds) = clock::time(|| self.flows.run());
+        let transfer = crossed(&outcome);
+        self.last = Some(transfer);
+        transfer.data_packets as f64 / seconds
+    }
+    fn transfer(&self) -> Option<Transfer> {
+        self.last
+    }
+}
+
+/// The case: what a flow more takes of memory at most, both ends of it, and what it alone has underway.
+pub(super) struct Memory;
+
+impl Case for Memory {
+    fn name(&self) -> &'static str {
+        "flow-memory"
+    }
+    fn unit(&self) -> &'static str {
+        "bytes"
+    }
+    fn about(&self) -> &'static str {
+        "quiclab, the most memory of the run with 1,000 flows over that with one, for each flow more"
+    }
+    fn run(&mut self) -> f64 {
+        let most = |flows: usize| {
+            let flows = Flows::new(flows);
+            heap::count(|| flows.run()).1.most as f64
+        };
+        (most(MANY) - most(1)) / (MANY - 1) as f64
+    }
+}
