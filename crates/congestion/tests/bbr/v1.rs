@@ -196,3 +196,17 @@ fn a_pause_takes_the_place_of_probe_rtt() {
     path.run(Duration::from_secs(5));
     assert!(path.states.iter().all(|(at, state)| *at < from || *state != "probe_rtt"), "{:?}", path.states);
 }
+
+/// Section 4.3.4.2: the phase above goes on while the pipe does not hold what it asks for, here for want of data.
+#[test]
+fn the_phase_above_lasts_until_the_pipe_is_probed() {
+    let mut path = path("4 Mbit/s", "100 ms");
+    path.until_state(20, "probe_bw");
+    path.until(5, |path| path.gauge("pacing_gain") == 1.25);
+    path.application = Application::Limited(Rate::from_bits_per_sec(3_500_000));
+    path.run(Duration::from_millis(500));
+    assert_eq!(path.gauge("pacing_gain"), 1.25);
+    path.application = Application::Bulk;
+    path.run(Duration::from_millis(250));
+    assert!(path.gauge("pacing_gain") < 1.25);
+}

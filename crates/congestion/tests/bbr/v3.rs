@@ -211,3 +211,32 @@ fn a_pause_ends_probe_rtt() {
     assert_eq!(path.state(), "probe_bw_cruise");
     assert_ne!(path.now, Time::ZERO);
 }
+
+/// 5.5.9: what acknowledgements ran ahead is remembered for ten round trips, behind Startup.
+#[test]
+fn aggregation_is_remembered_for_ten_round_trips() {
+    let mut hand = Hand::new("bbr3", Duration::from_millis(50));
+    for rate in [1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0] {
+        hand.round(Round { rate: mbit(rate), in_flight: 60_000, app_limited: false });
+    }
+    assert!(hand.controller.state().starts_with("probe_bw"));
+    let extra = |hand: &Hand| {
+        let mut found = 0.0;
+        hand.controller.gauges(&mut |name, value| {
+            if name == "extra_acked_bytes" {
+                found = value;
+            }
+        });
+        found
+    };
+    // A whole round trip in one acknowledgement.
+    assert_eq!(extra(&hand), 62_500.0);
+    for _ in 0..9 {
+        hand.round(Round { rate: mbit(1.0), in_flight: 6_000, app_limited: true });
+    }
+    assert_eq!(extra(&hand), 62_500.0);
+    for _ in 0..5 {
+        hand.round(Round { rate: mbit(1.0), in_flight: 6_000, app_limited: true });
+    }
+    assert!(extra(&hand) < 10_000.0, "{}", extra(&hand));
+}
