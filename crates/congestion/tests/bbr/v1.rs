@@ -210,3 +210,17 @@ fn the_phase_above_lasts_until_the_pipe_is_probed() {
     path.run(Duration::from_millis(250));
     assert!(path.gauge("pacing_gain") < 1.25);
 }
+
+/// Section 4.2.3.4: with the end of the recovery the window is what it was, at once.
+#[test]
+fn the_window_comes_back_with_the_end_of_the_recovery() {
+    let mut path = path("10 Mbit/s", "40 ms");
+    path.until_state(20, "probe_bw");
+    path.run(Duration::from_secs(1));
+    let (before, next) = (path.window(), path.next_number + 5);
+    path.link.dropped = Some(std::rc::Rc::new(move |number| number == next));
+    path.until(5, |path| path.lost == 1);
+    assert!(path.window() < before - 10 * path::PACKET, "{} of {before}", path.window());
+    path.run(Duration::from_millis(55));
+    assert!(path.window() + 4 * path::PACKET >= before, "{} of {before}", path.window());
+}
