@@ -61,6 +61,7 @@ impl End {
         2 * flow as u32 + u32::from(side == Side::Server)
     }
 
+    #[inline]
     pub(crate) fn wake_at(&self) -> Option<Time> {
         let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
         let stack = match &self.stack {

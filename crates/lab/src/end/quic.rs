@@ -26,6 +26,7 @@ impl QuicEnd {
         QuicEnd { endpoint, opening, handle: None, last: None }
     }
 
+    #[inline]
     pub(super) fn wake_at(&self) -> Time {
         let opening = self.opening.as_ref().map_or(Time::NEVER, |(_, at, _)| *at);
         opening.min(self.endpoint.wake_at().unwrap_or(Time::NEVER))
