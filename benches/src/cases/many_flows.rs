@@ -71,14 +71,14 @@ fn crossed(outcome: &Outcome) -> Transfer {
 /// The case: data packets delivered per CPU second, by one flow or by many.
 pub(super) struct Speed {
     many: bool,
-    flows: Flows,
+    flows: Option<Flows>,
     last: Option<Transfer>,
 }
 
 impl Speed {
-    /// Builds what is not measured.
+    /// The case; its scenario is built when it is measured first.
     pub(super) fn new(many: bool) -> Speed {
-        Speed { many, flows: Flows::new(if many { MANY } else { 1 }), last: None }
+        Speed { many, flows: None, last: None }
     }
 }
 
@@ -97,7 +97,8 @@ impl Case for Speed {
         }
     }
     fn run(&mut self) -> f64 {
-        let (outcome, seconds) = clock::time(|| self.flows.run());
+        let flows = self.flows.get_or_insert_with(|| Flows::new(if self.many { MANY } else { 1 }));
+        let (outcome, seconds) = clock::time(|| flows.run());
         let transfer = crossed(&outcome);
         self.last = Some(transfer);
         transfer.data_packets as f64 / seconds
