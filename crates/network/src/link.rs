@@ -222,7 +222,7 @@ impl Link {
                 let packet = self.queue.pass(now, packet, &mut self.report);
                 self.read_queue(now, exits);
                 if let Some(packet) = packet {
-                    self.transmit(now, packet, exits);
+                    self.transmit(now, packet.size, packet, exits);
                 }
                 return;
             }
@@ -330,23 +330,29 @@ impl Link {
         let start = self.next_start;
         self.end_losses(start);
         self.sum_queue(start);
-        let packet = self.queue.dequeue(start, &mut self.report);
+        let (before, packet) = (self.waiting, self.queue.dequeue(start, &mut self.report));
+        let alone = self.report.is_empty();
         self.read_queue(start, exits);
         match packet {
-            Some(packet) => self.transmit(start, packet, exits),
+            Some(packet) => {
+                // What is one less tells its size: a packet that has waited for long is not in the cache.
+                let size = if alone { (before.bytes - self.waiting.bytes) as u32 } else { packet.size };
+                debug_assert_eq!(size, packet.size, "a queue counts what it holds");
+                self.transmit(start, size, packet, exits);
+            }
             None => debug_assert_eq!(self.waiting.packets, 0, "a queue is work-conserving"),
         }
     }
 
-    /// Transmits a packet from `start` on.
+    /// Transmits a packet of this size from `start` on.
     #[inline]
-    fn transmit(&mut self, start: Time, packet: Box<Packet>, exits: &mut Exits) {
+    fn transmit(&mut self, start: Time, size: u32, packet: Box<Packet>, exits: &mut Exits) {
         if let Some(delays) = &mut self.delays {
             delays.add(packet.l4s, start.since(packet.entered));
         }
         let last = self.transmission;
         self.stats.busy += last.end.since(last.busy_from);
-        let end = self.server.serve(start, packet.size);
+        let end = self.server.serve(start, size);
         self.transmission =
             Transmission { busy_from: last.end.max(last.head_since), end, head_since: last.head_since };
         self.next_start = self.server.ready(end);

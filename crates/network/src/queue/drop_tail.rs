@@ -36,7 +36,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
 /// A first-in first-out queue with a limit.
 #[derive(Debug)]
 pub struct DropTail {
-    packets: VecDeque<Box<Packet>>,
+    /// With their sizes, so that a packet is not looked at when it leaves.
+    packets: VecDeque<(u32, Box<Packet>)>,
     waiting: Count,
     bound: Bound,
     /// What may wait without a mark.
@@ -64,7 +65,7 @@ impl Queue for DropTail {
                     report.mark(&mut packet);
                 }
                 self.waiting.add(packet.size);
-                self.packets.push_back(packet);
+                self.packets.push_back((packet.size, packet));
             }
             Err(full) => {
                 report.overflow |= full == Full::Memory;
@@ -74,8 +75,8 @@ impl Queue for DropTail {
     }
     #[inline]
     fn dequeue(&mut self, _now: Time, _report: &mut Report) -> Option<Box<Packet>> {
-        let packet = self.packets.pop_front()?;
-        self.waiting.remove(packet.size);
+        let (size, packet) = self.packets.pop_front()?;
+        self.waiting.remove(size);
         Some(packet)
     }
     #[inline]
