@@ -249,6 +249,7 @@ impl Link {
             return None;
         }
         let (at, packet) = self.line.pop()?;
+        self.line.touch_next();
         self.end_losses(at);
         self.stats.delivered.add(packet.size);
         if self.log.interest().datagrams() {

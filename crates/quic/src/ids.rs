@@ -118,6 +118,11 @@ impl LocalIds {
     pub(crate) fn first_token(&self) -> [u8; 16] {
         self.active.first().map_or([0; 16], |first| first.token)
     }
+    /// Reads a word of it.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.active.first().map_or(0, |first| first.sequence)
+    }
     /// Whether the peer may use this id.
     #[inline]
     pub(crate) fn owns(&self, id: &[u8]) -> bool {

@@ -10,6 +10,12 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
+    /// Reads a word of its end.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.ranges.last().map_or(0, |last| last.end)
+    }
+
     /// The empty set.
     pub const fn new() -> RangeSet {
         RangeSet { ranges: Vec::new() }

@@ -181,6 +181,15 @@ impl Recovery {
         self.update_pacer(now);
     }
 
+    /// Reads a word of its parts, and of the controller.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.controller.allowance().window
+            ^ self.bytes_in_flight
+            ^ self.rtt.min().as_nanos()
+            ^ self.prior_in_flight
+    }
+
     /// The congestion window in bytes.
     #[inline]
     pub(crate) fn window(&self) -> u64 {

@@ -210,6 +210,12 @@ impl SentPackets {
         flying.filter(|p| p.epoch == epoch).map(|p| u64::from(p.size)).sum()
     }
 
+    /// Reads a word of what is looked at next: the oldest packet, which is the next to be acknowledged.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.packets.front().map_or(0, |front| front.sent_at.as_nanos() ^ u64::from(front.size))
+    }
+
     /// How many packets are remembered.
     pub(crate) fn kept(&self) -> usize {
         self.packets.len()

@@ -19,6 +19,7 @@ mod mtu;
 mod receive;
 mod retry;
 mod timers;
+mod touch;
 mod tracing;
 mod transmit;
 mod validate;

@@ -13,6 +13,7 @@ impl Endpoint {
     #[inline]
     pub fn receive(&mut self, now: Time, mut datagram: Datagram<'_>) {
         let Some(&first) = datagram.bytes.first() else { return };
+        self.touch_parts();
         let short = !FirstByte(first).is_long();
         let id = if short { datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) } else { None };
         if let Some(slot) = id.and_then(|id| self.slot_of(id)) {
@@ -70,6 +71,7 @@ impl Endpoint {
         }
         let slot = self.last_id.1;
         let connection = self.slots.get(slot as usize)?.connection.as_deref()?;
+        connection.touch();
         connection.owns(&id).then_some(slot)
     }
 

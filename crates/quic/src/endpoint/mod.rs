@@ -387,6 +387,15 @@ impl Endpoint {
         self.timers.first().map(|(at, _)| *at)
     }
 
+    /// Reads a word of each part that a datagram needs: as a connection does of its own parts.
+    #[inline]
+    fn touch_parts(&self) {
+        let slot = self.slots.first().and_then(|slot| slot.wake_at).unwrap_or(Time::ZERO);
+        let timer = self.timers.first().map_or(Time::ZERO, |(at, _)| *at);
+        let active = self.active.front().copied().unwrap_or(0);
+        std::hint::black_box((slot, timer, active, self.last_id.1, self.half_open));
+    }
+
     /// Time has passed.
     pub fn wake(&mut self, now: Time) {
         while let Some(&(at, slot)) = self.timers.first() {
@@ -397,6 +406,7 @@ impl Endpoint {
             let entry = &mut self.slots[slot as usize];
             entry.wake_at = None;
             if let Some(connection) = entry.connection.as_deref_mut() {
+                connection.touch();
                 connection.wake(now);
                 self.touch(slot);
             }

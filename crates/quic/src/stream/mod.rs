@@ -117,6 +117,20 @@ fn direction_index(direction: Direction) -> usize {
 }
 
 impl Streams {
+    /// Reads a word of its parts, of the table of each kind and of the stream that has been there longest.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        let stream = self.slots.first().and_then(Option::as_ref).map_or(0, |stream| {
+            let send = stream.send.as_ref().map_or(0, SendHalf::touch);
+            send ^ stream.recv.as_ref().map_or(0, RecvHalf::touch)
+        });
+        stream
+            ^ self.tables[0].touch()
+            ^ self.events.len() as u64
+            ^ self.stats.acked_bytes
+            ^ self.blocked.len() as u64
+    }
+
     pub(crate) fn new(side: Side, config: &Config, scheduler: Box<dyn Scheduler>) -> Streams {
         let window = |size| Window::new(size, config.credit_threshold);
         let counts = |window| Counts { peer_may_open: window, window, ..Counts::default() };

@@ -20,6 +20,12 @@ struct Page {
 }
 
 impl Table {
+    /// Reads a word of its first page.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.pages.front().and_then(Option::as_ref).map_or(0, |page| u64::from(page.slots[0]))
+    }
+
     #[inline]
     pub(crate) fn get(&self, index: u64) -> Option<u32> {
         let page = (index / PAGE as u64).checked_sub(self.base)?;
