@@ -129,6 +129,10 @@ pub(crate) struct SentPackets {
     /// The number of the first entry of `packets`.
     base: u64,
     packets: VecDeque<SentPacket>,
+    /// Of the packets below this number none is outstanding.
+    settled: u64,
+    /// Numbers below it that were declared lost and are remembered, ascending.
+    lost: VecDeque<u64>,
     /// The frames beyond the first of packets that have several. Emptied lists wait in `free` for the next packet.
     extra: Vec<Vec<SentFrame>>,
     free: Vec<u32>,
@@ -199,8 +203,7 @@ impl SentPackets {
         while self.packets.len() >= MAX_KEPT
             && self.packets.front().is_some_and(|front| !front.in_flight || front.fate == Fate::Gone)
         {
-            self.packets.pop_front();
-            self.base += 1;
+            self.pop();
         }
     }
 
@@ -225,6 +228,41 @@ impl SentPackets {
     #[inline]
     pub(crate) fn first_number(&self) -> u64 {
         self.base
+    }
+
+    /// The first number from this one on of a packet that an acknowledgement may take out. What is done with below the
+    /// first that is outstanding is passed over: beside one lost packet that is a whole window, with every ACK frame.
+    #[inline]
+    pub(crate) fn candidate(&self, from: u64) -> u64 {
+        if from >= self.settled {
+            return from;
+        }
+        let at = self.lost.partition_point(|number| *number < from);
+        self.lost.get(at).map_or(self.settled, |number| self.settled.min(*number))
+    }
+
+    /// A packet is no longer outstanding.
+    #[inline]
+    fn settle(&mut self, number: u64) {
+        if number != self.settled {
+            return;
+        }
+        let from = (number - self.base) as usize;
+        let done = self.packets.range(from..).take_while(|packet| packet.fate != Fate::Outstanding).count();
+        self.settled = number + done as u64;
+    }
+
+    /// The front is let go of.
+    #[inline]
+    fn pop(&mut self) {
+        if self.lost.front() == Some(&self.base) {
+            self.lost.pop_front();
+        }
+        self.packets.pop_front();
+        self.base += 1;
+        if self.settled < self.base {
+            self.settled = self.base;
+        }
     }
 
     /// Takes `number` out as acknowledged. Its frames go to `each`. The answer tells also whether it had been
@@ -253,7 +291,14 @@ impl SentPackets {
             self.extra[packet.extra as usize].drain(..).for_each(each);
             self.free.push(packet.extra);
         }
-        Some((packet, was_lost))
+        if was_lost {
+            if let Ok(place) = self.lost.binary_search(&number) {
+                self.lost.remove(place);
+            }
+        } else {
+            self.settle(number);
+        }
+        self.packets.get(at).map(|packet| (packet, was_lost))
     }
 
     /// Takes `number` out as lost. It is remembered for a while, in case that it is acknowledged after all; its frames
@@ -270,6 +315,10 @@ impl SentPackets {
         if copy.extra != NO_EXTRA {
             self.extra[copy.extra as usize].iter().copied().for_each(each);
         }
+        if let Err(place) = self.lost.binary_search(&number) {
+            self.lost.insert(place, number);
+        }
+        self.settle(number);
         Some(copy)
     }
 
@@ -286,16 +335,16 @@ impl SentPackets {
                 self.extra[front.extra as usize].clear();
                 self.free.push(front.extra);
             }
-            self.packets.pop_front();
-            self.base += 1;
+            self.pop();
         }
     }
 
     /// The outstanding packets with numbers up to `largest`, in order.
     pub(crate) fn outstanding_to(&self, largest: u64) -> impl Iterator<Item = (u64, &SentPacket)> + '_ {
-        let base = self.base;
-        let count = (largest + 1).saturating_sub(base).min(self.packets.len() as u64) as usize;
-        let packets = self.packets.range(..count).enumerate();
+        let count = (largest + 1).saturating_sub(self.base).min(self.packets.len() as u64) as usize;
+        let first = ((self.settled - self.base) as usize).min(count);
+        let base = self.base + first as u64;
+        let packets = self.packets.range(first..count).enumerate();
         packets.filter(|(_, p)| p.fate == Fate::Outstanding).map(move |(i, p)| (base + i as u64, p))
     }
 
@@ -323,6 +372,8 @@ impl SentPackets {
             .sum();
         self.base = self.next_number();
         self.packets = VecDeque::new();
+        self.settled = self.base;
+        self.lost = VecDeque::new();
         self.extra = Vec::new();
         self.free = Vec::new();
         self.ack_eliciting = 0;
@@ -362,6 +413,33 @@ mod tests {
         assert_eq!(sent.outstanding_to(10).map(|(n, _)| n).collect::<Vec<_>>(), [1, 3]);
         assert_eq!(sent.discard_all(), 200);
         assert_eq!((sent.next_number(), sent.ack_eliciting()), (4, 0));
+    }
+
+    /// Beside what is lost, and looked at again, only what is outstanding is.
+    #[test]
+    fn what_is_done_with_is_passed_over() {
+        let mut sent = SentPackets::default();
+        for i in 0..10 {
+            sent.push(Time::from_nanos(i), 100, SentState::default(), &contents(1));
+        }
+        for number in [0, 1, 3, 4, 6] {
+            assert_eq!(sent.candidate(number), number, "2 and 5 are outstanding");
+            sent.acknowledge(number, |_| ());
+            sent.trim(Time::ZERO);
+        }
+        sent.lose(5, |_| ());
+        assert_eq!((sent.candidate(3), sent.first_number()), (3, 2));
+        sent.lose(2, |_| ());
+        let candidates = |sent: &SentPackets| {
+            let next = |from: &u64| Some(sent.candidate(*from + 1)).filter(|number| *number < 10);
+            std::iter::successors(Some(sent.candidate(0)), next).collect::<Vec<_>>()
+        };
+        assert_eq!(candidates(&sent), [2, 5, 7, 8, 9]);
+        assert_eq!(sent.outstanding_to(8).map(|(number, _)| number).collect::<Vec<_>>(), [7, 8]);
+        assert!(sent.acknowledge(5, |_| ()).is_some_and(|(_, lost)| lost));
+        assert_eq!(candidates(&sent), [2, 7, 8, 9]);
+        sent.trim(Time::from_nanos(3));
+        assert_eq!((candidates(&sent), sent.first_number()), (vec![7, 8, 9], 7));
     }
 
     #[test]

@@ -102,7 +102,13 @@ impl Connection {
             if *range.end() < oldest {
                 break;
             }
-            for number in oldest.max(*range.start())..=*range.end() {
+            let mut next = oldest.max(*range.start());
+            loop {
+                let number = space.sent.candidate(next);
+                if number > *range.end() {
+                    break;
+                }
+                next = number + 1;
                 let crypto = &mut space.crypto;
                 let Some((packet, was_lost)) =
                     space.sent.acknowledge(number, |frame| owners.acked(frame, crypto))
