@@ -3,6 +3,10 @@
 //! Every component that draws has a [`Stream`] of its own, derived from the run's seed and the component's name, so
 //! that adding a component moves nobody else's draws.
 
+mod law;
+
+pub use law::{Beyond, Bounded, LEAST_SHARE, Law, LawError};
+
 use rand_core::TryRng;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
