@@ -11,6 +11,8 @@ PYTHON ?= python3
 PROFILE ?= release
 # Inputs for each entry point under `make fuzz`.
 FUZZ_CASES ?= 200000
+# How long each target runs under `make libfuzzer`, in seconds.
+FUZZ_SECONDS ?= 300
 # How long `make storm` goes on, and its first seed.
 STORM_MINUTES ?= 60
 STORM_FIRST ?= 0
@@ -119,6 +121,21 @@ bench: ## speed and memory, beside quinn-proto, to target/bench.json
 .PHONY: fuzz
 fuzz: ## decoders and queues under FUZZ_CASES (200000) random inputs for each entry point
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --release --test fuzz $(LOCKED)
+
+# What cargo-fuzz asks of the compiler when no sanitizer is wanted; a stable one grants it.
+COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+	-Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1
+
+.PHONY: libfuzzer
+libfuzzer: ## every target of fuzz/ under libFuzzer, FUZZ_SECONDS (300) each; what it learns stays in target/fuzz/corpus
+	@host=$$(rustc -vV | sed -n 's/^host: //p'); \
+	RUSTFLAGS="$(COVERAGE)" cargo build --manifest-path fuzz/Cargo.toml --release --target $$host --target-dir target/fuzz $(LOCKED); \
+	for source in fuzz/fuzz_targets/*.rs; do \
+		name=$$(basename $$source .rs); mkdir -p target/fuzz/corpus/$$name; echo "$$name:"; \
+		target/fuzz/$$host/release/$$name target/fuzz/corpus/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+			-artifact_prefix=target/fuzz/$$name- 2>&1 | grep -E 'DONE|^Done|ERROR|panicked|Test unit' || exit 1; \
+	done
 
 .PHONY: storm
 storm: ## the endpoint against an attacker between its ends, new seeds for STORM_MINUTES (60); findings name their seed
