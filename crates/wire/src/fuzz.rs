@@ -4,7 +4,7 @@
 
 use crate::frame::{Ack, Data, Frame, Frames};
 use crate::header::{self, Header, HeaderError, Invariants, LongHeader, ShortHeader, WrittenLong};
-use crate::{Hole, PacketKind, Side, TransportParameters, ip as internet, pattern};
+use crate::{Hole, PacketKind, Side, TransportParameters, ip as internet, pattern, varint};
 
 /// A datagram: one byte for the length of local connection ids, four for a hole, then its packets.
 ///
@@ -116,7 +116,7 @@ pub fn frames(data: &[u8]) {
         let start = out.len();
         frame.encode(&mut out);
         assert_eq!(out.len() - start, frame.encoded_size());
-        assert_eq!(u64::from(out[start]), frame.frame_type());
+        assert_eq!(varint::Reader::new(&out[start..]).varint(), Ok(frame.frame_type()));
         assert!(frame.allowed_in(PacketKind::OneRtt));
         let _ = frame.to_trace((tail % 21) as u8);
         if let Frame::Ack(ack) = frame {

@@ -111,7 +111,7 @@ fn datagram() -> impl Strategy<Value = Vec<u8>> {
 /// The bytes of one valid frame: of every type, with fields of every length.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let integer = || (any::<u64>(), 2u32..64).prop_map(|(bits, shift)| bits >> shift);
-    let kind = prop_oneof![15 => 0u8..=0x1e, 1 => 0x30u8..=0x31];
+    let kind = prop_oneof![32 => 0u8..=0x1f, 2 => 0x30u8..=0x31, 1 => Just(0xaf)];
     (kind, vec(integer(), 12), vec(any::<u8>(), 1..60)).prop_map(|(kind, values, bytes)| {
         let mut out = vec![kind];
         let put = |out: &mut Vec<u8>, count: usize| {
@@ -158,6 +158,12 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
                 out.extend(&[3; 36][..length + 16]);
             }
             0x1a | 0x1b => out.extend([kind; 8]),
+            // ACK_FREQUENCY (draft-ietf-quic-ack-frequency), the only type of two bytes.
+            0xaf => {
+                out.clear();
+                wire::varint::encode(&mut out, 0xaf);
+                put(&mut out, 4);
+            }
             0x30 => out.extend(&bytes),
             0x31 => put_bytes(&mut out),
             0x1c | 0x1d => {
