@@ -11,25 +11,25 @@ pub(super) const TARGET: Parameter = Parameter {
     name: "target",
     kind: Kind::Duration,
     default: Default::Is("\"5 ms\""),
-    about: "the delay that may stand in the queue (RFC 8289 section 4)",
+    about: "the delay that may stand in the queue (RFC 8289 section 4.3)",
 };
 pub(super) const INTERVAL: Parameter = Parameter {
     name: "interval",
     kind: Kind::Duration,
     default: Default::Is("\"100 ms\""),
-    about: "how long it must stand before the first signal: the longest usual RTT (RFC 8289 section 4)",
+    about: "how long it must stand before the first signal: the longest usual RTT (RFC 8289 section 4.2)",
 };
 pub(super) const ECN: Parameter = Parameter {
     name: "ecn",
     kind: Kind::Flag,
     default: Default::Is("true"),
-    about: "whether ECN-capable packets are marked with CE instead of dropped (RFC 8289 section 4)",
+    about: "whether ECN-capable packets are marked with CE instead of dropped (RFC 8290 section 5.2.6)",
 };
 pub(super) const CE_THRESHOLD: Parameter = Parameter {
     name: "ce_threshold",
     kind: Kind::Duration,
     default: Default::Absent,
-    about: "every ECN-capable packet that waited longer than this is marked (RFC 8290 section 5.2)",
+    about: "every ECN-capable packet that waited longer than this is marked (RFC 8290 section 5.2.7)",
 };
 
 pub(crate) const ROW: Row<super::Build> = Row {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(queue.state.count, 6);
     }
 
-    /// RFC 8289 section 4: a mark is a signal like a drop, at the same times.
+    /// RFC 8290 section 5.2.6: a mark is a signal like a drop, at the same times.
     #[test]
     fn marks_stand_for_drops() {
         let (dropped, marked) = standing(&mut codel(LAW), (1000, 1425), true);
@@ -288,7 +288,7 @@ mod tests {
         assert!(report.is_empty());
     }
 
-    /// RFC 8290 section 5.2.
+    /// RFC 8290 section 5.2.7.
     #[test]
     fn above_the_ce_threshold_every_capable_packet_is_marked() {
         let mut queue = codel(Law { ce_threshold: Duration::from_millis(1), ..LAW });

@@ -21,20 +21,20 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Parameter {
             name: "t_update",
             kind: Kind::Duration,
-            default: Default::Is("\"16 ms\""),
-            about: "how often the base probability is computed (RFC 9332 appendix A.1)",
+            default: Default::Is("\"15 ms\""),
+            about: "how often the base probability is computed: min(target, RTT_max / 3) (RFC 9332 appendix A.1); Linux: 16 ms",
         },
         Parameter {
             name: "alpha",
             kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("0.16"),
-            about: "weight of the delay's distance from the target, in 1/s (RFC 9332 appendix A.1)",
+            default: Default::Is("0.15"),
+            about: "weight of the delay's distance from the target, in 1/s: 0.1 t_update / RTT_max^2 (RFC 9332 appendix A.1); Linux: 0.16",
         },
         Parameter {
             name: "beta",
             kind: Kind::Number(0.0, 1000.0),
-            default: Default::Is("3.2"),
-            about: "weight of the delay's growth since the last update, in 1/s (RFC 9332 appendix A.1)",
+            default: Default::Is("3.0"),
+            about: "weight of the delay's growth since the last update, in 1/s: 0.3 / RTT_max (RFC 9332 appendix A.1); Linux: 3.2",
         },
         Parameter {
             name: "k",
@@ -340,6 +340,22 @@ mod tests {
         }
         DualPi2::new(&arguments, SETUP).unwrap()
     }
+    /// RFC 9332 appendix A.1, with a target of 15 ms and RTT_max = 100 ms.
+    #[test]
+    fn the_defaults_follow_from_the_target_and_the_longest_rtt() {
+        let default = |name| {
+            let option = ROW.parameters.iter().find(|option| option.name == name).unwrap();
+            let Default::Is(text) = option.default else { panic!("{name} has a default") };
+            text.trim_matches('"')
+        };
+        let seconds = |name| default(name).parse::<Duration>().unwrap().as_secs_f64();
+        let number = |name| default(name).parse::<f64>().unwrap();
+        let rtt_max = 0.1;
+        assert_eq!(seconds("t_update"), f64::min(seconds("target"), rtt_max / 3.0));
+        assert!((number("alpha") - 0.1 * seconds("t_update") / (rtt_max * rtt_max)).abs() < 1e-12);
+        assert!((number("beta") - 0.3 / rtt_max).abs() < 1e-12);
+    }
+
     fn put(queue: &mut DualPi2, now: Time, flow: u32, field: Ecn) {
         let mut packet = ecn(flow, field);
         packet.entered = now;

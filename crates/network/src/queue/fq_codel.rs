@@ -23,25 +23,25 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "quantum",
             kind: Kind::Size,
             default: Default::Is("\"1514 B\""),
-            about: "bytes that a flow may send in one turn (RFC 8290 section 5.2)",
+            about: "bytes that a flow may send in one turn (RFC 8290 section 5.2.4)",
         },
         Parameter {
             name: "flows",
             kind: Kind::Integer(1, 65_536),
             default: Default::Is("1024"),
-            about: "queues that addresses and ports are hashed to (RFC 8290 section 5.2)",
+            about: "queues that addresses and ports are hashed to (RFC 8290 section 5.2.5)",
         },
         Parameter {
             name: "limit",
             kind: Kind::Limit,
             default: Default::Is("\"10240 packets\""),
-            about: "what may wait in all queues together (RFC 8290 section 5.2)",
+            about: "what may wait in all queues together (RFC 8290 section 5.2.3)",
         },
         Parameter {
             name: "drop_batch",
             kind: Kind::Integer(1, 65_536),
             default: Default::Is("64"),
-            about: "packets that are dropped at most at once from the longest queue when the limit is passed",
+            about: "packets that are dropped at most at once from the longest queue when the limit is passed; 1: one at a time, as RFC 8290 section 4.1 has it",
         },
     ],
     build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(FqCoDel::new(arguments, setup, stream)?))),
@@ -99,14 +99,15 @@ impl FqCoDel {
         })
     }
 
-    /// The queue of a packet (RFC 8290 section 4.1.1): by addresses and ports.
+    /// The queue of a packet (RFC 8290 section 4.1): by addresses and ports.
     fn flow_of(&self, packet: &Packet) -> u32 {
         let hash = mix_address(mix_address(self.perturbation, &packet.source), &packet.destination);
         // The high bits of a product are uniform over any number of queues.
         ((u128::from(hash) * self.flows.len() as u128) >> 64) as u32
     }
 
-    /// RFC 8290 section 4.1.2: packets are dropped at the head of the queue with the most bytes, up to half of them.
+    /// RFC 8290 section 4.1: packets are dropped at the head of the queue with the most bytes; as in Linux up to half of
+    /// them at once.
     fn make_room(&mut self, report: &mut Report) {
         let bytes = |flow: &Flow| flow.fifo.waiting().bytes;
         // The first among equals, so that the choice depends on nothing else.
@@ -170,6 +171,7 @@ impl Queue for FqCoDel {
         let packet = loop {
             let Some(head) = self.next_flow() else { break None };
             let flow = &mut self.flows[head.0 as usize];
+            // "It has already dequeued at least a quantum of bytes" (RFC 8290 section 4.2): nothing left is enough.
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum;
                 self.turn(head, Place::Old);
@@ -276,7 +278,7 @@ mod tests {
         assert_eq!([0; 4].map(|_| next(&mut queue)), [1, 2, 1, 1]);
     }
 
-    /// RFC 8290 section 4.1.2.
+    /// RFC 8290 section 4.1.
     #[test]
     fn the_longest_queue_makes_room_at_its_head() {
         let (mut queue, mut report) = (fq(1024, "10 packets", 64), Report::default());

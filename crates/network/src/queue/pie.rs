@@ -79,7 +79,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 
 /// Bytes over which the rate of departure is measured (RFC 8033 section 5.2).
 const DQ_THRESHOLD: u64 = 1 << 14;
-/// Weight of a new sample of that rate: DQ_THRESHOLD over 2^16 (RFC 8033 appendix A).
+/// Weight of a new sample: DQ_THRESHOLD over 2^16 (RFC 8033 section 5.2).
 const DQ_WEIGHT: f64 = 0.25;
 
 /// The constants of PIE.
@@ -94,7 +94,8 @@ struct Law {
     derandomize: bool,
     ecn: bool,
     mark_ecnth: f64,
-    /// Two packets of the largest size: with no more than this waiting nothing is dropped.
+    /// Two packets of the largest size: with no more than this waiting nothing is dropped (RFC 8033 section 4.1, which has
+    /// MEAN_PKTSIZE without a number).
     few: u64,
 }
 
@@ -107,13 +108,13 @@ struct State {
     burst_allowance: Duration,
 }
 
-/// The rate of departure (RFC 8033 section 5.2).
+/// How long bytes take to depart (RFC 8033 section 5.2).
 #[derive(Debug, Clone, Copy, Default)]
 struct Departures {
     /// When the measurement began, and what has left the queue since.
     began: Option<(Time, u64)>,
-    /// Bytes per second; zero before the first measurement.
-    rate: f64,
+    /// Seconds for a byte, averaged: `avg_dq_time` over DQ_THRESHOLD. Zero before the first measurement.
+    time: f64,
 }
 
 impl Departures {
@@ -123,14 +124,11 @@ impl Departures {
             && bytes >= DQ_THRESHOLD
         {
             // A packet leaves when its transmission begins, so that what left before is what was sent since.
-            let span = now.since(since).as_secs_f64();
-            if span > 0.0 {
-                let sample = bytes as f64 / span;
-                self.rate = match self.rate > 0.0 {
-                    true => self.rate * (1.0 - DQ_WEIGHT) + sample * DQ_WEIGHT,
-                    false => sample,
-                };
-            }
+            let sample = now.since(since).as_secs_f64() / bytes as f64;
+            self.time = match self.time > 0.0 {
+                true => self.time * (1.0 - DQ_WEIGHT) + sample * DQ_WEIGHT,
+                false => sample,
+            };
             self.began = None;
         }
         if self.began.is_none() && backlog >= DQ_THRESHOLD {
@@ -138,6 +136,11 @@ impl Departures {
         }
         if let Some((_, bytes)) = &mut self.began {
             *bytes += size;
+        }
+        // The next packet may come any time later, and the pause would be taken for a slow departure: there is none to
+        // measure without a queue.
+        if backlog <= size {
+            self.began = None;
         }
     }
 }
@@ -205,13 +208,12 @@ impl Pie {
         match (waiting.packets, self.law.by_timestamp) {
             (0, _) => 0.0,
             (_, true) => self.last_delay,
-            // Before the first measurement nothing is known.
-            (_, false) if self.departures.rate > 0.0 => waiting.bytes as f64 / self.departures.rate,
-            (_, false) => 0.0,
+            // Before the first measurement nothing is known, and the time is zero.
+            (_, false) => waiting.bytes as f64 * self.departures.time,
         }
     }
 
-    /// Whether a packet that comes is to be dropped or marked (RFC 8033 section 4.1 and appendix A).
+    /// Whether a packet that comes is to be dropped or marked (RFC 8033 sections 4.1 and 5.4).
     fn drop_early(&mut self) -> bool {
         let State { drop_prob, qdelay_old, burst_allowance } = self.state;
         if !burst_allowance.is_zero() {
@@ -398,7 +400,7 @@ mod tests {
         assert!(spans(false).0 == 1 && spans(false).1 > 68);
     }
 
-    /// RFC 8033 appendix A: with two packets waiting nothing is dropped.
+    /// RFC 8033 section 4.1: with two packets waiting nothing is dropped.
     #[test]
     fn a_short_queue_drops_nothing() {
         let mut pie = pie(&[]);
@@ -434,6 +436,33 @@ mod tests {
         assert_eq!(pie.delay(), 0.0, "nothing is known yet");
         (0..12).for_each(|ms| assert!(pie.dequeue(at(ms), &mut report).is_some()));
         assert!(near(pie.delay(), 0.030), "{}", pie.delay());
+    }
+
+    /// RFC 8033 section 5.2: what is averaged is the time. 4 ms for a packet and then 1 ms are 3/4 × 4 + 1/4 × 1 = 3.25 ms,
+    /// where the average of the rates would stand for 2.29 ms.
+    #[test]
+    fn departure_times_are_averaged_and_not_rates() {
+        let mut pie = pie(&[("delay", Value::Text("departure-rate".to_owned()))]);
+        let mut report = Report::default();
+        (0..100).for_each(|n| pie.enqueue(at(0), packet(n, 1500), &mut report));
+        (0..12).for_each(|n| assert!(pie.dequeue(at(4 * n), &mut report).is_some()));
+        assert!(near(pie.delay(), 88.0 * 0.004), "{}", pie.delay());
+        (1..12).for_each(|n| assert!(pie.dequeue(at(44 + n), &mut report).is_some()));
+        assert!(near(pie.delay(), 77.0 * 0.003_25), "{}", pie.delay());
+    }
+
+    /// RFC 8033 section 5.2: only a queue is measured. A pause in which nothing waits is no slow departure.
+    #[test]
+    fn a_pause_is_no_part_of_a_measurement() {
+        let mut pie = pie(&[("delay", Value::Text("departure-rate".to_owned()))]);
+        let mut report = Report::default();
+        for begin in [0, 1000] {
+            (0..11).for_each(|n| pie.enqueue(at(begin), packet(n, 1500), &mut report));
+            (0..11).for_each(|ms| assert!(pie.dequeue(at(begin + ms), &mut report).is_some()));
+        }
+        (0..30).for_each(|n| pie.enqueue(at(2000), packet(n, 1500), &mut report));
+        (0..12).for_each(|ms| assert!(pie.dequeue(at(2000 + ms), &mut report).is_some()));
+        assert!(near(pie.delay(), 0.018), "{}", pie.delay());
     }
 
     #[test]

@@ -130,13 +130,15 @@ impl Red {
     fn sample(&mut self, now: Time) {
         match self.idle {
             Some(since) => {
-                // As if so many typical packets had found the queue empty. Without a rate it always is.
-                let missed = match self.typical.as_nanos() {
-                    0 => u64::MAX,
-                    typical => now.since(since).as_nanos() / typical,
+                // As if so many typical packets had found the queue empty. Without a rate it always is. What is left of
+                // the time counts with the next packet: packets that pass in quick succession leave the queue idle.
+                let idle = now.since(since).as_nanos();
+                let (missed, left) = match self.typical.as_nanos() {
+                    0 => (u64::MAX, 0),
+                    typical => (idle / typical, idle % typical),
                 };
                 self.average *= power(1.0 - self.w_q, missed);
-                self.idle = Some(now);
+                self.idle = Some(now - Duration::from_nanos(left));
             }
             None => {
                 let Count { packets, bytes } = self.fifo.waiting();
@@ -161,7 +163,8 @@ impl Red {
         } else {
             self.max_p + (1.0 - self.max_p) * (self.average - self.max_th) / self.max_th
         };
-        // Between two signals lie uniformly many packets, not geometrically many.
+        // Between two signals lie uniformly many packets, not geometrically many: the count is raised before it is used
+        // (figure 2 of the paper).
         let passed = self.since.map_or(0, |count| count.saturating_add(1));
         let rest = 1.0 - f64::from(passed) * likelihood;
         let probability = if rest > 0.0 { likelihood / rest } else { 1.0 };
@@ -269,8 +272,20 @@ mod tests {
         assert_eq!(queue.average, 1.25 / 16.0);
     }
 
-    /// Section 4 of the paper: at a likelihood of 1/50 the spans between signals are uniform from 1 to 50; their mean
-    /// is 25.5 and not 50.
+    /// Packets that pass each 0.9 ms leave a queue idle in which a typical one takes 1 ms: after 9 ms, nine of those.
+    #[test]
+    fn the_average_decays_too_while_packets_pass_in_quick_succession() {
+        let mut queue = red("5 packets", "15 packets", &[("w_q", Value::Number(0.5))]).unwrap();
+        queue.average = 4.0;
+        for n in 1..=10 {
+            let now = Time::ZERO + Duration::from_micros(900 * n);
+            assert!(queue.pass(now, packet(0, 100), &mut Report::default()).is_some());
+        }
+        assert_eq!(queue.average, 4.0 / 512.0);
+    }
+
+    /// Figure 2 of the paper: at a likelihood of 1/50 the spans between signals are uniform from 1 to 49, since the first
+    /// packet after a signal counts as 1; their mean is 25 and not 50.
     #[test]
     fn spans_between_signals_are_uniform() {
         let mut queue = red("5 packets", "15 packets", &[]).unwrap();
@@ -285,8 +300,9 @@ mod tests {
             }
         }
         let mean = f64::from(spans.iter().sum::<u32>()) / spans.len() as f64;
+        // The sum of 50 fiftieths is not exactly 1.
         assert!(spans.iter().all(|span| (1..=50).contains(span)), "{spans:?}");
-        assert!((mean - 25.5).abs() < 0.7, "{mean}");
+        assert!((mean - 25.0).abs() < 0.7, "{mean}");
         let long = spans.iter().filter(|span| **span > 40).count() as f64 / spans.len() as f64;
         assert!((long - 0.2).abs() < 0.02, "{long}");
     }
