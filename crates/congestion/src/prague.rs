@@ -15,7 +15,7 @@ const OWN: [Parameter; 5] = [
         name: "g",
         kind: Kind::Number(0.001, 1.0),
         default: Default::Is("0.0625"),
-        about: "gain of the moving average of the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04 section 2.3.3: 1/16)",
+        about: "gain of the moving average of the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04 section 2.3: 1/16)",
     },
     Parameter {
         name: "rtt_virt_min",
@@ -82,7 +82,7 @@ struct Options {
     beta: f64,
 }
 
-/// The share of packets that come with CE (section 2.3.3).
+/// The share of packets that come with CE (section 2.3, "Moving Average of ECN Feedback").
 #[derive(Debug, Clone, Copy, std::default::Default)]
 struct Marks {
     /// `None` before the first mark.
@@ -299,7 +299,7 @@ mod tests {
         (s, path)
     }
 
-    /// Sections 2.3.3 and 2.4.2: alpha is 1 with the first mark.
+    /// Sections 2.3 and 2.4.2: alpha is 1 with the first mark.
     #[test]
     fn the_first_mark_halves_the_window_and_ends_slow_start() {
         let mut s = sender(&[]);
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(packets(&s), 10.0, "once in a round trip");
     }
 
-    /// Section 2.3.3: alpha += g (frac - alpha), once in a round trip, with a quarter of the packets marked.
+    /// Section 2.3: alpha += g (frac - alpha), once in a round trip, with a quarter of the packets marked.
     #[test]
     fn the_average_follows_the_share_of_marked_packets() {
         let (mut s, mut path) = avoiding(100.0, &[]);

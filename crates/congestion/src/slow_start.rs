@@ -186,18 +186,18 @@ impl HyStart {
                 css.rounds += 1;
             }
         }
-        // "cwnd = cwnd + min(N, L * SMSS)".
-        let mut bytes = l.map_or(ack.acked_bytes, |l| ack.acked_bytes.min(l * datagram));
         if done {
             return Growth { bytes: 0, done };
+        }
+        // "cwnd = cwnd + min(N, L * SMSS)", and a part of it in CSS: before the RTT is looked at.
+        let mut bytes = l.map_or(ack.acked_bytes, |l| ack.acked_bytes.min(l * datagram));
+        if self.conservative.is_some() {
+            bytes /= css_growth_divisor;
         }
         let latest = ack.rtt.latest();
         self.this_round = Some(self.this_round.map_or(latest, |least| least.min(latest)));
         self.samples += 1;
         self.judge();
-        if self.conservative.is_some() {
-            bytes /= css_growth_divisor;
-        }
         Growth { bytes, done }
     }
 
@@ -252,8 +252,8 @@ mod tests {
             assert_eq!((packets(&*s), s.state()), (40, "slow_start"), "{name}: 12 ms is below the threshold");
             // 112 / 8 = 14 ms.
             path.round(&mut *s, ms(126), 0);
-            // The eighth sample shows it: seven packets were added in full, 33 count a quarter.
-            assert_eq!((packets(&*s), s.state()), (40 + 7 + 33 / 4, "conservative_slow_start"), "{name}");
+            // The eighth sample shows it: eight packets were added in full, 32 count a quarter.
+            assert_eq!((packets(&*s), s.state()), (40 + 8 + 32 / 4, "conservative_slow_start"), "{name}");
             for round in 0..4 {
                 let before = s.allowance().window;
                 path.round(&mut *s, ms(130), 0);

@@ -240,3 +240,22 @@ fn aggregation_is_remembered_for_ten_round_trips() {
     }
     assert!(extra(&hand) < 10_000.0, "{}", extra(&hand));
 }
+
+/// 5.5.5 and 5.3.4.3, as they are written: the filter of the bandwidth moves on a round trip after a probe, and ProbeRTT,
+/// which comes each five seconds and marks its samples as limited by the application, takes that round trip away. Where the
+/// queue of the old bandwidth makes round trips so long that no probe ends in between, that bandwidth is never forgotten.
+#[test]
+fn a_halved_bandwidth_is_forgotten_only_where_a_probe_fits_between_two_probe_rtts() {
+    let estimated = |round_trip: &str, interval: &str| {
+        let changed = [("probe_rtt_interval", interval)];
+        let mut path = Path::new("bbr3", &changed, Link::new("20 Mbit/s", round_trip, 50.0));
+        path.until_state(60, "probe_bw_cruise");
+        path.set_rate(mbit(10.0));
+        path.run(Duration::from_secs(60));
+        assert_eq!(path.lost, 0);
+        path.gauge("max_bw_mbps")
+    };
+    assert!(estimated("100 ms", "5 s") < 10.5);
+    assert!(estimated("200 ms", "60 s") < 10.5);
+    assert!(estimated("200 ms", "5 s") > 19.0);
+}
