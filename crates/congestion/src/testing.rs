@@ -5,7 +5,7 @@ use crate::{
     Signal,
 };
 use std::collections::VecDeque;
-use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::parameter::{Arguments, Parameter, Value};
 use units::{Duration, Time};
 
 /// Packets of 1000 bytes, ten of them at first, and 100 ms.
@@ -18,28 +18,7 @@ pub(crate) const SETUP: Setup = Setup {
 
 /// The defaults of a table, some of them changed.
 pub(crate) fn arguments(parameters: &[Parameter], changes: &[(&'static str, Value)]) -> Arguments {
-    let known = |name| parameters.iter().any(|parameter| parameter.name == name);
-    assert!(changes.iter().all(|change| known(change.0)), "{changes:?}");
-    let value = |parameter: &Parameter| {
-        let given = changes.iter().find(|change| change.0 == parameter.name).map(|change| change.1.clone());
-        Some((parameter.name, given.or_else(|| default_of(parameter))?))
-    };
-    Arguments(parameters.iter().filter_map(value).collect())
-}
-
-fn default_of(parameter: &Parameter) -> Option<Value> {
-    let Default::Is(text) = parameter.default else { return None };
-    let text = text.trim_matches('"');
-    Some(match parameter.kind {
-        Kind::Duration => Value::Duration(text.parse().unwrap()),
-        Kind::Size => Value::Size(text.parse().unwrap()),
-        Kind::Rate => Value::Rate(text.parse().unwrap()),
-        Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
-        Kind::Number(..) => Value::Number(text.parse().unwrap()),
-        Kind::Flag => Value::Flag(text.parse().unwrap()),
-        Kind::Choice(_) | Kind::Text => Value::Text(text.to_owned()),
-        other => panic!("{other:?}"),
-    })
+    Arguments::filled(parameters, changes, &[]).unwrap()
 }
 
 /// A moment, in milliseconds.

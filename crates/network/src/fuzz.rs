@@ -71,32 +71,34 @@ pub fn queues(data: &[u8]) -> Outcome {
 
 /// A value for an option: its default, but for limits and flags, or something for one that has none.
 fn value(option: &Parameter, limit: &str, flags: u8) -> Option<(&'static str, Value)> {
-    let text = match option.default {
-        Default::Is(text) => text.trim_matches('"'),
-        Default::Required => "",
-        Default::Absent if flags & 1 == 0 => return None,
-        Default::Absent => "",
-    };
-    let or = |sample: &'static str| if text.is_empty() { sample } else { text };
-    let value = match option.kind {
-        Kind::Limit if option.name == "limit" => Value::Limit(limit.parse().ok()?),
-        Kind::Limit => Value::Limit(or("5 packets").parse().ok()?),
-        Kind::Duration => Value::Duration(or("1 ms").parse().ok()?),
-        Kind::Rate => Value::Rate(or("5 Mbit/s").parse().ok()?),
-        Kind::Size => Value::Size(or("3 kB").parse().ok()?),
-        Kind::Integer(least, _) => Value::Integer(text.parse().unwrap_or(least)),
-        Kind::Number(..) | Kind::Probability => Value::Number(or("0.1").parse().ok()?),
-        Kind::Flag => Value::Flag((text == "true") ^ (flags & 2 != 0)),
+    if flags & 1 == 0 && option.default == Default::Absent {
+        return None;
+    }
+    let value = match (option.kind, option.default_value(&[])) {
+        (Kind::Limit, _) if option.name == "limit" => Value::Limit(limit.parse().ok()?),
+        (Kind::Flag, known) => Value::Flag((known == Some(Value::Flag(true))) ^ (flags & 2 != 0)),
         // The last word and the first one.
-        Kind::Choice(words) => {
+        (Kind::Choice(words), _) => {
             Value::Text(if flags & 4 != 0 { words.last()? } else { words.first()? }.to_string())
         }
-        Kind::Text => Value::Text(text.to_owned()),
-        Kind::List(Kind::List(_)) => {
+        (Kind::List(Kind::List(_)), _) => {
             let names = |names: &&[&str]| names.iter().map(|name| Value::Text((*name).to_owned())).collect();
             Value::List(CLASSES.iter().map(names).map(Value::List).collect())
         }
-        Kind::List(_) | Kind::Pairs(..) | Kind::File | Kind::Component(_) => return None,
+        (Kind::List(_) | Kind::Pairs(..) | Kind::File | Kind::Component(_), _) => return None,
+        (_, Some(known)) => known,
+        (Kind::Integer(least, _), None) => Value::Integer(least),
+        (kind, None) => {
+            let sample = match kind {
+                Kind::Limit => "5 packets",
+                Kind::Duration => "1 ms",
+                Kind::Rate => "5 Mbit/s",
+                Kind::Size => "3 kB",
+                Kind::Number(..) | Kind::Probability => "0.1",
+                _ => "",
+            };
+            kind.read(sample, &[])?
+        }
     };
     Some((option.name, value))
 }

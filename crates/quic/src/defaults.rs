@@ -1,43 +1,26 @@
 //! Connections with every option as it is by default.
 
 use crate::config::{Config, PARAMETERS};
-use crate::schedule::SCHEDULERS;
-use congestion::CONTROLLERS;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Value};
+use units::parameter::{Arguments, Room, Unfilled, Value};
 
 impl std::default::Default for Config {
     fn default() -> Config {
-        Config::from(&arguments(PARAMETERS))
+        Config::with(&[]).expect("every row of the table has a default")
     }
 }
 
-/// The defaults of these rows, as far as they have any.
-fn arguments(rows: &[Parameter]) -> Arguments {
-    Arguments(rows.iter().filter_map(|row| Some((row.name, default_of(row)?))).collect())
-}
+impl Config {
+    /// The rooms out of which the components among the options come.
+    pub fn rooms() -> [Room; 2] {
+        [congestion::room(), crate::schedule::room()]
+    }
 
-fn default_of(row: &Parameter) -> Option<Value> {
-    let Default::Is(text) = row.default else { return None };
-    let text = text.trim_matches('"');
-    match row.kind {
-        Kind::Duration => text.parse().ok().map(Value::Duration),
-        Kind::Size => text.parse().ok().map(Value::Size),
-        Kind::Rate => text.parse().ok().map(Value::Rate),
-        Kind::Integer(..) => text.parse().ok().map(Value::Integer),
-        Kind::Number(..) => text.parse().ok().map(Value::Number),
-        Kind::Flag => text.parse().ok().map(Value::Flag),
-        Kind::Choice(_) | Kind::Text => Some(Value::Text(text.to_owned())),
-        Kind::Component(room) => {
-            let rows = match room {
-                "controllers" => {
-                    CONTROLLERS.iter().map(|row| (row.name, row.parameters)).find(|row| row.0 == text)
-                }
-                _ => SCHEDULERS.iter().map(|row| (row.name, row.parameters)).find(|row| row.0 == text),
-            };
-            let (name, rows) = rows?;
-            Some(Value::Component(Component { room, name, arguments: arguments(rows) }))
-        }
-        _ => None,
+    /// The options by default, but for those given.
+    ///
+    /// # Errors
+    /// For a name that is no option.
+    pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
+        Arguments::filled(PARAMETERS, given, &Config::rooms()).map(|all| Config::from(&all))
     }
 }
 
@@ -47,10 +30,8 @@ mod tests {
 
     #[test]
     fn every_row_has_its_default() {
-        for row in PARAMETERS {
-            let given = matches!(row.default, Default::Is(_));
-            assert_eq!(default_of(row).is_some(), given, "{}", row.name);
-        }
         assert_eq!(Config::default().controller.name, "newreno");
+        assert_eq!(Config::with(&[("initial_window", Value::Integer(7))]).unwrap().initial_window, 7);
+        assert!(Config::with(&[("window", Value::Integer(7))]).is_err());
     }
 }

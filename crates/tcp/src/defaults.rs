@@ -1,36 +1,21 @@
 //! Connections with every option as it is by default.
 
 use crate::config::{Config, PARAMETERS};
-use congestion::CONTROLLERS;
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Value};
+use units::parameter::{Arguments, Unfilled, Value};
 
 impl std::default::Default for Config {
     fn default() -> Config {
-        Config::from(&arguments(PARAMETERS))
+        Config::with(&[]).expect("every row of the table has a default")
     }
 }
 
-/// The defaults of these rows, as far as they have any.
-fn arguments(rows: &[Parameter]) -> Arguments {
-    Arguments(rows.iter().filter_map(|row| Some((row.name, default_of(row)?))).collect())
-}
-
-fn default_of(row: &Parameter) -> Option<Value> {
-    let Default::Is(text) = row.default else { return None };
-    let text = text.trim_matches('"');
-    match row.kind {
-        Kind::Duration => text.parse().ok().map(Value::Duration),
-        Kind::Size => text.parse().ok().map(Value::Size),
-        Kind::Rate => text.parse().ok().map(Value::Rate),
-        Kind::Integer(..) => text.parse().ok().map(Value::Integer),
-        Kind::Number(..) => text.parse().ok().map(Value::Number),
-        Kind::Flag => text.parse().ok().map(Value::Flag),
-        Kind::Choice(_) | Kind::Text => Some(Value::Text(text.to_owned())),
-        Kind::Component(room) => {
-            let row = CONTROLLERS.iter().find(|row| row.name == text)?;
-            Some(Value::Component(Component { room, name: row.name, arguments: arguments(row.parameters) }))
-        }
-        _ => None,
+impl Config {
+    /// The options by default, but for those given.
+    ///
+    /// # Errors
+    /// For a name that is no option.
+    pub fn with(given: &[(&str, Value)]) -> Result<Config, Unfilled> {
+        Arguments::filled(PARAMETERS, given, &[congestion::room()]).map(|all| Config::from(&all))
     }
 }
 
@@ -40,10 +25,8 @@ mod tests {
 
     #[test]
     fn every_row_has_its_default() {
-        for row in PARAMETERS {
-            let given = matches!(row.default, Default::Is(_));
-            assert_eq!(default_of(row).is_some(), given, "{}", row.name);
-        }
         assert_eq!(Config::default().controller.name, "newreno");
+        assert_eq!(Config::with(&[("mss", Value::Integer(1000))]).unwrap().mss, 1000);
+        assert!(Config::with(&[("mtu", Value::Integer(1000))]).is_err());
     }
 }

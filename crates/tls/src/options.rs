@@ -168,25 +168,7 @@ mod tests {
 
     /// What the table says when a scenario says nothing.
     fn defaults() -> Arguments {
-        let values = PARAMETERS.iter().map(|parameter| {
-            let DefaultValue::Is(text) = parameter.default else {
-                panic!("{} has no default", parameter.name)
-            };
-            let text = text.trim_matches('"');
-            let value = match parameter.kind {
-                Kind::Size => Value::Size(text.parse().unwrap()),
-                Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
-                Kind::Duration => Value::Duration(text.parse().unwrap()),
-                Kind::Flag => Value::Flag(text.parse().unwrap()),
-                Kind::Choice(words) => {
-                    assert!(words.contains(&text));
-                    Value::Text(text.to_owned())
-                }
-                _ => Value::Text(text.to_owned()),
-            };
-            (parameter.name, value)
-        });
-        Arguments(values.collect())
+        Arguments::filled(PARAMETERS, &[], &[]).unwrap()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use live::Clock;
 use quic::Config;
 use std::sync::Arc;
 use tls::{Cipher, Context, Identity, Options, Trust};
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Value};
+use units::parameter::Arguments;
 
 /// The client's TLS.
 pub(crate) fn client(options: &Fetch, clock: &Clock) -> Result<Context, Failure> {
@@ -48,54 +48,6 @@ pub(crate) fn changes(shared: &Shared) -> Vec<(&'static str, &'static str)> {
 
 /// The options of connections, as a scenario's `[transport]` would have them.
 pub(crate) fn transport(changes: &[(&str, &str)]) -> Result<Arc<Config>, Failure> {
-    let mut arguments = Vec::new();
-    for parameter in quic::PARAMETERS {
-        let given = changes.iter().find(|(name, _)| *name == parameter.name).map(|(_, text)| *text);
-        let text = match (given, parameter.default) {
-            (Some(text), _) => text,
-            (None, Default::Is(text)) => text,
-            (None, _) => continue,
-        };
-        arguments.push((parameter.name, value(parameter, text)?));
-    }
-    match changes.iter().find(|(name, _)| !quic::PARAMETERS.iter().any(|p| p.name == *name)) {
-        Some((name, _)) => Err(format!("no option {name} of a connection").into()),
-        None => Ok(Arc::new(Config::from(&Arguments(arguments)))),
-    }
-}
-
-fn value(parameter: &Parameter, text: &str) -> Result<Value, Failure> {
-    let text = text.trim_matches('"');
-    Ok(match parameter.kind {
-        Kind::Duration => Value::Duration(text.parse()?),
-        Kind::Size => Value::Size(text.parse()?),
-        Kind::Integer(..) => Value::Integer(text.parse()?),
-        Kind::Number(..) => Value::Number(text.parse()?),
-        Kind::Flag => Value::Flag(text.parse()?),
-        Kind::Choice(_) | Kind::Text => Value::Text(text.to_owned()),
-        Kind::Component(room) => {
-            let rooms = [
-                (
-                    "controllers",
-                    congestion::CONTROLLERS.iter().map(|row| (row.name, row.parameters)).collect(),
-                ),
-                (
-                    "schedulers",
-                    quic::schedule::SCHEDULERS.iter().map(|row| (row.name, row.parameters)).collect(),
-                ),
-            ];
-            let rows: &Vec<(&'static str, &'static [Parameter])> =
-                rooms.iter().find(|(name, _)| *name == room).map(|(_, rows)| rows).ok_or("no such room")?;
-            let (name, parameters) =
-                rows.iter().find(|(name, _)| *name == text).ok_or("no such component")?;
-            let mut arguments = Vec::new();
-            for parameter in *parameters {
-                if let Default::Is(text) = parameter.default {
-                    arguments.push((parameter.name, value(parameter, text)?));
-                }
-            }
-            Value::Component(Component { room, name, arguments: Arguments(arguments) })
-        }
-        other => return Err(format!("{}: {other:?}", parameter.name).into()),
-    })
+    let arguments = Arguments::written(quic::PARAMETERS, changes, &Config::rooms())?;
+    Ok(Arc::new(Config::from(&arguments)))
 }

@@ -4,7 +4,7 @@
 use network::{Element, Exits, LINK, Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use std::net::SocketAddr;
 use trace::Interest;
-use units::parameter::{Arguments, Component, Default, File, Kind, Parameter, Value};
+use units::parameter::{Arguments, Component, File, Kind, Parameter, Value};
 use units::{Duration, Time};
 
 pub fn ms(n: u64) -> Time {
@@ -50,19 +50,13 @@ pub fn component(room: &str, text: &str) -> Component {
 
 /// The options of a row: those given, and the defaults of the others.
 pub fn arguments(parameters: &'static [Parameter], given: &[(&str, &str)]) -> Arguments {
-    let unknown =
-        given.iter().find(|(key, _)| parameters.iter().all(|parameter| parameter.name != key.trim()));
-    assert_eq!(unknown, None, "no such option");
-    let of = |parameter: &Parameter| {
-        let text = given.iter().find(|(key, _)| key.trim() == parameter.name).map(|(_, text)| *text);
-        match (text, parameter.default) {
-            (Some(text), _) => Some((parameter.name, value(parameter.kind, text))),
-            (None, Default::Is(text)) => Some((parameter.name, value(parameter.kind, text))),
-            (None, Default::Absent) => None,
-            (None, Default::Required) => panic!("{} is required", parameter.name),
-        }
+    let read = |(key, text): &(&str, &str)| {
+        let row = parameters.iter().find(|row| row.name == key.trim());
+        let row = row.unwrap_or_else(|| panic!("there is no option {key:?}"));
+        (row.name, value(row.kind, text))
     };
-    Arguments(parameters.iter().filter_map(of).collect())
+    let given: Vec<(&str, Value)> = given.iter().map(read).collect();
+    Arguments::filled(parameters, &given, &network::rooms()).unwrap()
 }
 
 /// A direction of a link with these options, seed 1 and a base RTT of 20 ms.

@@ -2,7 +2,7 @@
 
 use quic::Config;
 use random::Stream;
-use units::parameter::{Arguments, Kind, Parameter, Value};
+use units::parameter::{Kind, Parameter, Value};
 use units::{Duration, Size};
 
 /// Bounds that keep a case short, or able to end; every other row is drawn from all that its kind admits.
@@ -65,7 +65,7 @@ fn value(random: &mut Stream, parameter: &Parameter) -> Option<Value> {
 
 /// Options of a connection, each left as it is by default or drawn.
 pub(crate) fn config(random: &mut Stream) -> Config {
-    let mut arguments = Vec::new();
+    let mut given = Vec::new();
     for parameter in quic::PARAMETERS {
         let needs = matches!(
             parameter.name,
@@ -77,8 +77,7 @@ pub(crate) fn config(random: &mut Stream) -> Config {
                 | "max_idle_timeout"
         );
         let drawn = if needs || random.chance(0.5) { value(random, parameter) } else { None };
-        arguments
-            .extend(drawn.or_else(|| crate::defaults::default_of(parameter)).map(|v| (parameter.name, v)));
+        given.extend(drawn.map(|value| (parameter.name, value)));
     }
-    Config::from(&Arguments(arguments))
+    Config::with(&given).unwrap()
 }

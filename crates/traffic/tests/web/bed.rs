@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use tls::{Context, Options};
 use traffic::{Application, QuicTransport, WebClient, WebServer};
-use units::parameter::{Arguments, Component, Default, Kind, Parameter, Value};
+use units::parameter::Value;
 use units::{Duration, Size, Time};
 
 const CLIENT: &str = "10.0.0.1:50000";
@@ -29,39 +29,7 @@ pub(crate) fn size(bytes: u64) -> Value {
 
 /// Options of a connection with their defaults, some of them changed.
 pub(crate) fn config(changes: &[(&str, Value)]) -> Config {
-    let arguments = quic::PARAMETERS.iter().filter_map(|parameter| {
-        let given = changes.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| value.clone());
-        Some((parameter.name, given.or_else(|| default_of(parameter))?))
-    });
-    Config::from(&Arguments(arguments.collect()))
-}
-
-fn default_of(parameter: &Parameter) -> Option<Value> {
-    let Default::Is(text) = parameter.default else { return None };
-    let text = text.trim_matches('"');
-    Some(match parameter.kind {
-        Kind::Duration => Value::Duration(text.parse().unwrap()),
-        Kind::Size => Value::Size(text.parse().unwrap()),
-        Kind::Integer(..) => Value::Integer(text.parse().unwrap()),
-        Kind::Number(..) => Value::Number(text.parse().unwrap()),
-        Kind::Flag => Value::Flag(text.parse().unwrap()),
-        Kind::Text | Kind::Choice(_) => Value::Text(text.to_owned()),
-        Kind::Component(room) => {
-            let (name, parameters) = match room {
-                "controllers" => {
-                    let row = congestion::CONTROLLERS.iter().find(|row| row.name == text).unwrap();
-                    (row.name, row.parameters)
-                }
-                _ => {
-                    let row = quic::schedule::SCHEDULERS.iter().find(|row| row.name == text).unwrap();
-                    (row.name, row.parameters)
-                }
-            };
-            let arguments = parameters.iter().filter_map(|p| Some((p.name, default_of(p)?))).collect();
-            Value::Component(Component { room, name, arguments: Arguments(arguments) })
-        }
-        other => panic!("{other:?}"),
-    })
+    Config::with(changes).unwrap()
 }
 
 struct Flying {

@@ -4,6 +4,10 @@
 //! from them, and the component is built from the values that they admit. A component can therefore not have an
 //! option that is undocumented, unchecked or without a default that people can see.
 
+mod written;
+
+pub use written::Unfilled;
+
 use crate::{Duration, Rate, Size};
 use std::sync::Arc;
 
