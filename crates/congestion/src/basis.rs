@@ -15,6 +15,17 @@ pub(crate) const MINIMUM_WINDOW: Parameter = Parameter {
     about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
 };
 
+/// What a mark leaves of the window, an option of those that answer one as a loss; `about` ends with whose number it is.
+pub(crate) const fn beta_ecn(about: &'static str) -> Parameter {
+    Parameter { name: "beta_ecn", kind: Kind::Number(0.1, 0.99), default: Default::Absent, about }
+}
+
+/// What a loss leaves of the window, and what a mark does: the same, unless [`beta_ecn`] says otherwise.
+pub(crate) fn betas(arguments: &Arguments) -> (f64, f64) {
+    let beta = arguments.number("beta");
+    (beta, if arguments.has("beta_ecn") { arguments.number("beta_ecn") } else { beta })
+}
+
 /// The common state of one sender.
 #[derive(Debug)]
 pub(crate) struct Basis {

@@ -1,12 +1,13 @@
 //! NewReno (RFC 9002 section 7 and appendix B).
 
 use crate::additive::Additive;
+use crate::basis::{MINIMUM_WINDOW, beta_ecn, betas};
 use crate::options::join;
 use crate::recovery_period::RecoveryPeriod;
 use crate::slow_start::{self, SlowStart};
 use crate::window_pacing::{self, WindowPacing};
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
-use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
 
 const OWN: [Parameter; 4] = [
@@ -16,18 +17,8 @@ const OWN: [Parameter; 4] = [
         default: Default::Is("0.5"),
         about: "what is left of the window after a loss: kLossReductionFactor (RFC 9002 B.1)",
     },
-    Parameter {
-        name: "beta_ecn",
-        kind: Kind::Number(0.1, 0.99),
-        default: Default::Absent,
-        about: "what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.8)",
-    },
-    Parameter {
-        name: "minimum_window",
-        kind: Kind::Integer(1, 1000),
-        default: Default::Is("2"),
-        about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
-    },
+    beta_ecn("what is left of the window after a CE mark; as after a loss, unless said (RFC 8511 says 0.8)"),
+    MINIMUM_WINDOW,
     Parameter {
         name: "increase",
         kind: Kind::Choice(&["exact", "approximate"]),
@@ -35,10 +26,8 @@ const OWN: [Parameter; 4] = [
         about: "growth in congestion avoidance: by counting a window's bytes (RFC 5681 section 3.1), or packet by packet as in the pseudocode of RFC 9002 B.5",
     },
 ];
-const PARAMETERS: [Parameter; 15] = join::<7, 8, 15>(
-    join::<4, 3, 7>(OWN, window_pacing::parameters("1.25")),
-    slow_start::parameters("\"standard\""),
-);
+const PARAMETERS: [Parameter; 15] =
+    join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"standard\"")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "newreno",
@@ -73,11 +62,7 @@ impl NewReno {
     /// A sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> NewReno {
         let pacing = WindowPacing::new(arguments);
-        let beta = arguments.number("beta");
-        let beta_ecn = match arguments.get("beta_ecn") {
-            Some(Value::Number(beta)) => *beta,
-            _ => beta,
-        };
+        let (beta, beta_ecn) = betas(arguments);
         let minimum_window = arguments.integer("minimum_window") * setup.max_datagram_size;
         let mut sender = NewReno {
             setup,
@@ -232,6 +217,7 @@ mod tests {
     use crate::testing::arguments;
     use crate::{Limit, RttEstimate};
     use units::Rate;
+    use units::parameter::Value;
 
     const SETUP: Setup = Setup {
         max_datagram_size: 1000,

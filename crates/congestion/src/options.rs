@@ -2,18 +2,20 @@
 
 use units::parameter::Parameter;
 
-/// `a` and then `b`: the options of a controller and those of a part of it. `N` is the sum of both lengths; anything else
-/// does not compile.
-pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
-    a: [Parameter; A],
-    b: [Parameter; B],
-) -> [Parameter; N] {
-    assert!(A + B == N && A > 0);
-    let mut all = [a[0]; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = if i < A { a[i] } else { b[i - A] };
+/// The options of a controller and of its parts, one behind the other. `N` is the sum of all lengths; anything else does
+/// not compile.
+pub(crate) const fn join<const N: usize>(parts: &[&[Parameter]]) -> [Parameter; N] {
+    let mut all = [parts[0][0]; N];
+    let (mut filled, mut i) = (0, 0);
+    while i < parts.len() {
+        let mut k = 0;
+        while k < parts[i].len() {
+            all[filled] = parts[i][k];
+            filled += 1;
+            k += 1;
+        }
         i += 1;
     }
+    assert!(filled == N);
     all
 }

@@ -37,10 +37,8 @@ const OWN: [Parameter; 5] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(crate) const PARAMETERS: [Parameter; 16] = join::<8, 8, 16>(
-    join::<5, 3, 8>(OWN, window_pacing::parameters("1.0")),
-    slow_start::parameters("\"standard\""),
-);
+pub(crate) const PARAMETERS: [Parameter; 16] =
+    join(&[&OWN, &window_pacing::parameters("1.0"), &slow_start::parameters("\"standard\"")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "prague",

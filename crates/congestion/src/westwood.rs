@@ -25,10 +25,8 @@ const OWN: [Parameter; 3] = [
     },
     MINIMUM_WINDOW,
 ];
-pub(crate) const PARAMETERS: [Parameter; 14] = join::<6, 8, 14>(
-    join::<3, 3, 6>(OWN, window_pacing::parameters("1.25")),
-    slow_start::parameters("\"standard\""),
-);
+pub(crate) const PARAMETERS: [Parameter; 14] =
+    join(&[&OWN, &window_pacing::parameters("1.25"), &slow_start::parameters("\"standard\"")]);
 
 pub(crate) const ROW: Row<crate::Build> = Row {
     name: "westwood",

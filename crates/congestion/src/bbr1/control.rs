@@ -1,0 +1,100 @@
+//! What the sender may do (section 4.2): pacing rate, quantum and window, and the window in recovery.
+
+use super::Bbr1;
+use super::phases::State;
+use crate::{AckSample, Allowance};
+use units::{Duration, Rate, Size, Time};
+
+/// What the loss of packets changes: the window alone, for a round trip (section 4.2.3.4).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Recovery {
+    /// Packets sent up to here belong to it; `None`: all is well.
+    pub(super) since: Option<Time>,
+    /// The window follows what is delivered.
+    pub(super) conserving: bool,
+    /// The first ACK frame of the recovery has yet to come.
+    pub(super) entering: bool,
+}
+
+impl Bbr1 {
+    pub(super) fn init_pacing_rate(&mut self, rtt: Duration) {
+        let span = if rtt.is_zero() { Duration::from_millis(1) } else { rtt };
+        let nominal = Rate::of(Size::from_bytes(self.setup.initial_window), span).as_bits_per_sec();
+        self.pacing_rate = self.options.high_gain * nominal as f64;
+    }
+
+    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.bandwidth();
+        if self.full_pipe.filled && rate > 0.0 || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// 4.2.2.
+    pub(super) fn set_send_quantum(&mut self) {
+        let packet = self.packet();
+        self.send_quantum = if self.pacing_rate < 1.2e6 {
+            packet
+        } else if self.pacing_rate < 24e6 {
+            2 * packet
+        } else {
+            ((self.pacing_rate / 8000.0) as u64).min(64 * 1024).max(packet)
+        };
+    }
+
+    pub(super) fn set_cwnd(&mut self, ack: &AckSample<'_>) {
+        let (packet, acked) = (self.packet(), ack.acked_bytes);
+        let target = self.inflight(self.cwnd_gain);
+        if ack.lost_bytes > 0 {
+            self.cwnd = self.cwnd.saturating_sub(ack.lost_bytes).max(packet);
+        }
+        if std::mem::take(&mut self.recovery.entering) {
+            self.cwnd = ack.bytes_in_flight + acked.max(packet);
+        }
+        if self.recovery.conserving {
+            self.cwnd = self.cwnd.max(ack.bytes_in_flight + acked);
+        } else {
+            if self.full_pipe.filled {
+                self.cwnd = (self.cwnd + acked).min(target);
+            } else if self.cwnd < target || ack.delivered < self.setup.initial_window {
+                self.cwnd += acked;
+            }
+            self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
+        }
+        if self.state == State::ProbeRtt {
+            self.cwnd = self.cwnd.min(self.min_pipe_cwnd());
+        }
+    }
+
+    pub(super) fn save_cwnd(&mut self) {
+        let kept =
+            if self.recovery.since.is_none() && self.state != State::ProbeRtt { 0 } else { self.prior_cwnd };
+        self.prior_cwnd = kept.max(self.cwnd);
+    }
+
+    pub(super) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    pub(super) fn enter_recovery(&mut self, now: Time, newest_sent_at: Time) {
+        if self.recovery.since.is_some_and(|since| newest_sent_at <= since) {
+            return;
+        }
+        self.save_cwnd();
+        self.recovery = Recovery { since: Some(now), conserving: true, entering: true };
+    }
+
+    pub(super) fn leave_recovery(&mut self, newest_sent_at: Time) {
+        if self.recovery.since.is_some_and(|since| newest_sent_at > since) {
+            self.recovery = Recovery::default();
+            self.restore_cwnd();
+        }
+    }
+
+    pub(super) fn allow(&mut self) {
+        // RFC 9002 section 7.2: the least window is two packets, behind a retransmission timeout too.
+        let window = self.cwnd.max(2 * self.packet());
+        let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
+        self.allowance = Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) };
+    }
+}

@@ -1,0 +1,191 @@
+//! BBRv1 (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 2016;
+//! draft-cardwell-iccrg-bbr-congestion-control-00): bare section numbers are the draft's.
+
+mod control;
+mod model;
+mod options;
+mod phases;
+
+use crate::bbr_rounds::{HeldBack, Rounds};
+use crate::filter::WindowedMax;
+use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
+use control::Recovery;
+use options::Options;
+use phases::{FullPipe, State};
+use random::Stream;
+use units::parameter::{Arguments, Row};
+use units::{Duration, Time};
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "bbr1",
+    about: "BBRv1: paced at the largest delivery rate of ten rounds, with a window of two bandwidth-delay products; loss is no signal (ACM Queue 2016)",
+    parameters: options::PARAMETERS,
+    build: &|arguments, setup| Box::new(Bbr1::new(arguments, setup)),
+};
+
+/// One BBRv1 sender. The names are those of the draft, sections 4.1 to 4.3.
+#[derive(Debug)]
+pub struct Bbr1 {
+    options: Options,
+    setup: Setup,
+    random: Stream,
+    state: State,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    pacing_rate: f64,
+    send_quantum: u64,
+    cwnd: u64,
+    prior_cwnd: u64,
+    /// Delivery rates in bit/s over round trips.
+    bandwidths: WindowedMax,
+    /// `None` before the first sample.
+    min_rtt: Option<Duration>,
+    min_rtt_stamp: Time,
+    round: Rounds,
+    full_pipe: FullPipe,
+    cycle_index: usize,
+    cycle_stamp: Time,
+    probe_rtt_done_stamp: Option<Time>,
+    probe_rtt_round_done: bool,
+    idle_restart: bool,
+    /// The samples of packets that were sent in PROBE_RTT say nothing of the bandwidth.
+    held_back: HeldBack,
+    recovery: Recovery,
+    allowance: Allowance,
+}
+
+impl Bbr1 {
+    /// A sender in STARTUP.
+    pub fn new(arguments: &Arguments, setup: Setup) -> Bbr1 {
+        Bbr1::start(Options::of(arguments), setup)
+    }
+
+    fn start(options: Options, setup: Setup) -> Bbr1 {
+        let mut sender = Bbr1 {
+            setup,
+            random: Stream::new(setup.seed, "bbr1"),
+            state: State::Startup,
+            pacing_gain: options.high_gain,
+            cwnd_gain: options.high_gain,
+            pacing_rate: 0.0,
+            send_quantum: 0,
+            cwnd: setup.initial_window,
+            prior_cwnd: 0,
+            bandwidths: WindowedMax::default(),
+            min_rtt: None,
+            min_rtt_stamp: Time::ZERO,
+            round: Rounds::default(),
+            full_pipe: FullPipe::default(),
+            cycle_index: 0,
+            cycle_stamp: Time::ZERO,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            held_back: HeldBack::default(),
+            recovery: Recovery::default(),
+            allowance: Allowance::new(0, None),
+            options,
+        };
+        // 4.2.1: before the first sample, the initial window in a millisecond.
+        sender.init_pacing_rate(Duration::from_millis(1));
+        sender.set_send_quantum();
+        sender.allow();
+        sender
+    }
+
+    fn packet(&self) -> u64 {
+        self.setup.max_datagram_size
+    }
+
+    fn min_pipe_cwnd(&self) -> u64 {
+        self.options.min_pipe_cwnd * self.packet()
+    }
+}
+
+impl Controller for Bbr1 {
+    /// 4.3.4.4: after a pause in PROBE_BW packets go out at the estimated bandwidth.
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.begins_flight() && sent.app_limited {
+            self.idle_restart = true;
+            if self.state == State::ProbeBw {
+                self.set_pacing_rate(1.0);
+                self.allow();
+            }
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.leave_recovery(ack.newest_sent_at);
+        let mut app_limited = true;
+        self.round.start = false;
+        if let Some(sample) = &ack.rate {
+            app_limited = sample.app_limited || self.held_back.covers(sample.prior_delivered);
+            self.update_bandwidth(ack, sample, app_limited);
+        }
+        if self.recovery.entering {
+            // The round trip of conservation begins with the recovery.
+            self.recovery.conserving = true;
+            self.round.begin(ack.delivered);
+        }
+        self.check_cycle(ack);
+        self.check_full_pipe(app_limited);
+        self.check_drain(ack.now, ack.bytes_in_flight);
+        let expired = self.update_min_rtt(ack.now, ack.now.since(ack.newest_sent_at));
+        self.check_probe_rtt(ack, expired);
+        self.set_pacing_rate(self.pacing_gain);
+        self.set_send_quantum();
+        self.set_cwnd(ack);
+        self.allow();
+    }
+
+    fn on_signal(&mut self, signal: &Signal<'_>) {
+        match *signal {
+            // RFC 3168 section 5: a mark is answered as a loss is.
+            Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
+                self.enter_recovery(now, newest_sent_at);
+            }
+            Signal::PersistentCongestion => {
+                // 4.2.3.4: as after a retransmission timeout.
+                self.save_cwnd();
+                self.cwnd = self.packet();
+                self.recovery.conserving = false;
+                self.recovery.entering = false;
+            }
+            Signal::Spurious { .. } => {
+                // The slowdown was none: what it told of a full pipe is void.
+                self.full_pipe.bandwidth = 0.0;
+                self.full_pipe.rounds = 0;
+                self.restore_cwnd();
+                self.recovery = Recovery::default();
+            }
+            Signal::DatagramSize { bytes } => {
+                let old = self.packet().max(1);
+                self.setup.initial_window = self.setup.initial_window * bytes / old;
+                self.setup.max_datagram_size = bytes;
+                self.set_send_quantum();
+            }
+            Signal::PathChanged => *self = Bbr1::start(self.options.clone(), self.setup),
+        }
+        self.allow();
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+
+    fn state(&self) -> &'static str {
+        self.state.name()
+    }
+
+    fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
+        record("max_bw_mbps", self.bandwidth() / 1e6);
+        if let Some(min_rtt) = self.min_rtt {
+            record("model_min_rtt_ms", min_rtt.as_secs_f64() * 1e3);
+        }
+        record("pacing_gain", self.pacing_gain);
+        record("cwnd_gain", self.cwnd_gain);
+        record("round_count", self.round.count as f64);
+    }
+}

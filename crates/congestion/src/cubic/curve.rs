@@ -1,0 +1,138 @@
+//! CUBIC's law of growth (RFC 9438 sections 4.2 to 4.5): a cubic function of the time since the last reduction, at least as
+//! fast as Reno. Windows are in bytes and not rounded: the algorithm adds parts of bytes.
+
+use super::options::Options;
+use crate::MAX_WINDOW;
+use units::{Duration, Time};
+
+/// The variables of section 4.1.2: what section 4.9 puts back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Curve {
+    pub(super) cwnd: f64,
+    pub(super) ssthresh: f64,
+    /// The window at the last reduction; zero before.
+    pub(super) cwnd_prior: f64,
+    /// `None`: the congestion avoidance that follows begins on the plateau (section 4.8, 4.10).
+    pub(super) w_max: Option<f64>,
+    /// The congestion avoidance stage; `None` before it begins.
+    pub(super) epoch: Option<Epoch>,
+}
+
+/// A congestion avoidance stage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Epoch {
+    /// `t_epoch`, moved on by the time in which the window was not used.
+    pub(super) start: Time,
+    pub(super) w_max: f64,
+    /// Seconds.
+    pub(super) k: f64,
+    pub(super) w_est: f64,
+}
+
+/// An acknowledgement in congestion avoidance.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) now: Time,
+    /// Bytes that it acknowledges.
+    pub(super) acked: u64,
+    pub(super) smoothed_rtt: Duration,
+    /// The bytes of a full packet.
+    pub(super) datagram: u64,
+}
+
+impl Curve {
+    /// Slow start with this window.
+    pub(super) fn new(cwnd: f64) -> Curve {
+        Curve { cwnd, ssthresh: f64::INFINITY, cwnd_prior: 0.0, w_max: None, epoch: None }
+    }
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Section 4.2: the stage begins, K from where the window is to where it was.
+    fn begin_epoch(&self, step: Step, options: &Options) -> Epoch {
+        let Curve { cwnd, w_max, .. } = *self;
+        let start = step.now;
+        match w_max {
+            Some(w_max) if w_max > cwnd => {
+                let packets = (w_max - cwnd) / step.datagram as f64;
+                Epoch { start, w_max, k: cube_root(packets / options.c), w_est: cwnd }
+            }
+            // Sections 4.8 and 4.10: after persistent congestion, or out of slow start without a loss.
+            _ => Epoch { start, w_max: cwnd, k: 0.0, w_est: cwnd },
+        }
+    }
+
+    /// Sections 4.3 to 4.5. `unused_since`: the window has not been used from then to now.
+    pub(super) fn grow(&mut self, step: Step, unused_since: Option<Time>, options: &Options) {
+        let mut epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin_epoch(step, options),
+        };
+        if let Some(since) = unused_since {
+            // Section 4.2: "t_current - t_epoch" leaves out the time in which the window was not updated.
+            epoch.start += step.now.since(since);
+        }
+        let (acked, datagram) = (step.acked as f64, step.datagram as f64);
+        let w_cubic = |t| epoch.w_cubic(t, options.c * datagram);
+        let cwnd = self.cwnd;
+        let t = step.now.since(epoch.start).as_secs_f64();
+        // Section 4.2: where the curve will be in a round trip, not below the window and not above one and a half.
+        let target = w_cubic(t + step.smoothed_rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
+        let mut grown = (cwnd + (target - cwnd) * (acked / cwnd)).min(target);
+        if options.reno_friendly {
+            // Section 4.3: alpha_cubic, until the window is what it was before the reduction.
+            let beta = options.beta;
+            let alpha = if epoch.w_est < self.cwnd_prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+            let w_est = epoch.w_est + alpha * datagram * (acked / cwnd);
+            if w_cubic(t) < w_est {
+                grown = grown.max(w_est);
+            }
+            epoch.w_est = w_est;
+        }
+        self.cwnd = grown.min(MAX_WINDOW as f64);
+        self.epoch = Some(epoch);
+    }
+}
+
+impl Epoch {
+    /// W_cubic(t) in bytes (section 4.2, figure 1), with C in bytes per cubed second.
+    #[inline]
+    fn w_cubic(&self, t: f64, c: f64) -> f64 {
+        let x = t - self.k;
+        c * (x * x * x) + self.w_max
+    }
+}
+
+/// The cube root of a number that is not negative, by Newton's method in basic operations alone, which give the same
+/// bits on every machine (`f64::cbrt` is the C library's).
+fn cube_root(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    // From above the root the iteration falls until it cannot fall any more.
+    let mut root = x.max(1.0);
+    loop {
+        let next = (2.0 * root + x / (root * root)) / 3.0;
+        if next >= root {
+            return root;
+        }
+        root = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cube_roots_are_as_near_as_numbers_can_be() {
+        for i in 1..2000_u32 {
+            let root = f64::from(i) * 0.37;
+            let found = cube_root(root * root * root);
+            assert!((found - root).abs() <= root * 4.0 * f64::EPSILON, "{root}: {found}");
+        }
+        assert_eq!((cube_root(0.0), cube_root(-1.0), cube_root(8.0)), (0.0, 0.0, 2.0));
+        assert!((cube_root(1e-9) - 1e-3).abs() < 1e-15);
+    }
+}
