@@ -1,4 +1,5 @@
-//! RTT estimate, delivery-rate sample, pacer, and the congestion controllers: one file each, shared by every transport.
+//! RTT estimate, delivery-rate sample, pacer, the congestion controllers, and what a sender makes of them: one file each,
+//! shared by every transport.
 //!
 //! A controller hears what was sent, one [`AckSample`] per ACK frame, and [`Signal`]s; it answers with an [`Allowance`].
 //! It never sees a packet, a stream or a clock. To add one: write its file, add its line to [`CONTROLLERS`].
@@ -20,11 +21,13 @@ mod pacer;
 mod prague;
 mod rate;
 mod recovery_period;
+mod regulator;
 mod round;
 mod rtt;
 mod slow_start;
 #[cfg(test)]
 mod testing;
+mod tracing;
 mod vegas;
 mod westwood;
 mod window_pacing;
@@ -38,7 +41,9 @@ pub use newreno::NewReno;
 pub use pacer::Pacer;
 pub use prague::Prague;
 pub use rate::{DeliveryRate, LostPacket, RateSample, SentState};
+pub use regulator::{Acked, Regulator};
 pub use rtt::{GRANULARITY, RttEstimate};
+pub use tracing::PathMetrics;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 

@@ -6,35 +6,21 @@ use crate::loss::{self, LossRun};
 use crate::sent::{Contents, SentFrame, SentKind, SentPacket};
 use crate::space::Space;
 use congestion::{
-    AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState,
-    Setup, Signal,
+    Acked, Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal,
 };
+use trace::Log;
 use trace::event::LossTrigger;
-use units::{Duration, Rate, Time};
+use units::{Duration, Time};
 
 /// Packets acknowledged by one ACK frame, taken together.
 #[derive(Debug, Default)]
 pub(crate) struct Newly {
     /// Any packet at all.
     pub any: bool,
-    bytes: u64,
-    packets: u64,
     ack_eliciting: bool,
-    newest_sent_at: Time,
-    oldest_sent_at: Option<Time>,
     largest: u64,
     largest_sent_at: Time,
-    spurious: Spurious,
-    /// More packets with CE than the frame before told of.
-    marked: u64,
-}
-
-/// Packets that were declared lost and then acknowledged.
-#[derive(Debug, Default, Clone, Copy)]
-struct Spurious {
-    packets: u64,
-    bytes: u64,
-    newest_sent_at: Time,
+    acked: Acked,
 }
 
 impl Newly {
@@ -54,16 +40,13 @@ impl Newly {
     ) {
         let size = u64::from(packet.size);
         if was_lost {
-            self.spurious.packets += 1;
-            self.spurious.bytes += size;
-            self.spurious.newest_sent_at = self.spurious.newest_sent_at.max(packet.sent_at);
+            self.acked.count_spurious(size, packet.sent_at);
         } else if packet.in_flight {
             recovery.bytes_in_flight -= size;
-            self.bytes += size;
-            self.packets += 1;
+            self.acked.count(size);
         }
         if packet.in_flight {
-            recovery.delivery.on_acked(now, size, packet.sent_at, &packet.rate);
+            recovery.regulator.on_delivered(now, size, packet.sent_at, &packet.rate);
         }
         if !self.any || number > self.largest {
             self.largest = number;
@@ -71,9 +54,7 @@ impl Newly {
         }
         self.any = true;
         self.ack_eliciting |= packet.ack_eliciting;
-        self.newest_sent_at = self.newest_sent_at.max(packet.sent_at);
-        self.oldest_sent_at =
-            Some(self.oldest_sent_at.map_or(packet.sent_at, |known| known.min(packet.sent_at)));
+        self.acked.saw(packet.sent_at);
     }
 }
 
@@ -93,48 +74,24 @@ pub(crate) struct Recovery {
     /// Which packets count here: those that were sent in this epoch. Each new path begins one (RFC 9000 section 9.4).
     pub epoch: u32,
     pub rtt: RttEstimate,
-    controller: Box<dyn Controller>,
-    /// What the controller allowed when it was last told something.
-    allowance: Allowance,
-    pacer: Pacer,
-    delivery: DeliveryRate,
+    regulator: Regulator,
     pub bytes_in_flight: u64,
     pub pto_count: u32,
     first_sample_at: Option<Time>,
-    /// What the sender stopped at last.
-    limit: Limit,
-    /// From when on the pacer would have let something go, while there was nothing.
-    dry_from: Option<Time>,
-    pub last_rate: Option<Rate>,
-    prior_in_flight: u64,
-    /// What had been lost before the ACK frame that is taken in.
-    prior_lost: u64,
-    /// The packets that are declared lost together, for the controller; the memory stays.
-    lost: Vec<LostPacket>,
 }
 
 impl Recovery {
     pub(crate) fn new(config: &Config, controller: Box<dyn Controller>) -> Recovery {
         let packet = u64::from(config.first_payload());
-        let mut recovery = Recovery {
+        let pacer = Pacer::new(config.pacing_burst * packet, config.pacing_quantum * packet);
+        Recovery {
             epoch: 0,
             rtt: RttEstimate::new(config.initial_rtt),
-            allowance: controller.allowance(),
-            pacer: Pacer::new(config.pacing_burst * packet, config.pacing_quantum * packet),
-            controller,
-            delivery: DeliveryRate::default(),
+            regulator: Regulator::new(Time::ZERO, controller, pacer),
             bytes_in_flight: 0,
             pto_count: 0,
             first_sample_at: None,
-            limit: Limit::default(),
-            dry_from: None,
-            last_rate: None,
-            prior_in_flight: 0,
-            prior_lost: 0,
-            lost: Vec::new(),
-        };
-        recovery.set_pacer(Time::ZERO);
-        recovery
+        }
     }
 
     /// A path that nothing was sent on, with this RTT in the place of the option's where it is known; `None` without a
@@ -157,52 +114,22 @@ impl Recovery {
         }
     }
 
-    #[inline]
-    fn update_pacer(&mut self, now: Time) {
-        let Allowance { window, pacing, quantum } = self.controller.allowance();
-        self.allowance.window = window;
-        if pacing != self.allowance.pacing || quantum != self.allowance.quantum {
-            self.allowance.pacing = pacing;
-            self.allowance.quantum = quantum;
-            self.set_pacer(now);
-        }
-    }
-
-    fn set_pacer(&mut self, now: Time) {
-        if let Some(bytes) = self.allowance.quantum {
-            self.pacer.set_quantum(bytes);
-        }
-        self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
-    }
-
     /// Datagrams have another size from now on (RFC 9002 section 7.2).
     pub(crate) fn set_datagram_size(&mut self, now: Time, bytes: u64) {
-        self.controller.on_signal(&Signal::DatagramSize { bytes });
-        self.update_pacer(now);
+        self.regulator.signal(now, &Signal::DatagramSize { bytes });
     }
 
     /// Reads a word of its parts, and of the controller.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
-        self.controller.allowance().window
-            ^ self.bytes_in_flight
-            ^ self.rtt.min().as_nanos()
-            ^ self.prior_in_flight
+        self.regulator.touch() ^ self.bytes_in_flight ^ self.rtt.min().as_nanos()
     }
 
     /// The congestion window in bytes.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
-        self.allowance.window
+        self.regulator.window()
     }
-    /// The rate at which packets are released, if paced.
-    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
-        self.allowance.pacing
-    }
-    pub(crate) fn controller(&self) -> &dyn Controller {
-        &*self.controller
-    }
-
     /// Whether the window admits a packet of this size.
     #[inline]
     pub(crate) fn admits(&self, bytes: u64) -> bool {
@@ -211,43 +138,30 @@ impl Recovery {
     /// When the pacer lets the next packet go, if not now.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Time) -> Option<Time> {
-        self.allowance.pacing?;
-        self.pacer.blocked_until(now)
+        self.regulator.paced_until(now)
     }
-
-    /// The sender stopped at this, with something to send.
+    /// See [`Regulator::note_stop`].
     #[inline]
     pub(crate) fn note_stop(&mut self, now: Time, limit: Limit) {
-        self.limit = limit;
-        if limit != Limit::Application {
-            self.settle_dry(now);
-        }
+        self.regulator.note_stop(now, limit, self.bytes_in_flight);
     }
-
-    /// The sender stopped because nothing waited to be sent, nor to be sent again, while the window had room.
+    /// See [`Regulator::note_dry`].
     #[inline]
     pub(crate) fn note_dry(&mut self, now: Time) {
-        self.limit = Limit::Application;
-        if self.dry_from.is_none() {
-            self.dry_from = Some(self.paced_until(now).unwrap_or(now));
-        }
+        self.regulator.note_dry(now);
     }
-
-    /// Something is there to be sent. If it could have gone earlier, the application held the rate down, and what goes
-    /// within the next round trip tells nothing of the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
-    #[inline]
-    fn settle_dry(&mut self, now: Time) {
-        if self.dry_from.take().is_some_and(|from| now > from) {
-            self.delivery.on_app_limited(self.bytes_in_flight);
-        }
+    /// See [`Regulator::trace`].
+    pub(crate) fn trace(&self, now: Time, told: &mut &'static str, log: &mut Log) {
+        let Recovery { rtt, bytes_in_flight, pto_count, .. } = self;
+        let path = PathMetrics { rtt, bytes_in_flight: *bytes_in_flight, pto_count: *pto_count };
+        self.regulator.trace(now, &path, told, log);
     }
 
     /// A packet leaves.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, space: &mut Space, size: u32, contents: &Contents) {
         let rate = if contents.in_flight {
-            self.settle_dry(now);
-            self.delivery.on_sent(now, u64::from(size), self.bytes_in_flight)
+            self.regulator.before_sent(now, u64::from(size), self.bytes_in_flight)
         } else {
             // Section 2.2: packets of ACK frames alone are no part of what is in flight.
             SentState::default()
@@ -259,18 +173,14 @@ impl Recovery {
         if contents.in_flight {
             let bytes = u64::from(size);
             self.bytes_in_flight += bytes;
-            let (bytes_in_flight, app_limited) = (self.bytes_in_flight, rate.app_limited());
-            self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
-            self.update_pacer(now);
-            self.pacer.on_sent(now, bytes);
+            self.regulator.on_sent(now, bytes, self.bytes_in_flight, &rate);
         }
     }
 
     /// Before an ACK frame is taken in.
     #[inline]
     pub(crate) fn begin_ack(&mut self) {
-        self.prior_in_flight = self.bytes_in_flight;
-        self.prior_lost = self.delivery.lost();
+        self.regulator.begin_ack(self.bytes_in_flight);
     }
 
     /// The RTT sample of an ACK frame (RFC 9002 section 5.1): only if it newly acknowledged its largest packet and
@@ -322,8 +232,7 @@ impl Recovery {
         if losses.is_empty() {
             return;
         }
-        let (mut newest_sent_at, mut run) = (Time::ZERO, LossRun::default());
-        self.lost.clear();
+        let mut run = LossRun::default();
         for loss in &*losses {
             let crypto = &mut space.crypto;
             let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else {
@@ -338,63 +247,32 @@ impl Recovery {
             if probe {
                 self.bytes_in_flight -= u64::from(packet.size);
             } else if packet.in_flight {
-                let lost = self.delivery.on_lost(u64::from(packet.size), packet.sent_at, &packet.rate);
-                self.lost.push(lost);
-                newest_sent_at = newest_sent_at.max(packet.sent_at);
+                let bytes = u64::from(packet.size);
+                self.bytes_in_flight -= bytes;
+                self.regulator.on_lost(bytes, packet.sent_at, &packet.rate);
             }
             if self.first_sample_at.is_some_and(|first| packet.sent_at > first) {
                 run.lost(loss.number, packet.sent_at, packet.ack_eliciting && !probe);
             }
         }
-        if self.lost.is_empty() {
-            return;
-        }
-        let bytes = self.lost.iter().map(|packet| packet.bytes).sum();
-        self.bytes_in_flight -= bytes;
-        let (bytes_in_flight, packets) = (self.bytes_in_flight, &self.lost[..]);
         // RFC 9000-13.3-4.
-        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight, packets });
-        if run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
-            self.controller.on_signal(&Signal::PersistentCongestion);
+        let told = self.regulator.end_losses(now, self.bytes_in_flight);
+        if told && run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
+            self.regulator.signal(now, &Signal::PersistentCongestion);
         }
-        self.update_pacer(now);
     }
 
     /// The peer has told of more packets that came with CE (RFC 9002 sections 7.1 and B.7).
     pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &mut Newly) {
-        newly.marked = packets;
+        newly.acked.marked = packets;
         let newest_sent_at = newly.largest_sent_at;
-        self.controller.on_signal(&Signal::Marked { now, packets, newest_sent_at });
-        self.update_pacer(now);
+        self.regulator.signal(now, &Signal::Marked { now, packets, newest_sent_at });
     }
 
     /// Tells the controller of an ACK frame whose losses are already told.
     #[inline]
     pub(crate) fn finish_ack(&mut self, now: Time, newly: &Newly) {
-        if newly.spurious.packets > 0 {
-            let Spurious { packets, bytes, newest_sent_at } = newly.spurious;
-            self.controller.on_signal(&Signal::Spurious { now, packets, bytes, newest_sent_at });
-        }
-        let rate = self.delivery.sample(now, self.rtt.min());
-        self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
-        if newly.bytes > 0 {
-            self.controller.on_ack(&AckSample {
-                now,
-                acked_bytes: newly.bytes,
-                newest_sent_at: newly.newest_sent_at,
-                oldest_sent_at: newly.oldest_sent_at.unwrap_or(now),
-                bytes_in_flight: self.bytes_in_flight,
-                prior_in_flight: self.prior_in_flight,
-                lost_bytes: self.delivery.lost() - self.prior_lost,
-                acked_packets: newly.packets,
-                marked_packets: newly.marked,
-                delivered: self.delivery.delivered(),
-                limit: self.limit,
-                rtt: &self.rtt,
-                rate,
-            });
-        }
-        self.update_pacer(now);
+        self.regulator.end_ack(now, &newly.acked, self.bytes_in_flight, &self.rtt);
     }
 
     /// The delay of a path validation is the first guess of the RTT (RFC 9002 section 6.2.2), not a sample.

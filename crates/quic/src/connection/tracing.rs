@@ -5,7 +5,7 @@ use crate::error::CloseReason;
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
-use trace::{Event, Metrics, Packet, PacketKind};
+use trace::{Event, Packet, PacketKind};
 use units::Time;
 use wire::{ConnectionId, Frames, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
 
@@ -268,33 +268,7 @@ impl Connection {
     #[inline]
     pub(super) fn trace_metrics(&mut self, now: Time) {
         if self.log.interest().metrics {
-            self.push_metrics(now);
-        }
-    }
-
-    fn push_metrics(&mut self, now: Time) {
-        let recovery = &self.recovery;
-        let controller = recovery.controller();
-        let metrics = Metrics {
-            cwnd: recovery.window(),
-            bytes_in_flight: recovery.bytes_in_flight,
-            ssthresh: controller.ssthresh(),
-            latest_rtt: recovery.rtt.latest(),
-            smoothed_rtt: recovery.rtt.smoothed(),
-            min_rtt: recovery.rtt.min(),
-            rtt_variance: recovery.rtt.variance(),
-            pacing_rate: recovery.pacing_rate(),
-            delivery_rate: recovery.last_rate,
-            pto_count: recovery.pto_count,
-        };
-        let state = controller.state();
-        let mut gauges = Vec::new();
-        controller.gauges(&mut |name, value| gauges.push(Event::Gauge { name, value }));
-        self.log.push(now, Event::Metrics(metrics));
-        gauges.into_iter().for_each(|gauge| self.log.push(now, gauge));
-        if self.traced_state != state {
-            self.traced_state = state;
-            self.log.push(now, Event::CongestionState { state });
+            self.recovery.trace(now, &mut self.traced_state, &mut self.log);
         }
     }
 }

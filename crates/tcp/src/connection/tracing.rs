@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::event::CloseReason;
-use trace::{Event, Frame, Metrics, Packet, PacketKind};
+use trace::{Event, Frame, Packet, PacketKind};
 use units::{Duration, Time};
 use wire::tcp::{Flags, Header};
 
@@ -107,33 +107,7 @@ impl Connection {
     #[inline]
     pub(super) fn trace_metrics(&mut self, now: Time) {
         if self.log.interest().metrics {
-            self.push_metrics(now);
-        }
-    }
-
-    fn push_metrics(&mut self, now: Time) {
-        let recovery = &self.recovery;
-        let controller = recovery.controller();
-        let metrics = Metrics {
-            cwnd: recovery.window(),
-            bytes_in_flight: recovery.in_flight(),
-            ssthresh: controller.ssthresh(),
-            latest_rtt: recovery.rtt.latest(),
-            smoothed_rtt: recovery.rtt.smoothed(),
-            min_rtt: recovery.rtt.min(),
-            rtt_variance: recovery.rtt.variance(),
-            pacing_rate: recovery.pacing_rate(),
-            delivery_rate: recovery.last_rate,
-            pto_count: recovery.backoffs(),
-        };
-        let state = controller.state();
-        let mut gauges = Vec::new();
-        controller.gauges(&mut |name, value| gauges.push(Event::Gauge { name, value }));
-        self.log.push(now, Event::Metrics(metrics));
-        gauges.into_iter().for_each(|gauge| self.log.push(now, gauge));
-        if self.traced_state != state {
-            self.traced_state = state;
-            self.log.push(now, Event::CongestionState { state });
+            self.recovery.trace(now, &mut self.traced_state, &mut self.log);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Duplicates, Phase, Recovery};
 use crate::scoreboard::{Fate, Segment};
 use crate::tlp::{Answer, Verdict};
-use congestion::{AckSample, Signal};
+use congestion::{Acked, Signal};
 use units::{Duration, Time};
 
 /// What an acknowledgement says.
@@ -35,33 +35,23 @@ pub(crate) struct Outcome {
 /// Segments acknowledged by one acknowledgement, taken together.
 #[derive(Debug, Default)]
 struct Newly {
-    bytes: u64,
-    packets: u64,
-    newest_sent_at: Time,
-    oldest_sent_at: Option<Time>,
+    acked: Acked,
     /// When the newest of those that were sent once was sent.
     clean_sent_at: Option<Time>,
-    spurious: u64,
-    spurious_bytes: u64,
-    spurious_sent_at: Time,
 }
 
 impl Newly {
     #[inline]
     fn add(&mut self, segment: &Segment, echo_is_older: bool) {
-        self.bytes += segment.len();
-        self.packets += 1;
-        self.newest_sent_at = self.newest_sent_at.max(segment.sent_at);
-        self.oldest_sent_at = Some(self.oldest_sent_at.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
+        self.acked.count(segment.len());
+        self.acked.saw(segment.sent_at);
         if !segment.was_retransmitted() {
             self.clean_sent_at = self.clean_sent_at.max(Some(segment.sent_at));
         }
         // What was declared lost and not sent again came all the same; what was sent again is known by its timestamp to
         // have come the first time (RFC 3522).
         if segment.fate == Fate::Lost || segment.was_retransmitted() && echo_is_older {
-            self.spurious += 1;
-            self.spurious_bytes += segment.len();
-            self.spurious_sent_at = self.spurious_sent_at.max(segment.sent_at);
+            self.acked.count_spurious(segment.len(), segment.sent_at);
         }
     }
 }
@@ -69,8 +59,8 @@ impl Newly {
 impl Recovery {
     /// Takes an acknowledgement in.
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Acknowledgement<'_>) -> Outcome {
-        let (prior_in_flight, prior_lost) = (self.in_flight(), self.delivery.lost());
-        let newly = self.take_in(now, ack);
+        self.regulator.begin_ack(self.in_flight());
+        let mut newly = self.take_in(now, ack);
         let advanced = ack.una > self.una;
         self.una = self.una.max(ack.una);
         let sample = self.sample_rtt(now, &newly, ack.echo);
@@ -84,54 +74,28 @@ impl Recovery {
             self.duplicates = Duplicates::default();
             self.rack.on_recovered();
         }
-        self.detect(now, ack, advanced, newly.bytes);
+        self.detect(now, ack, advanced, newly.acked.bytes());
         self.restart_timers(now, advanced);
         if ack.marked {
-            let newest_sent_at = newly.newest_sent_at;
-            self.controller.on_signal(&Signal::Marked { now, packets: 1, newest_sent_at });
+            newly.acked.marked = 1;
+            let newest_sent_at = newly.acked.newest_sent_at();
+            self.regulator.signal(now, &Signal::Marked { now, packets: 1, newest_sent_at });
         }
-        if newly.spurious > 0 {
-            self.controller.on_signal(&Signal::Spurious {
-                now,
-                packets: newly.spurious,
-                bytes: newly.spurious_bytes,
-                newest_sent_at: newly.spurious_sent_at,
-            });
-        }
-        let rate = self.delivery.sample(now, self.rtt.min());
-        self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
-        if newly.bytes > 0 {
-            self.controller.on_ack(&AckSample {
-                now,
-                acked_bytes: newly.bytes,
-                newest_sent_at: newly.newest_sent_at,
-                oldest_sent_at: newly.oldest_sent_at.unwrap_or(now),
-                bytes_in_flight: self.in_flight(),
-                prior_in_flight,
-                lost_bytes: self.delivery.lost() - prior_lost,
-                acked_packets: newly.packets,
-                marked_packets: u64::from(ack.marked),
-                delivered: self.delivery.delivered(),
-                limit: self.limit,
-                rtt: &self.rtt,
-                rate,
-            });
-        }
-        self.update_allowance(now);
-        Outcome { rtt: sample, spurious: newly.spurious }
+        self.regulator.end_ack(now, &newly.acked, self.in_flight(), &self.rtt);
+        Outcome { rtt: sample, spurious: newly.acked.spurious() }
     }
 
     /// Takes out and marks what is acknowledged.
     fn take_in(&mut self, now: Time, ack: &Acknowledgement<'_>) -> Newly {
         let mut newly = Newly::default();
-        let Recovery { board, rack, delivery, rtt, clock, parts, una, .. } = self;
+        let Recovery { board, rack, regulator, rtt, clock, parts, una, .. } = self;
         // The echo is that of the segment that moved the left edge (RFC 7323 section 4.3): of others it says nothing.
         let una = *una;
         let mut delivered = |segment: &Segment| {
             let echo = ack.echo.filter(|_| segment.start <= una && ack.una > una);
             let echo_is_older = echo.is_some_and(|echo| clock.is_older(echo, segment.sent_at));
             newly.add(segment, echo_is_older);
-            delivery.on_acked(now, segment.len(), segment.sent_at, &segment.rate);
+            regulator.on_delivered(now, segment.len(), segment.sent_at, &segment.rate);
             rack.on_delivered(now, segment, echo_is_older, rtt.min());
         };
         // What is selectively acknowledged was delivered then.
@@ -150,7 +114,7 @@ impl Recovery {
     fn sample_rtt(&mut self, now: Time, newly: &Newly, echo: Option<u32>) -> Option<Duration> {
         let sample = match newly.clean_sent_at {
             Some(sent_at) => now.since(sent_at),
-            None if newly.bytes > 0 => self.clock.since(now, echo?)?,
+            None if newly.acked.bytes() > 0 => self.clock.since(now, echo?)?,
             None => return None,
         };
         self.rtt.update(sample, Duration::ZERO);
@@ -167,10 +131,8 @@ impl Recovery {
             && let Some((bytes, sent_at, state)) = self.probed.take()
         {
             // RFC 8985 section 7.4.2: a loss that was repaired unnoticed is answered as any other.
-            self.lost.clear();
-            let packet = self.delivery.on_lost(bytes, sent_at, &state);
-            self.lost.push(packet);
-            self.signal_losses(now);
+            self.regulator.on_lost(bytes, sent_at, &state);
+            self.regulator.end_losses(now, self.in_flight());
         }
         // The duplicate of a probe tells nothing of reordering.
         let ended_it = was_underway && !self.tlp.is_underway();

@@ -76,10 +76,9 @@ impl Recovery {
         if self.numbers.is_empty() {
             return;
         }
-        self.lost.clear();
         for number in &self.numbers {
             let Some(segment) = self.board.get(*number) else { continue };
-            self.lost.push(self.delivery.on_lost(segment.len(), segment.sent_at, &segment.rate));
+            self.regulator.on_lost(segment.len(), segment.sent_at, &segment.rate);
             self.losses.push(Loss { start: segment.start, trigger });
         }
         if self.phase == Phase::Open {
@@ -89,15 +88,7 @@ impl Recovery {
         self.tlp.forget();
         self.pto_at = None;
         self.probe_due = false;
-        self.signal_losses(now);
-    }
-
-    pub(super) fn signal_losses(&mut self, now: Time) {
-        let bytes = self.lost.iter().map(|packet| packet.bytes).sum();
-        let newest_sent_at = self.lost.iter().map(|packet| packet.sent_at).max().unwrap_or(now);
-        let (bytes_in_flight, packets) = (self.in_flight(), &self.lost[..]);
-        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight, packets });
-        self.update_allowance(now);
+        self.regulator.end_losses(now, self.in_flight());
     }
 
     /// Does what is due; tells whether the retransmission timer went off.
@@ -152,8 +143,7 @@ impl Recovery {
         (self.pto_at, self.probe_due) = (None, false);
         self.tlp.forget();
         // RFC 5681 section 3.1: the window falls to its least, and slow start begins anew.
-        self.controller.on_signal(&Signal::PersistentCongestion);
-        self.update_allowance(now);
+        self.regulator.signal(now, &Signal::PersistentCongestion);
     }
 
     /// All that is underway goes again without any blame: it went with a SYN, and the peer did not take it.

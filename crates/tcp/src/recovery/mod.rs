@@ -14,11 +14,9 @@ use crate::rto::Rto;
 use crate::scoreboard::{Scoreboard, Segment};
 use crate::timestamps::Clock;
 use crate::tlp::Tlp;
-use congestion::{
-    Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState, Setup,
-    Signal,
-};
-use units::{Duration, Rate, Time};
+use congestion::{Controller, Limit, Pacer, PathMetrics, Regulator, RttEstimate, SentState, Setup, Signal};
+use trace::Log;
+use units::{Duration, Time};
 
 /// Whether losses are being repaired, and up to which number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,10 +53,7 @@ pub(crate) struct Recovery {
     pub(crate) rtt: RttEstimate,
     pub(crate) rto: Rto,
     clock: Clock,
-    controller: Box<dyn Controller>,
-    allowance: Allowance,
-    pacer: Pacer,
-    delivery: DeliveryRate,
+    regulator: Regulator,
     rack: Rack,
     tlp: Tlp,
     /// When a tail loss probe is due.
@@ -73,10 +68,6 @@ pub(crate) struct Recovery {
     duplicates: Duplicates,
     /// The first retransmission of a recovery does not wait for room in the window.
     retransmit_now: bool,
-    limit: Limit,
-    /// From when on the pacer would have let something go, while there was nothing.
-    dry_from: Option<Time>,
-    pub(crate) last_rate: Option<Rate>,
     /// SND.UNA and SND.NXT as numbers.
     pub(crate) una: u64,
     pub(crate) nxt: u64,
@@ -84,7 +75,6 @@ pub(crate) struct Recovery {
     /// What the controller's random draws follow from.
     seed: u64,
     parts: Parts,
-    lost: Vec<LostPacket>,
     numbers: Vec<u64>,
     /// What was declared lost since the last look, for traces.
     pub(crate) losses: Vec<Loss>,
@@ -103,15 +93,12 @@ impl Recovery {
             seed,
         };
         let controller = controller(config, setup)?;
-        let mut recovery = Recovery {
+        Some(Recovery {
             board: Scoreboard::default(),
             rtt: RttEstimate::new(config.initial_rtt),
             rto: Rto::new(config.initial_rto, config.min_rto, config.max_rto),
             clock,
-            allowance: controller.allowance(),
-            controller,
-            pacer: Pacer::new(config.pacing_burst * mss, config.pacing_quantum * mss),
-            delivery: DeliveryRate::default(),
+            regulator: Regulator::new(Time::ZERO, controller, pacer(config, mss)),
             rack: Rack::new(),
             tlp: Tlp::default(),
             pto_at: None,
@@ -121,9 +108,6 @@ impl Recovery {
             phase: Phase::Open,
             duplicates: Duplicates::default(),
             retransmit_now: false,
-            limit: Limit::default(),
-            dry_from: None,
-            last_rate: None,
             una: 0,
             nxt: 1,
             mss,
@@ -135,14 +119,11 @@ impl Recovery {
                 limited_transmit: config.limited_transmit,
                 peer_ack_delay: config.peer_ack_delay,
             },
-            lost: Vec::new(),
             numbers: Vec::new(),
             losses: Vec::new(),
             probes_sent: 0,
             timeouts: 0,
-        };
-        recovery.set_pacer(Time::ZERO);
-        Some(recovery)
+        })
     }
 
     /// The handshake is over: the size of segments and the RTT are known, and whether the peer knows SACK. Where nothing
@@ -157,45 +138,23 @@ impl Recovery {
             let seed = self.seed;
             let setup = Setup { max_datagram_size: mss, initial_window: mss * segments, initial_rtt, seed };
             if let Some(controller) = controller(config, setup) {
-                self.controller = controller;
-                self.pacer = Pacer::new(config.pacing_burst * mss, config.pacing_quantum * mss);
-                self.allowance = self.controller.allowance();
+                self.regulator.begin_anew(now, controller, pacer(config, mss));
             }
         } else {
-            self.controller.on_signal(&Signal::DatagramSize { bytes: mss });
+            self.regulator.signal(now, &Signal::DatagramSize { bytes: mss });
         }
-        self.set_pacer(now);
-        self.update_allowance(now);
-    }
-
-    fn update_allowance(&mut self, now: Time) {
-        let next = self.controller.allowance();
-        let same = (next.pacing, next.quantum) == (self.allowance.pacing, self.allowance.quantum);
-        self.allowance = next;
-        if !same {
-            self.set_pacer(now);
-        }
-    }
-
-    fn set_pacer(&mut self, now: Time) {
-        if let Some(bytes) = self.allowance.quantum {
-            self.pacer.set_quantum(bytes);
-        }
-        self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
     }
 
     /// The congestion window in bytes.
     pub(crate) fn window(&self) -> u64 {
-        self.allowance.window
+        self.regulator.window()
     }
 
-    /// The rate at which segments are released, if paced.
-    pub(crate) fn pacing_rate(&self) -> Option<Rate> {
-        self.allowance.pacing
-    }
-
-    pub(crate) fn controller(&self) -> &dyn Controller {
-        &*self.controller
+    /// See [`Regulator::trace`].
+    pub(crate) fn trace(&self, now: Time, told: &mut &'static str, log: &mut Log) {
+        let path =
+            PathMetrics { rtt: &self.rtt, bytes_in_flight: self.in_flight(), pto_count: self.backoffs() };
+        self.regulator.trace(now, &path, told, log);
     }
 
     /// How often a timer went off in a row without an answer.
@@ -221,7 +180,7 @@ impl Recovery {
             // RFC 5681 section 3.2, step 1, without RFC 3042: the first duplicates let nothing out.
             flight += self.board.sacked();
         }
-        flight + bytes <= self.allowance.window
+        flight + bytes <= self.window()
     }
 
     /// The segment to be sent again now, if the window admits one.
@@ -229,41 +188,25 @@ impl Recovery {
         let number = self.board.next_lost()?;
         let length = self.board.get(number)?.len();
         // RFC 6675 section 5, step 4.3; RFC 5681 section 3.2, step 3: the first one goes whatever is in flight.
-        (self.retransmit_now || self.in_flight() + length <= self.allowance.window).then_some(number)
+        (self.retransmit_now || self.in_flight() + length <= self.window()).then_some(number)
     }
 
     /// When the pacer lets the next segment go, if not now.
     #[inline]
     pub(crate) fn paced_until(&mut self, now: Time) -> Option<Time> {
-        self.allowance.pacing?;
-        self.pacer.blocked_until(now)
+        self.regulator.paced_until(now)
     }
 
-    /// The sender stopped at this, with something to send.
+    /// See [`Regulator::note_stop`].
     #[inline]
     pub(crate) fn note_stop(&mut self, now: Time, limit: Limit) {
-        self.limit = limit;
-        if limit != Limit::Application {
-            self.settle_dry(now);
-        }
+        self.regulator.note_stop(now, limit, self.in_flight());
     }
 
-    /// The sender stopped because nothing waited to be sent, nor to be sent again, while the window had room.
+    /// See [`Regulator::note_dry`].
     #[inline]
     pub(crate) fn note_dry(&mut self, now: Time) {
-        self.limit = Limit::Application;
-        if self.dry_from.is_none() {
-            self.dry_from = Some(self.paced_until(now).unwrap_or(now));
-        }
-    }
-
-    /// Something is there to be sent. If it could have gone earlier, the application held the rate down, and what goes
-    /// within the next round trip tells nothing of the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
-    #[inline]
-    fn settle_dry(&mut self, now: Time) {
-        if self.dry_from.take().is_some_and(|from| now > from) {
-            self.delivery.on_app_limited(self.in_flight());
-        }
+        self.regulator.note_dry(now);
     }
 
     /// New data leaves, SND.NXT moves on.
@@ -271,11 +214,10 @@ impl Recovery {
     pub(crate) fn on_sent(&mut self, now: Time, end: u64, fin: bool) {
         let start = self.nxt;
         let bytes = Segment::bytes(start, end, fin);
-        self.settle_dry(now);
-        let rate = self.delivery.on_sent(now, bytes, self.in_flight());
+        let rate = self.regulator.before_sent(now, bytes, self.in_flight());
         self.board.push((start, end), fin, now, rate);
         self.nxt = end;
-        self.count_sent(now, bytes, &rate);
+        self.regulator.on_sent(now, bytes, self.in_flight(), &rate);
         self.rto.start(now, &self.rtt);
         if self.probe_due {
             self.probe_was_sent(now, false);
@@ -288,24 +230,16 @@ impl Recovery {
     pub(crate) fn on_resent(&mut self, now: Time, number: u64) {
         let Some(segment) = self.board.get(number) else { return };
         let (length, state) = (segment.len(), (segment.len(), segment.sent_at, segment.rate));
-        self.settle_dry(now);
-        let rate = self.delivery.on_sent(now, length, self.in_flight());
+        let rate = self.regulator.before_sent(now, length, self.in_flight());
         self.board.resent(number, now, rate);
         self.retransmit_now = false;
-        self.count_sent(now, length, &rate);
+        self.regulator.on_sent(now, length, self.in_flight(), &rate);
         if self.probe_due {
             self.probed = Some(state);
             self.probe_was_sent(now, true);
         } else {
             self.rto.start(now, &self.rtt);
         }
-    }
-
-    fn count_sent(&mut self, now: Time, bytes: u64, rate: &SentState) {
-        let (bytes_in_flight, app_limited) = (self.in_flight(), rate.app_limited());
-        self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
-        self.update_allowance(now);
-        self.pacer.on_sent(now, bytes);
     }
 
     fn probe_was_sent(&mut self, now: Time, retransmission: bool) {
@@ -369,4 +303,8 @@ impl Recovery {
 
 fn controller(config: &Config, setup: Setup) -> Option<Box<dyn Controller>> {
     congestion::build(config.controller.name, &config.controller.arguments, setup)
+}
+
+fn pacer(config: &Config, mss: u64) -> Pacer {
+    Pacer::new(config.pacing_burst * mss, config.pacing_quantum * mss)
 }

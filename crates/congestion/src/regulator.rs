@@ -1,0 +1,446 @@
+//! What a sender may send now, and what its controller hears: the common part of QUIC's recovery and TCP's. It knows bytes
+//! and times; which packets there are, and which of them are lost, is the transport's affair.
+
+use crate::{
+    AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState,
+    Signal,
+};
+use units::{Rate, Time};
+
+/// Packets that one acknowledgement newly acknowledged, taken together.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Acked {
+    bytes: u64,
+    packets: u64,
+    newest_sent_at: Time,
+    oldest_sent_at: Option<Time>,
+    spurious: Spurious,
+    /// More packets with the CE mark than the acknowledgement before told of.
+    pub marked: u64,
+}
+
+/// Packets that were declared lost and then acknowledged.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spurious {
+    packets: u64,
+    bytes: u64,
+    newest_sent_at: Time,
+}
+
+impl Acked {
+    /// A packet is newly acknowledged, whatever it counts as: it was sent then.
+    #[inline]
+    pub fn saw(&mut self, sent_at: Time) {
+        self.newest_sent_at = self.newest_sent_at.max(sent_at);
+        self.oldest_sent_at = Some(self.oldest_sent_at.map_or(sent_at, |known| known.min(sent_at)));
+    }
+    /// It was in flight, with so many bytes.
+    #[inline]
+    pub fn count(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.packets += 1;
+    }
+    /// It had been declared lost, and was not.
+    #[inline]
+    pub fn count_spurious(&mut self, bytes: u64, sent_at: Time) {
+        self.spurious.packets += 1;
+        self.spurious.bytes += bytes;
+        self.spurious.newest_sent_at = self.spurious.newest_sent_at.max(sent_at);
+    }
+    /// Bytes that were in flight.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// Packets that had been declared lost.
+    #[inline]
+    pub fn spurious(&self) -> u64 {
+        self.spurious.packets
+    }
+    /// When the newest of them was sent.
+    #[inline]
+    pub fn newest_sent_at(&self) -> Time {
+        self.newest_sent_at
+    }
+}
+
+/// Controller, pacer and delivery-rate samples of one path.
+pub struct Regulator {
+    controller: Box<dyn Controller>,
+    /// What the controller allowed when it was last told something.
+    allowance: Allowance,
+    pacer: Pacer,
+    delivery: DeliveryRate,
+    /// What the sender stopped at last.
+    limit: Limit,
+    /// From when on the pacer would have let something go, while there was nothing.
+    dry_from: Option<Time>,
+    last_rate: Option<Rate>,
+    /// Bytes in flight before the acknowledgement that is taken in, and what had been lost.
+    prior_in_flight: u64,
+    prior_lost: u64,
+    /// The packets that are declared lost together, for the controller; the memory stays.
+    lost: Vec<LostPacket>,
+}
+
+impl Regulator {
+    /// A path that nothing was sent on; `pacer` paces where the controller asks for it.
+    pub fn new(now: Time, controller: Box<dyn Controller>, pacer: Pacer) -> Regulator {
+        let mut regulator = Regulator {
+            allowance: controller.allowance(),
+            controller,
+            pacer,
+            delivery: DeliveryRate::default(),
+            limit: Limit::default(),
+            dry_from: None,
+            last_rate: None,
+            prior_in_flight: 0,
+            prior_lost: 0,
+            lost: Vec::new(),
+        };
+        regulator.set_pacer(now);
+        regulator
+    }
+
+    /// Another controller and another pacer, for what is sent from now on; what was delivered and lost so far stays known.
+    pub fn begin_anew(&mut self, now: Time, controller: Box<dyn Controller>, pacer: Pacer) {
+        self.allowance = controller.allowance();
+        self.controller = controller;
+        self.pacer = pacer;
+        self.set_pacer(now);
+    }
+
+    #[inline]
+    fn update_allowance(&mut self, now: Time) {
+        let Allowance { window, pacing, quantum } = self.controller.allowance();
+        self.allowance.window = window;
+        if pacing != self.allowance.pacing || quantum != self.allowance.quantum {
+            self.allowance.pacing = pacing;
+            self.allowance.quantum = quantum;
+            self.set_pacer(now);
+        }
+    }
+
+    fn set_pacer(&mut self, now: Time) {
+        if let Some(bytes) = self.allowance.quantum {
+            self.pacer.set_quantum(bytes);
+        }
+        self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
+    }
+
+    /// The controller is told something, and asked what is allowed now.
+    pub fn signal(&mut self, now: Time, signal: &Signal<'_>) {
+        self.controller.on_signal(signal);
+        self.update_allowance(now);
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &dyn Controller {
+        &*self.controller
+    }
+    /// The congestion window in bytes.
+    #[inline]
+    pub fn window(&self) -> u64 {
+        self.allowance.window
+    }
+    /// The rate at which packets are released, if paced.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.allowance.pacing
+    }
+    /// The newest delivery-rate sample.
+    pub fn last_rate(&self) -> Option<Rate> {
+        self.last_rate
+    }
+    /// When the pacer lets the next packet go, if not now.
+    #[inline]
+    pub fn paced_until(&mut self, now: Time) -> Option<Time> {
+        self.allowance.pacing?;
+        self.pacer.blocked_until(now)
+    }
+
+    /// The sender stopped at this, with something to send and so many bytes in flight.
+    #[inline]
+    pub fn note_stop(&mut self, now: Time, limit: Limit, bytes_in_flight: u64) {
+        self.limit = limit;
+        if limit != Limit::Application {
+            self.settle_dry(now, bytes_in_flight);
+        }
+    }
+
+    /// The sender stopped because nothing waited to be sent, nor to be sent again, while the window had room.
+    #[inline]
+    pub fn note_dry(&mut self, now: Time) {
+        self.limit = Limit::Application;
+        if self.dry_from.is_none() {
+            self.dry_from = Some(self.paced_until(now).unwrap_or(now));
+        }
+    }
+
+    /// Something is there to be sent. If it could have gone earlier, the application held the rate down, and what goes
+    /// within the next round trip tells nothing of the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    #[inline]
+    fn settle_dry(&mut self, now: Time, bytes_in_flight: u64) {
+        if self.dry_from.take().is_some_and(|from| now > from) {
+            self.delivery.on_app_limited(bytes_in_flight);
+        }
+    }
+
+    /// A packet is about to leave that counts towards bytes in flight; `bytes_in_flight` without it. The answer is kept with
+    /// the packet.
+    #[inline]
+    pub fn before_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
+        self.settle_dry(now, bytes_in_flight);
+        self.delivery.on_sent(now, bytes, bytes_in_flight)
+    }
+
+    /// It has left; `bytes_in_flight` with it.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64, state: &SentState) {
+        let app_limited = state.app_limited();
+        self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
+        self.update_allowance(now);
+        self.pacer.on_sent(now, bytes);
+    }
+
+    /// An acknowledgement is about to be taken in.
+    #[inline]
+    pub fn begin_ack(&mut self, bytes_in_flight: u64) {
+        self.prior_in_flight = bytes_in_flight;
+        self.prior_lost = self.delivery.lost();
+    }
+
+    /// A packet that counts towards bytes in flight was delivered.
+    #[inline]
+    pub fn on_delivered(&mut self, now: Time, bytes: u64, sent_at: Time, state: &SentState) {
+        self.delivery.on_acked(now, bytes, sent_at, state);
+    }
+
+    /// A packet is declared lost, one of those that [`Regulator::end_losses`] tells of.
+    #[inline]
+    pub fn on_lost(&mut self, bytes: u64, sent_at: Time, state: &SentState) {
+        self.lost.push(self.delivery.on_lost(bytes, sent_at, state));
+    }
+
+    /// Tells the controller of all that was declared lost since this was called last; `bytes_in_flight` without them. Gives
+    /// whether there was anything.
+    pub fn end_losses(&mut self, now: Time, bytes_in_flight: u64) -> bool {
+        let Some(newest_sent_at) = self.lost.iter().map(|packet| packet.sent_at).max() else { return false };
+        let bytes = self.lost.iter().map(|packet| packet.bytes).sum();
+        let packets = &self.lost[..];
+        self.controller.on_signal(&Signal::Lost { now, bytes, newest_sent_at, bytes_in_flight, packets });
+        self.update_allowance(now);
+        self.lost.clear();
+        true
+    }
+
+    /// An acknowledgement is taken in and its losses are told; `bytes_in_flight` and `rtt` as they are now.
+    #[inline]
+    pub fn end_ack(&mut self, now: Time, acked: &Acked, bytes_in_flight: u64, rtt: &RttEstimate) {
+        if acked.spurious.packets > 0 {
+            let Spurious { packets, bytes, newest_sent_at } = acked.spurious;
+            self.controller.on_signal(&Signal::Spurious { now, packets, bytes, newest_sent_at });
+        }
+        let rate = self.delivery.sample(now, rtt.min());
+        self.last_rate = rate.and_then(|sample| sample.rate).or(self.last_rate);
+        if acked.bytes > 0 {
+            self.controller.on_ack(&AckSample {
+                now,
+                acked_bytes: acked.bytes,
+                newest_sent_at: acked.newest_sent_at,
+                oldest_sent_at: acked.oldest_sent_at.unwrap_or(now),
+                bytes_in_flight,
+                prior_in_flight: self.prior_in_flight,
+                lost_bytes: self.delivery.lost() - self.prior_lost,
+                acked_packets: acked.packets,
+                marked_packets: acked.marked,
+                delivered: self.delivery.delivered(),
+                limit: self.limit,
+                rtt,
+                rate,
+            });
+        }
+        self.update_allowance(now);
+    }
+
+    /// Reads a word of its parts, and of the controller: what is far away in memory is near afterwards.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        self.controller.allowance().window ^ self.prior_in_flight
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::testing::{at, ms};
+    use std::sync::{Arc, Mutex};
+
+    /// What a controller heard, and what it answers.
+    #[derive(Debug)]
+    pub(crate) struct Heard {
+        pub(crate) told: Vec<String>,
+        pub(crate) allowance: Allowance,
+    }
+    /// A controller that only listens.
+    pub(crate) struct Witness(pub(crate) Arc<Mutex<Heard>>);
+
+    impl Witness {
+        fn hears(&self, text: String) {
+            self.0.lock().unwrap().told.push(text);
+        }
+    }
+
+    impl Controller for Witness {
+        fn on_sent(&mut self, sent: &Sent) {
+            self.hears(format!(
+                "sent {} of {}, limited {}",
+                sent.bytes, sent.bytes_in_flight, sent.app_limited
+            ));
+        }
+        fn on_ack(&mut self, ack: &AckSample<'_>) {
+            let AckSample { acked_bytes, acked_packets, marked_packets, bytes_in_flight, .. } = *ack;
+            let AckSample { prior_in_flight, lost_bytes, delivered, limit, .. } = *ack;
+            let sent = (ack.oldest_sent_at.as_nanos() / 1_000_000, ack.newest_sent_at.as_nanos() / 1_000_000);
+            self.hears(format!(
+                "acked {acked_bytes} in {acked_packets}, {marked_packets} marked, sent {sent:?}, flight {prior_in_flight} to \
+                 {bytes_in_flight}, lost {lost_bytes}, delivered {delivered}, {limit:?}"
+            ));
+        }
+        fn on_signal(&mut self, signal: &Signal<'_>) {
+            self.hears(match *signal {
+                Signal::Lost { bytes, newest_sent_at, bytes_in_flight, packets, .. } => {
+                    let newest = newest_sent_at.as_nanos() / 1_000_000;
+                    format!("lost {bytes} in {}, newest {newest}, flight {bytes_in_flight}", packets.len())
+                }
+                Signal::Spurious { packets, bytes, .. } => format!("spurious {bytes} in {packets}"),
+                other => format!("{other:?}"),
+            });
+        }
+        fn allowance(&self) -> Allowance {
+            self.0.lock().unwrap().allowance
+        }
+        fn state(&self) -> &'static str {
+            "listening"
+        }
+        fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
+            record("told", self.0.lock().unwrap().told.len() as f64);
+        }
+    }
+
+    /// A window of 10,000 bytes, not paced; bursts of 2000 bytes where it is.
+    pub(crate) fn regulator() -> (Regulator, Arc<Mutex<Heard>>) {
+        let allowance = Allowance::new(10_000, None);
+        let heard = Arc::new(Mutex::new(Heard { told: Vec::new(), allowance }));
+        let witness = Box::new(Witness(heard.clone()));
+        (Regulator::new(Time::ZERO, witness, Pacer::new(2000, 1000)), heard)
+    }
+
+    fn send(regulator: &mut Regulator, now: Time, in_flight: u64) -> SentState {
+        let state = regulator.before_sent(now, 1000, in_flight);
+        regulator.on_sent(now, 1000, in_flight + 1000, &state);
+        state
+    }
+
+    /// draft-ietf-ccwg-bbr-06 section 4.1.2.4.
+    #[test]
+    fn what_follows_on_a_dry_spell_is_limited_by_the_application() {
+        let (mut regulator, _) = regulator();
+        assert!(!send(&mut regulator, at(0), 0).app_limited());
+        regulator.note_dry(at(0));
+        assert!(!send(&mut regulator, at(0), 1000).app_limited(), "there was no time in between");
+        regulator.note_dry(at(0));
+        regulator.note_dry(at(3));
+        assert!(send(&mut regulator, at(3), 2000).app_limited(), "dry since the first time");
+        // Until what was in flight then is delivered.
+        for sent in 0..4 {
+            let state = SentState::default();
+            regulator.on_delivered(at(10 + sent), 1000, at(0), &state);
+            regulator.end_ack(at(10 + sent), &Acked::default(), 0, &RttEstimate::new(ms(10)));
+        }
+        assert!(!send(&mut regulator, at(20), 1000).app_limited());
+    }
+
+    #[test]
+    fn a_full_window_ends_a_dry_spell_and_flow_control_does_not() {
+        for (limit, limited) in [(Limit::Window, true), (Limit::Pacer, true), (Limit::Application, false)] {
+            let (mut regulator, _) = regulator();
+            regulator.note_dry(at(0));
+            regulator.note_stop(at(5), limit, 1000);
+            // At once behind the dry spell itself nothing is marked.
+            let state = regulator.before_sent(at(0), 1000, 1000);
+            assert_eq!(state.app_limited(), limited, "{limit:?}");
+        }
+    }
+
+    #[test]
+    fn a_paced_sender_is_dry_from_when_the_pacer_lets_it_go() {
+        let (mut regulator, heard) = regulator();
+        // 1000 bytes for each millisecond.
+        heard.lock().unwrap().allowance.pacing = Some(Rate::from_bits_per_sec(8_000_000));
+        regulator.signal(at(0), &Signal::PersistentCongestion);
+        send(&mut regulator, at(0), 0);
+        send(&mut regulator, at(0), 1000);
+        assert_eq!(regulator.paced_until(at(0)), Some(at(1)));
+        regulator.note_dry(at(0));
+        assert!(!send(&mut regulator, at(1), 2000).app_limited(), "it could not have gone earlier");
+        heard.lock().unwrap().allowance.pacing = None;
+        assert!(regulator.paced_until(at(1)).is_some(), "the controller was not asked yet");
+        send(&mut regulator, at(1), 3000);
+        assert_eq!((regulator.paced_until(at(1)), regulator.pacing_rate()), (None, None));
+    }
+
+    #[test]
+    fn losses_are_told_together_and_once() {
+        let (mut regulator, heard) = regulator();
+        let state = send(&mut regulator, at(0), 0);
+        assert!(!regulator.end_losses(at(9), 0));
+        regulator.on_lost(1000, at(4), &state);
+        regulator.on_lost(500, at(2), &state);
+        assert!(regulator.end_losses(at(9), 7000) && !regulator.end_losses(at(9), 7000));
+        assert_eq!(heard.lock().unwrap().told[1..], ["lost 1500 in 2, newest 4, flight 7000"]);
+    }
+
+    #[test]
+    fn an_acknowledgement_is_told_with_its_losses() {
+        let (mut regulator, heard) = regulator();
+        let states = [0, 1, 2, 3].map(|i| send(&mut regulator, at(i), 1000 * i));
+        heard.lock().unwrap().told.clear();
+        regulator.note_stop(at(3), Limit::Pacer, 4000);
+        regulator.begin_ack(4000);
+        let mut acked = Acked::default();
+        for i in [2, 1] {
+            acked.count(1000);
+            acked.saw(at(i));
+            regulator.on_delivered(at(10), 1000, at(i), &states[i as usize]);
+        }
+        acked.count_spurious(700, at(3));
+        acked.marked = 1;
+        regulator.on_lost(1000, at(0), &states[0]);
+        regulator.end_losses(at(10), 1000);
+        let rtt = RttEstimate::new(ms(10));
+        regulator.end_ack(at(10), &acked, 1000, &rtt);
+        // Nothing that counts: nothing to hear.
+        regulator.end_ack(at(11), &Acked::default(), 1000, &rtt);
+        let expected = [
+            "lost 1000 in 1, newest 0, flight 1000",
+            "spurious 700 in 1",
+            "acked 2000 in 2, 1 marked, sent (1, 2), flight 4000 to 1000, lost 1000, delivered 2000, Pacer",
+        ];
+        assert_eq!(heard.lock().unwrap().told, expected);
+        assert_eq!((acked.bytes(), acked.spurious(), acked.newest_sent_at()), (2000, 1, at(2)));
+        // 2000 bytes in 9 ms, from when the first of them was sent.
+        assert!(regulator.last_rate().is_some());
+    }
+
+    #[test]
+    fn another_controller_takes_over_what_was_counted() {
+        let (mut regulator, old) = regulator();
+        let state = send(&mut regulator, at(0), 0);
+        regulator.on_delivered(at(10), 1000, at(0), &state);
+        let heard = Arc::new(Mutex::new(Heard { told: vec![], allowance: Allowance::new(5000, None) }));
+        regulator.begin_anew(at(10), Box::new(Witness(heard.clone())), Pacer::new(1, 1));
+        assert_eq!((regulator.window(), old.lock().unwrap().told.len()), (5000, 1));
+        assert_eq!(send(&mut regulator, at(20), 0).delivered, 1000);
+        assert_eq!(heard.lock().unwrap().told, ["sent 1000 of 1000, limited false"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! What a sender tells those who listen of its path: metrics, the controller's gauges, and its state where it has changed.
+
+use crate::{Regulator, RttEstimate};
+use trace::{Event, Log, Metrics};
+use units::Time;
+
+/// What the transport knows of the path.
+#[derive(Debug, Clone, Copy)]
+pub struct PathMetrics<'a> {
+    /// The RTT.
+    pub rtt: &'a RttEstimate,
+    /// Bytes in flight.
+    pub bytes_in_flight: u64,
+    /// How often the probe timeout, or the retransmission timer, has fired in a row.
+    pub pto_count: u32,
+}
+
+impl Regulator {
+    /// Writes metrics, gauges, and the controller's state if it is not `told`, which it is from now on. Whether somebody
+    /// listens to metrics is for the caller to ask.
+    pub fn trace(&self, now: Time, path: &PathMetrics<'_>, told: &mut &'static str, log: &mut Log) {
+        let controller = self.controller();
+        let metrics = Metrics {
+            cwnd: self.window(),
+            bytes_in_flight: path.bytes_in_flight,
+            ssthresh: controller.ssthresh(),
+            latest_rtt: path.rtt.latest(),
+            smoothed_rtt: path.rtt.smoothed(),
+            min_rtt: path.rtt.min(),
+            rtt_variance: path.rtt.variance(),
+            pacing_rate: self.pacing_rate(),
+            delivery_rate: self.last_rate(),
+            pto_count: path.pto_count,
+        };
+        log.push(now, Event::Metrics(metrics));
+        controller.gauges(&mut |name, value| log.push(now, Event::Gauge { name, value }));
+        let state = controller.state();
+        if *told != state {
+            *told = state;
+            log.push(now, Event::CongestionState { state });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regulator::tests::regulator;
+    use crate::testing::{at, ms};
+    use trace::Interest;
+
+    #[test]
+    fn metrics_then_gauges_and_the_state_once() {
+        let (regulator, _) = regulator();
+        let rtt = RttEstimate::new(ms(50));
+        let path = PathMetrics { rtt: &rtt, bytes_in_flight: 3000, pto_count: 2 };
+        let (mut told, mut log) = ("", Log::new(Interest::ALL));
+        regulator.trace(at(1), &path, &mut told, &mut log);
+        regulator.trace(at(2), &path, &mut told, &mut log);
+        let events: Vec<Event> = log.drain().map(|record| record.event).collect();
+        let gauge = |event: &Event| matches!(event, Event::Gauge { name: "told", value } if *value == 0.0);
+        let metrics = |event: &Event| match event {
+            Event::Metrics(metrics) => {
+                (metrics.cwnd, metrics.bytes_in_flight, metrics.pto_count) == (10_000, 3000, 2)
+            }
+            _ => false,
+        };
+        assert!(metrics(&events[0]) && gauge(&events[1]) && metrics(&events[3]) && gauge(&events[4]));
+        assert!(matches!(events[2], Event::CongestionState { state: "listening" }));
+        assert_eq!((events.len(), told), (5, "listening"));
+    }
+}
