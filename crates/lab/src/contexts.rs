@@ -1,7 +1,7 @@
 //! The TLS side of a scenario: one context for each application protocol that its flows agree on.
 
 use crate::error::RunError;
-use crate::scenario::{Protocol, Scenario};
+use crate::scenario::{Flow, Protocol, Scenario};
 use tls::Context;
 
 /// What needs time to make, and is shared by all runs of a scenario.
@@ -48,9 +48,9 @@ impl Contexts {
         Contexts::make(options, self.seed, self.made.iter().map(|(protocol, _)| *protocol))
     }
 
-    /// The context for flows of this application.
-    pub(crate) fn get(&self, application: &str) -> Option<&Context> {
-        let wanted = traffic::alpn(application);
+    /// The context of a flow.
+    pub(crate) fn get(&self, flow: &Flow) -> Option<&Context> {
+        let wanted = flow.alpn();
         self.made.iter().find(|(protocol, _)| *protocol == wanted).map(|(_, context)| context)
     }
 }
@@ -58,7 +58,7 @@ impl Contexts {
 /// The application protocols of the flows over QUIC, each once.
 fn protocols(scenario: &Scenario) -> Vec<&'static [u8]> {
     let quic = scenario.flows.iter().filter(|flow| flow.protocol == Protocol::Quic);
-    let mut protocols: Vec<&'static [u8]> = quic.map(|flow| traffic::alpn(flow.application.name)).collect();
+    let mut protocols: Vec<&'static [u8]> = quic.map(Flow::alpn).collect();
     protocols.sort_unstable();
     protocols.dedup();
     protocols

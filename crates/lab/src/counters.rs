@@ -18,6 +18,21 @@ pub(crate) struct Counters {
     pub rtt: Histogram,
 }
 
+impl Counters {
+    /// Adds what another connection of the same flow has counted.
+    pub(crate) fn add(&mut self, other: Counters) {
+        self.packets_sent += other.packets_sent;
+        self.data_packets_sent += other.data_packets_sent;
+        self.ack_only_packets_sent += other.ack_only_packets_sent;
+        self.packets_declared_lost += other.packets_declared_lost;
+        self.packets_spuriously_lost += other.packets_spuriously_lost;
+        self.probe_timeouts += other.probe_timeouts;
+        self.sent_bytes += other.sent_bytes;
+        self.retransmitted_bytes += other.retransmitted_bytes;
+        self.rtt.merge(&other.rtt);
+    }
+}
+
 impl From<quic::Stats> for Counters {
     fn from(stats: quic::Stats) -> Counters {
         Counters {

@@ -10,7 +10,8 @@ use units::{Duration, Time};
 
 /// The port of the first flow's server; the n-th flow has the n-th port after it.
 pub(crate) const SERVER_PORT: u16 = 4433;
-/// The port of the first flow's client.
+/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
+/// further TCP connections.
 pub(crate) const CLIENT_PORT: u16 = 34_433;
 
 /// A node with endpoints, or with senders of cross traffic.
@@ -25,8 +26,10 @@ pub(crate) struct Host<'a> {
 
 impl<'a> Host<'a> {
     pub(crate) fn new(mut ends: Vec<End>, crossing: Vec<CrossSender>, shared: Rc<Shared<'a>>) -> Host<'a> {
-        let mut ports: Vec<(u16, u32)> =
-            ends.iter().enumerate().map(|(i, end)| (end.local.port(), i as u32)).collect();
+        let mut ports: Vec<(u16, u32)> = (0..)
+            .zip(&ends)
+            .flat_map(|(index, end)| end.ports().all().map(move |port| (port, index)))
+            .collect();
         ports.sort_unstable();
         let mut timers = BTreeSet::new();
         for (i, end) in ends.iter_mut().enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{End, QuicEnd, Stack, TcpEnd};
+use crate::end::{End, Ports, QuicEnd, Stack, TcpEnd};
 use crate::error::RunError;
 use crate::host::{CLIENT_PORT, Host, SERVER_PORT};
 use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario};
@@ -15,6 +15,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use trace::{Direction, Interest, Role};
+use traffic::TcpConnections;
 use units::Time;
 use wire::Side;
 
@@ -93,10 +94,15 @@ pub(crate) fn build<'a>(
     let topology = topology(scenario).map_err(RunError::Topology)?;
     let links = links(scenario, seed, interest)?;
     let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
+    // The ports of TCP connections behind the first of their flows.
+    let mut more = CLIENT_PORT + scenario.flows.len() as u16;
     for (index, flow) in scenario.flows.iter().enumerate() {
         let mtu = path_mtu(&topology, scenario, flow);
-        let tls = tls.get(flow.application.name);
-        let plan = Plan { seed, tls, tls_sizes: tls_sizes(scenario), interest, index, flow, mtu };
+        let tls = tls.get(flow);
+        let count = flow.connections().min(MAX_FLOWS) as u16;
+        let ports = Ports { first: CLIENT_PORT + index as u16, more, count };
+        more = more.checked_add(count - 1).filter(|end| *end < CROSS_PORT).ok_or_else(too_many)?;
+        let plan = Plan { seed, tls, tls_sizes: tls_sizes(scenario), interest, index, flow, mtu, ports };
         for (node, end) in plan.ends(shared)? {
             ends[node].push(end);
         }
@@ -119,6 +125,11 @@ pub(crate) fn build<'a>(
         }
     }
     Ok((World::new(&topology, links, hosts), subjects))
+}
+
+fn too_many() -> RunError {
+    let problem = format!("more than {MAX_FLOWS} TCP connections, which need a port each");
+    RunError::Component { place: "flow".to_owned(), problem }
 }
 
 /// The smallest MTU between the ends of a flow, both ways.
@@ -192,6 +203,8 @@ struct Plan<'p> {
     flow: &'p Flow,
     /// The smallest MTU of its way there and back.
     mtu: u64,
+    /// The client's.
+    ports: Ports,
 }
 
 impl Plan<'_> {
@@ -284,20 +297,49 @@ impl Plan<'_> {
 
     fn tcp(&self) -> Result<[Stack; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
-        let setup = |side, local| tcp::Setup {
-            local,
-            config: Arc::clone(&config),
-            random: self.random(side),
-            interest: self.interest,
-            tls: self.tls_sizes.clone(),
-            cookie_key: Stream::seed_for(self.seed, &format!("flow {} cookies", self.flow.name)),
-            initial_sequence: None,
-        };
         let start = Time::ZERO + self.flow.start;
-        let client = TcpEnd::client(self.server(), start, setup(Side::Client, self.client()));
-        let server = TcpEnd::server(setup(Side::Server, self.server()))
+        let name = &self.flow.name;
+        let client = TcpEnd::client(self.connections(&config, Side::Client), start, self.ports, name);
+        let server = TcpEnd::server(self.connections(&config, Side::Server), self.ports, name)
             .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
         Ok([Stack::Tcp(Box::new(client)), Stack::Tcp(Box::new(server))])
+    }
+
+    /// How an end's connections are made, when they are.
+    fn connections(&self, config: &Arc<tcp::Config>, side: Side) -> TcpConnections {
+        let (config, tls, ports) = (Arc::clone(config), self.tls_sizes.clone(), self.ports);
+        let (client, server) = (self.client(), self.server());
+        let (seed, interest, name) = (self.seed, self.interest, self.flow.name.clone());
+        let cookie_key = Stream::seed_for(seed, &format!("flow {name} cookies"));
+        let make = move |now: Time, index: usize| {
+            // The first has the random stream of a flow, as that of QUIC has.
+            let random = if index == 0 {
+                Stream::new(seed, &format!("flow {name} {side}"))
+            } else {
+                Stream::new(seed, &format!("flow {name} {side} connection {index}"))
+            };
+            let (mut local, listens) = if side == Side::Client { (client, false) } else { (server, true) };
+            if !listens {
+                local.set_port(ports.of(index));
+            }
+            let config = Arc::clone(&config);
+            let setup = tcp::Setup {
+                local,
+                config,
+                random,
+                interest,
+                tls: tls.clone(),
+                cookie_key,
+                initial_sequence: None,
+            };
+            if listens {
+                tcp::Connection::listen(setup)
+            } else {
+                tcp::Connection::connect(now, setup, server)
+            }
+        };
+        let count = usize::from(self.ports.count);
+        TcpConnections::new(side, count, self.flow.alpn(), Box::new(make))
     }
 
     fn end(
@@ -307,10 +349,7 @@ impl Plan<'_> {
         stack: Stack,
         application: Box<dyn traffic::Application>,
     ) -> End {
-        let traced = match side {
-            Side::Client => trace::Side::Client,
-            Side::Server => trace::Side::Server,
-        };
+        let traced = crate::end::traced(side);
         End {
             flow: self.index,
             side,

@@ -81,13 +81,13 @@ const MISTAKES: &[Mistake] = &[
     ),
     mistake(
         "application = { type = \"bulk\",",
-        "protocol = \"tcp\"\napplication = { streams = 2, type = \"bulk\",",
-        r#"a.toml:16:15: flow.get.application.streams: 2 streams, and a TCP connection has one; expected one stream, or protocol = "quic""#,
+        "protocol = \"tcp\"\napplication = { streams = 257, type = \"bulk\",",
+        r#"a.toml:16:15: flow.get.application.streams: found 257, each of which is a TCP connection; expected 256 at most, or protocol = "quic""#,
     ),
     mistake(
         "application = { type = \"bulk\", size = \"1 MB\" }",
         "protocol = \"tcp\"\napplication = \"http3\"",
-        r#"a.toml:16:15: flow.get.application: "http3" needs several streams, and a TCP connection has one; expected one stream, or protocol = "quic""#,
+        r#"a.toml:16:15: flow.get.application: "http3" does not go over TCP; expected protocol = "quic""#,
     ),
     // Keys.
     mistake(

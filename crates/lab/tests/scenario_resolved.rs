@@ -145,7 +145,7 @@ impl Author {
             let mut known = vec!["name", "client", "server", "start", "stop", "protocol"];
             let tcp = self.below(3) == 0;
             if tcp {
-                // Not every application has one stream.
+                // Not every application goes over TCP.
                 known.push("application");
                 writeln!(out, "protocol = \"tcp\"\napplication = {{ type = \"bulk\", size = \"1 MB\" }}")
                     .unwrap();

@@ -70,6 +70,14 @@ impl CloseReason {
             _ => false,
         }
     }
+
+    /// Whether something went wrong that neither end's application has asked for.
+    pub fn is_broken(&self) -> bool {
+        matches!(
+            self,
+            CloseReason::PeerReset | CloseReason::Refused | CloseReason::TimedOut | CloseReason::Tls
+        )
+    }
 }
 
 impl fmt::Display for CloseReason {

@@ -29,7 +29,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             name: "streams",
             kind: Kind::Integer(1, 10_000),
             default: Default::Is("1"),
-            about: "streams that share the bytes evenly",
+            about: "streams that share the bytes evenly; over TCP each is a connection",
         },
     ],
     build,
@@ -165,6 +165,8 @@ impl Application for BulkClient {
                 Err(_) => {}
             },
             Event::Connected | Event::StreamsAvailable(_) => self.open(transport),
+            // A stream alone that is broken off leaves nothing to wait for.
+            Event::Reset { code, .. } => transport.close(code, "the server refused"),
             Event::Writable(stream) if self.upload => self.pouring.go_on(stream, transport),
             Event::Delivered(_) if self.upload => {
                 self.note(now, transport.acked_bytes() - self.progress.bytes);

@@ -17,7 +17,7 @@ pub mod web;
 pub use bulk::{BulkClient, BulkServer};
 pub use negotiated::{WebClient, WebServer};
 pub use objects::VirtualSite;
-pub use tcp_transport::{TCP_STREAM, TcpTransport, tcp_events};
+pub use tcp_transport::{MAX_TCP_CONNECTIONS, MakeTcp, TCP_STREAM, TcpConnections, TcpTransport};
 pub use transport::{QuicTransport, Transport};
 
 use quic::Event;
@@ -83,17 +83,25 @@ pub fn alpn(name: &str) -> &'static [u8] {
     }
 }
 
-/// Whether an application with these options does with one stream, so that it can go over TCP.
+/// An option, empty if it is the application itself, and a sentence about what is wrong with it.
+pub type Misfit = (&'static str, String);
+
+/// How many connections an application with these options opens over TCP at most: one for each of its streams.
 ///
 /// # Errors
-/// The option that asks for more, empty if it is the application itself, and a sentence about it.
-pub fn fits_one_stream(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
+/// If it does not go over TCP, or needs more than [`MAX_TCP_CONNECTIONS`].
+pub fn tcp_connections(name: &str, arguments: &Arguments) -> Result<usize, Misfit> {
     match name {
-        "bulk" => match arguments.integer("streams") {
-            1 => Ok(()),
-            streams => Err(("streams", format!("{streams} streams, and a TCP connection has one"))),
+        "bulk" => match arguments.integer("streams") as usize {
+            streams @ ..=MAX_TCP_CONNECTIONS => Ok(streams),
+            streams => Err((
+                "streams",
+                format!(
+                    "found {streams}, each of which is a TCP connection; expected {MAX_TCP_CONNECTIONS} at most, or protocol = \"quic\""
+                ),
+            )),
         },
-        _ => Err(("", format!("{name:?} needs several streams, and a TCP connection has one"))),
+        _ => Err(("", format!("{name:?} does not go over TCP; expected protocol = \"quic\""))),
     }
 }
 

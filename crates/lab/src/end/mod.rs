@@ -1,10 +1,12 @@
 //! One end of a flow: an endpoint of either protocol, and the application on it.
 
+mod ports;
 mod quic;
 mod tcp;
 
+pub(crate) use ports::Ports;
 pub(crate) use quic::QuicEnd;
-pub(crate) use tcp::TcpEnd;
+pub(crate) use tcp::{TcpEnd, connection_name};
 
 use crate::counters::Counters;
 use crate::shared::Shared;
@@ -38,7 +40,15 @@ pub(crate) enum Stack {
     Tcp(Box<TcpEnd>),
 }
 
-/// One end of a flow: an endpoint with one connection, and the application on it.
+/// A side as records know it.
+pub(crate) fn traced(side: Side) -> trace::Side {
+    match side {
+        Side::Client => trace::Side::Client,
+        Side::Server => trace::Side::Server,
+    }
+}
+
+/// One end of a flow: an endpoint with its connection, or those of TCP, and the application on it.
 pub(crate) struct End {
     pub flow: usize,
     pub side: Side,
@@ -66,10 +76,18 @@ impl End {
         let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);
         let stack = match &self.stack {
             Stack::Quic(end) => end.wake_at(),
-            Stack::Tcp(end) => time(end.wake_at()),
+            Stack::Tcp(end) => end.wake_at(),
         };
         let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
+    }
+
+    /// The ports at which it takes packets.
+    pub(crate) fn ports(&self) -> Ports {
+        match &self.stack {
+            Stack::Tcp(end) if self.side == Side::Client => end.ports(),
+            _ => Ports::one(self.local.port()),
+        }
     }
 
     pub(crate) fn report(&self) -> EndReport {
@@ -93,7 +111,7 @@ impl End {
     pub(crate) fn receive(&mut self, now: Time, packet: Packet, shared: &Shared<'_>, exits: &mut Exits) {
         match &mut self.stack {
             Stack::Quic(end) => end.receive(now, packet, exits),
-            Stack::Tcp(end) => end.receive(now, packet, exits),
+            Stack::Tcp(end) => end.receive(now, (packet, self.side), exits),
         }
         self.drain(now, shared, exits);
     }

@@ -1,47 +1,77 @@
 //! An end that speaks TCP.
 
+use super::ports::Ports;
 use super::{End, Snapshot, Stack};
 use crate::counters::Counters;
 use crate::error::RunError;
 use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
-use std::net::SocketAddr;
-use tcp::{Arrival, Connection, Setup};
-use traffic::{Application, TcpTransport};
+use tcp::Arrival;
+use trace::Role;
+use traffic::{Application, TcpConnections, TcpTransport};
 use units::Time;
+use wire::Side;
 
-/// One connection, which a client has from its start on.
+/// The connections of a flow.
 pub(crate) struct TcpEnd {
-    /// At a client: where to, when, and how.
-    opening: Option<(SocketAddr, Time, Setup)>,
-    connection: Option<Connection>,
+    /// At a client: when the first connection is opened.
+    opening: Option<Time>,
+    connections: TcpConnections,
+    /// The client's ports, by which both ends know the connections.
+    ports: Ports,
+    /// The name of the flow, and the subjects of the records of the connections behind the first.
+    name: String,
+    subjects: Vec<Option<u32>>,
+}
+
+/// The name of a connection of a flow in the tables: the flow's for the first, with the connection's number for the others.
+pub(crate) fn connection_name(flow: &str, index: usize) -> String {
+    if index == 0 { flow.to_owned() } else { format!("{flow}#{index}") }
 }
 
 impl TcpEnd {
-    /// The end that opens the connection at this time.
-    pub(crate) fn client(remote: SocketAddr, at: Time, setup: Setup) -> TcpEnd {
-        TcpEnd { opening: Some((remote, at, setup)), connection: None }
+    /// The end that opens connections, the first at this time.
+    pub(crate) fn client(connections: TcpConnections, at: Time, ports: Ports, name: &str) -> TcpEnd {
+        TcpEnd { opening: Some(at), connections, ports, name: name.to_owned(), subjects: Vec::new() }
     }
-    /// The end that waits for it. `None` without a controller of the name in its options.
-    pub(crate) fn server(setup: Setup) -> Option<TcpEnd> {
-        Some(TcpEnd { opening: None, connection: Some(Connection::listen(setup)?) })
-    }
-
-    pub(super) fn wake_at(&self) -> Option<Time> {
-        match (&self.opening, &self.connection) {
-            (Some((_, at, _)), _) => Some(*at),
-            (None, connection) => connection.as_ref()?.wake_at(),
-        }
+    /// The end that waits for them. `None` if they cannot be made.
+    pub(crate) fn server(mut connections: TcpConnections, ports: Ports, name: &str) -> Option<TcpEnd> {
+        connections.get_or_make(Time::ZERO, 0)?;
+        Some(TcpEnd { opening: None, connections, ports, name: name.to_owned(), subjects: Vec::new() })
     }
 
+    pub(super) fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    #[inline]
+    pub(super) fn wake_at(&self) -> Time {
+        self.opening.unwrap_or(Time::NEVER).min(self.connections.wake_at())
+    }
+
+    /// The sums over all connections; of their ends the first that was not clean, else that of the last.
     pub(super) fn report(&self, no_error: u64) -> Snapshot {
-        let Some(connection) = &self.connection else { return Snapshot::default() };
-        let close = connection.close_reason().map(|reason| (reason.to_string(), reason.is_clean(no_error)));
-        (Counters::from(connection.stats()), connection.flight().0, close)
+        let (mut counters, mut window, mut close) = (Counters::default(), 0, None);
+        for (_, connection) in self.connections.iter() {
+            counters.add(connection.stats().into());
+            window += connection.flight().0;
+            let unclean = matches!(close, Some((_, false)));
+            if let Some(reason) = connection.close_reason().filter(|_| !unclean) {
+                close = Some((reason.to_string(), reason.is_clean(no_error)));
+            }
+        }
+        (counters, window, close)
     }
 
-    pub(super) fn receive(&mut self, now: Time, packet: Packet, exits: &mut Exits) {
-        if let Some(connection) = self.connection.as_mut().filter(|_| packet.protocol() == Protocol::Tcp) {
+    pub(super) fn receive(&mut self, now: Time, (packet, side): (Packet, Side), exits: &mut Exits) {
+        let port = if side == Side::Client { packet.destination.port() } else { packet.source.port() };
+        let index = self.ports.connection(port).filter(|_| packet.protocol() == Protocol::Tcp);
+        let connection = index.and_then(|index| match side {
+            // A client has opened what it has.
+            Side::Client => self.connections.get(index),
+            Side::Server => self.connections.get_or_make(now, index),
+        });
+        if let Some(connection) = connection {
             let arrival = Arrival {
                 remote: packet.source,
                 ecn: packet.ecn,
@@ -54,7 +84,7 @@ impl TcpEnd {
         exits.recycle(packet.bytes);
     }
 
-    /// Does what is due, in flow `flow`; `stop`: the connection is to be closed.
+    /// Does what is due, in flow `flow`; `stop`: the connections are to be closed.
     pub(super) fn wake(
         &mut self,
         now: Time,
@@ -62,39 +92,65 @@ impl TcpEnd {
         application: &mut dyn Application,
         shared: &Shared<'_>,
     ) {
-        if self.opening.as_ref().is_some_and(|(_, at, _)| *at <= now)
-            && let Some((remote, _, setup)) = self.opening.take()
-        {
-            self.connection = Connection::connect(now, setup, remote);
-            if self.connection.is_none() {
+        if self.opening.is_some_and(|at| at <= now) {
+            self.opening = None;
+            if self.connections.get_or_make(now, 0).is_none() {
                 let problem = "no such controller".to_owned();
                 shared.note(Err(RunError::Component { place: format!("flow {flow}"), problem }));
             }
         }
-        let Some(connection) = &mut self.connection else { return };
-        connection.wake(now);
+        self.connections.wake(now);
         if stop {
-            connection.close(now, application.no_error(), "stopped");
+            self.connections.close(now, application.no_error(), "stopped");
         }
-        if application.wake_at().is_some_and(|at| at <= now) {
-            application.on_wake(now, &mut TcpTransport { connection, now });
+        if self.opening.is_none() && application.wake_at().is_some_and(|at| at <= now) {
+            application.on_wake(now, &mut TcpTransport { connections: &mut self.connections, now });
         }
+    }
+
+    /// The subject of a connection's records; `first` is that of the first one.
+    fn subject(&mut self, index: usize, (first, side): (u32, Side), shared: &Shared<'_>) -> u32 {
+        if index == 0 {
+            return first;
+        }
+        if self.subjects.len() < index {
+            self.subjects.resize(index, None);
+        }
+        let role = Role::Connection(super::traced(side));
+        *self.subjects[index - 1].get_or_insert_with(|| {
+            shared.recorder.borrow_mut().register(&connection_name(&self.name, index), role)
+        })
     }
 }
 
 impl End {
     pub(super) fn drain_tcp(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
+        while let Stack::Tcp(end) = &mut self.stack
+            && let Some(index) = end.connections.next_touched()
+        {
+            self.drain_connection(now, index, shared, exits);
+            if let Stack::Tcp(end) = &mut self.stack {
+                end.connections.put_back(index);
+            }
+        }
+    }
+
+    fn drain_connection(&mut self, now: Time, index: usize, shared: &Shared<'_>, exits: &mut Exits) {
         loop {
-            self.attend_tcp(now, shared);
+            self.attend_tcp(now, index, shared);
             let Stack::Tcp(end) = &mut self.stack else { return };
-            let Some(connection) = &mut end.connection else { return };
+            let Some(connection) = end.connections.attended(index) else { return };
             let mut bytes = exits.buffer();
             let Some(transmit) = connection.transmit(now, &mut bytes) else {
                 exits.recycle(bytes);
                 // What the last segment told is not left behind.
-                return self.attend_tcp(now, shared);
+                return self.attend_tcp(now, index, shared);
             };
-            let packet = exits.send_new(self.local, transmit.remote, bytes, transmit.hole);
+            let mut local = self.local;
+            if self.side == Side::Client {
+                local.set_port(end.ports.of(index));
+            }
+            let packet = exits.send_new(local, transmit.remote, bytes, transmit.hole);
             packet.carry_tcp();
             packet.ecn = transmit.ecn;
             packet.flow = End::number(self.flow, self.side);
@@ -106,19 +162,20 @@ impl End {
     }
 
     /// Brings a connection's events to the application and its records to the sinks.
-    fn attend_tcp(&mut self, now: Time, shared: &Shared<'_>) {
+    fn attend_tcp(&mut self, now: Time, index: usize, shared: &Shared<'_>) {
         let Stack::Tcp(end) = &mut self.stack else { return };
-        let Some(connection) = &mut end.connection else { return };
         let mut ended = false;
-        while let Some(event) = connection.poll_event() {
-            for event in traffic::tcp_events(event, self.side) {
-                self.application.on_event(now, &event, &mut TcpTransport { connection, now });
-                ended |= event == quic::Event::Ended;
-            }
+        while let Some(event) = end.connections.poll_event(index) {
+            let mut transport = TcpTransport { connections: &mut end.connections, now };
+            self.application.on_event(now, &event, &mut transport);
+            ended |= event == quic::Event::Ended;
         }
-        if !connection.log().is_empty() {
+        if end.connections.attended(index).is_some_and(|connection| !connection.log().is_empty()) {
+            let subject = end.subject(index, (self.subject, self.side), shared);
             let mut recorder = shared.recorder.borrow_mut();
-            shared.note_records(recorder.take(self.subject, connection.log()));
+            if let Some(connection) = end.connections.attended(index) {
+                shared.note_records(recorder.take(subject, connection.log()));
+            }
         }
         if ended {
             self.ended(shared);

@@ -363,11 +363,13 @@ fn read_protocol(
         return Err(reader.source.error(entry.place, &flow.at(other), problem));
     }
     let application = values.component("application");
-    let fits = traffic::fits_one_stream(application.name, &application.arguments);
-    if let (Protocol::Tcp, Err((option, problem)), Some(entry)) = (protocol, fits, flow.get("application")) {
+    let fits = match protocol {
+        Protocol::Quic => Ok(()),
+        Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).map(drop),
+    };
+    if let (Err((option, problem)), Some(entry)) = (fits, flow.get("application")) {
         let path = flow.at("application");
         let path = if option.is_empty() { path } else { format!("{path}.{option}") };
-        let problem = format!("{problem}; expected one stream, or protocol = \"quic\"");
         return Err(reader.source.error(entry.item.place, &path, problem));
     }
     Ok(protocol)

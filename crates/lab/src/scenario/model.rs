@@ -101,6 +101,23 @@ pub struct Flow {
     pub tcp: Arguments,
 }
 
+impl Flow {
+    /// The application protocol that its ends agree on (ALPN, RFC 7301).
+    pub(crate) fn alpn(&self) -> &'static [u8] {
+        traffic::alpn(self.application.name)
+    }
+
+    /// How many connections it may have: one, but for applications that open several streams over TCP.
+    pub(crate) fn connections(&self) -> usize {
+        match self.protocol {
+            Protocol::Quic => 1,
+            Protocol::Tcp => {
+                traffic::tcp_connections(self.application.name, &self.application.arguments).unwrap_or(1)
+            }
+        }
+    }
+}
+
 /// What a flow goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {

@@ -150,7 +150,7 @@ pub(super) static FLOW: &[Parameter] = &[
         name: "protocol",
         kind: Kind::Choice(&["quic", "tcp"]),
         default: Default::Is("\"quic\""),
-        about: "what it goes over; tcp: one stream, with the options of [tcp] and [flow.tcp]",
+        about: "what it goes over; tcp: a connection for each stream, with the options of [tcp] and [flow.tcp]",
     },
     Parameter {
         name: "application",

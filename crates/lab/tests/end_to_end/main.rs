@@ -14,4 +14,5 @@ mod queues;
 mod recorded;
 mod resolved;
 mod tcp;
+mod tcp_connections;
 mod web;

@@ -5,17 +5,8 @@ use crate::data::{Data, Read, Run};
 use crate::event::{CloseReason, StreamError};
 use crate::state::State;
 use units::Time;
-use wire::Side;
 
 impl Connection {
-    /// Takes the connection's one stream into use; `true` once, and only at the client. For those who see connections with
-    /// streams.
-    pub fn claim(&mut self) -> bool {
-        let first = self.side == Side::Client && !self.claimed;
-        self.claimed = true;
-        first
-    }
-
     /// Writes; gives how many bytes were taken. Virtual ones take no room and are taken all.
     ///
     /// # Errors
@@ -102,10 +93,7 @@ impl Connection {
         };
         let unread = self.unread();
         let finished = unread == 0 && self.peer_is_done();
-        let gone = matches!(
-            self.close_reason,
-            Some(CloseReason::PeerReset | CloseReason::Refused | CloseReason::TimedOut | CloseReason::Tls)
-        );
+        let gone = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
         if bytes == 0 && !finished && gone {
             return Err(StreamError::Reset);
         }

@@ -138,8 +138,6 @@ pub struct Connection {
     /// The application has finished.
     fin_wanted: bool,
     fin_sent: bool,
-    /// The application has taken its stream into use.
-    claimed: bool,
     incoming: Reassembly,
     /// The number of the peer's FIN, once it is known.
     peer_fin: Option<u64>,
@@ -192,7 +190,6 @@ impl Connection {
             tls: config.tls.then(|| Box::new(Records::new(side, tls))),
             fin_wanted: false,
             fin_sent: false,
-            claimed: false,
             incoming: Reassembly::new(),
             peer_fin: None,
             window: Window::new(size.max(2 * u64::from(config.mss)), most.min(1 << 30)),
