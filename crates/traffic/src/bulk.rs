@@ -3,6 +3,7 @@
 //! A download is asked for on each stream by one line, `GET /<bytes>` or `GET /*` for a stream without end, and is
 //! answered with virtual bytes. An upload goes over unidirectional streams without a word.
 
+use crate::priorities::{self, Priorities};
 use crate::{Application, Ends, Progress, Transport};
 use quic::{Data, Event, StreamError};
 use units::Time;
@@ -31,6 +32,10 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             default: Default::Is("1"),
             about: "streams that share the bytes evenly; over TCP each is a connection",
         },
+        priorities::URGENCIES,
+        priorities::INCREMENTALS,
+        priorities::WEIGHTS,
+        priorities::LATENCIES,
     ],
     build,
 };
@@ -45,8 +50,17 @@ const BAD_REQUEST: u64 = 1;
 fn build(arguments: &Arguments) -> Ends {
     let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
     let upload = arguments.text("direction") == "upload";
-    let client = BulkClient::new(size, arguments.integer("streams"), upload);
-    Ends { client: Box::new(client), server: Box::new(BulkServer::new(upload)) }
+    // Who sends says what its streams are.
+    let priorities = Priorities::of(arguments);
+    let client = BulkClient {
+        priorities: if upload { priorities.clone() } else { Priorities::default() },
+        ..BulkClient::new(size, arguments.integer("streams"), upload)
+    };
+    let server = BulkServer {
+        priorities: if upload { Priorities::default() } else { priorities },
+        ..BulkServer::new(upload)
+    };
+    Ends { client: Box::new(client), server: Box::new(server) }
 }
 
 /// What is still to be written on streams whose transport has taken no more for now.
@@ -97,6 +111,8 @@ pub struct BulkClient {
     upload: bool,
     opened: u64,
     finished: u64,
+    /// Of the streams that it sends on.
+    priorities: Priorities,
     pouring: Pouring,
     progress: Progress,
 }
@@ -105,7 +121,16 @@ impl BulkClient {
     /// A transfer of `size` bytes over so many streams.
     pub fn new(size: Option<u64>, streams: u64, upload: bool) -> BulkClient {
         let progress = Progress { total: size, ..Progress::default() };
-        BulkClient { size, streams, upload, opened: 0, finished: 0, pouring: Pouring::default(), progress }
+        BulkClient {
+            size,
+            streams,
+            upload,
+            opened: 0,
+            finished: 0,
+            priorities: Priorities::default(),
+            pouring: Pouring::default(),
+            progress,
+        }
     }
 
     /// The part of a stream: the first ones take what does not divide evenly.
@@ -120,6 +145,7 @@ impl BulkClient {
             let Ok(stream) = transport.open(direction) else { return };
             let share = self.share(self.opened);
             self.opened += 1;
+            self.priorities.tell(stream, transport);
             let result = if self.upload {
                 self.pouring.pour(stream, share.unwrap_or(ENDLESS), transport)
             } else {
@@ -189,6 +215,8 @@ pub struct BulkServer {
     requests: Vec<(StreamId, Vec<u8>)>,
     /// Streams that were answered before their end came.
     early: Vec<StreamId>,
+    /// Of the streams that it answers on.
+    priorities: Priorities,
     pouring: Pouring,
     progress: Progress,
 }
@@ -228,7 +256,10 @@ impl BulkServer {
             self.early.push(stream);
         }
         let answered = match parse(&line) {
-            Some(length) => self.pouring.pour(stream, length, transport),
+            Some(length) => {
+                self.priorities.tell(stream, transport);
+                self.pouring.pour(stream, length, transport)
+            }
             None => transport.reset(stream, BAD_REQUEST),
         };
         // A stream that the client has given up meanwhile needs no answer.

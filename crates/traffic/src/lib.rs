@@ -9,6 +9,7 @@ mod hq;
 mod http3;
 mod negotiated;
 mod objects;
+mod priorities;
 pub mod sources;
 mod tcp_transport;
 mod transport;

@@ -64,7 +64,8 @@ pub trait Transport {
     fn max_datagram_size(&self) -> Option<usize> {
         None
     }
-    /// Tells how urgent a stream is among those that this side sends on (RFC 9218). A scheduler may not care.
+    /// Says what is to be known of a stream that this side sends on when the next one is chosen, from now on: see
+    /// [`Priority`]. A scheduler reads of it what its definition names; TCP, which has one stream, nothing.
     ///
     /// # Errors
     /// See [`StreamError`].

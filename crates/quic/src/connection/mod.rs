@@ -358,7 +358,8 @@ impl Connection {
     pub fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
         self.streams.read(stream, Reading::Skip(limit))
     }
-    /// Tells the scheduler how urgent a stream is that this side sends on (RFC 9218).
+    /// Says what the scheduler is to know of a stream that this side sends on: see [`Priority`]. It holds until it is said
+    /// anew, from the next packet on.
     ///
     /// # Errors
     /// Those of a stream's state.

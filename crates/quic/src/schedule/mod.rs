@@ -1,10 +1,40 @@
 //! Which stream next: one file per scheduler.
+//!
+//! What an application says of a stream is a [`Priority`]. What is to be sent again goes under the rank of its own stream
+//! or before all new data: an option of every scheduler, built once in `lost_first`. To add a scheduler: write its file,
+//! add its line to [`SCHEDULERS`].
 
+mod abs;
+mod adaptive;
+mod edf;
+mod fifo;
+pub mod fuzz;
+mod heap;
+mod lost_first;
+mod pfifo;
+mod priority;
+mod rfc9218;
+mod ring;
 mod rr;
+#[cfg(test)]
+mod testing;
+mod wfq;
+mod wrr;
 
+pub use abs::Absolute;
+pub use adaptive::Adaptive;
+pub use edf::Edf;
+pub use fifo::Fifo;
+pub use pfifo::Pfifo;
+pub use priority::Priority;
+pub use rfc9218::Rfc9218;
 pub use rr::RoundRobin;
+pub use units::plugged::PlugError;
+pub use wfq::FairQueuing;
+pub use wrr::WeightedRoundRobin;
 
-use units::parameter::{Arguments, Room, Row};
+use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
+use units::plugged::Plugged;
 use units::{Duration, Time};
 use wire::StreamId;
 
@@ -15,60 +45,120 @@ pub struct PathView {
     pub now: Time,
     /// The congestion window in bytes.
     pub window: u64,
-    /// The smoothed RTT.
+    /// The smoothed RTT; before the first sample what `initial_rtt` assumes.
     pub smoothed_rtt: Duration,
 }
 
-/// How urgent a stream is among those of its connection, as its application says (RFC 9218 section 4).
+/// A stream as schedulers name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Priority {
-    /// From 0, the most urgent, to 7.
-    pub urgency: u8,
-    /// Whether the reader can use parts of the stream, so that it may share the connection with others of its urgency.
-    pub incremental: bool,
+pub struct StreamKey {
+    /// Its id.
+    pub id: StreamId,
+    /// A small number that no other open stream of the connection has. Another stream has it once this one is over.
+    pub slot: u32,
 }
 
-impl Default for Priority {
-    /// What RFC 9218 sections 4.1 and 4.2 assume: urgency 3, not incremental.
-    fn default() -> Priority {
-        Priority { urgency: 3, incremental: false }
-    }
+/// The data that a stream would send next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// When the application wrote it.
+    pub written: Time,
+    /// Which write it was, over all streams of the connection: data of a lower order was written earlier.
+    pub order: u64,
 }
 
-/// Chooses the stream whose data goes into a packet next. It knows streams that have something to send, and nothing
-/// of what that is.
+/// Chooses the stream whose data goes into a packet next. It knows streams that have something to send, and of what that
+/// is no more than when it was written, and that only if it asks.
+///
+/// A turn is what one call of [`Scheduler::next`] leads to: one STREAM frame with as much of the stream's data as the packet
+/// has room for. The next turn fills what is left of the packet.
 pub trait Scheduler: Send {
+    /// Whether [`Scheduler::on_head`] is to be called. Asked once.
+    fn wants_heads(&self) -> bool {
+        false
+    }
     /// The stream has something to send; called once until [`Scheduler::on_idle`].
-    fn on_ready(&mut self, stream: StreamId, now: Time);
-    /// So many bytes of the stream went into a packet.
-    fn on_sent(&mut self, stream: StreamId, bytes: u64);
-    /// The stream has nothing to send any more, or may not send.
-    fn on_idle(&mut self, stream: StreamId);
+    fn on_ready(&mut self, stream: StreamKey, now: Time);
+    /// This is the data that the stream would send next. Told before the stream becomes ready, and while it is ready at the
+    /// latest when its turn would come.
+    fn on_head(&mut self, stream: StreamKey, head: Head) {
+        let _ = (stream, head);
+    }
+    /// So many bytes of the stream whose turn it was went into a packet: new ones, or lost ones that are sent again; none
+    /// where it was a FIN alone.
+    fn on_sent(&mut self, stream: StreamKey, bytes: u64);
+    /// So many lost bytes of the stream went before all others (`retransmissions = "first"`): it was nobody's turn.
+    fn on_sent_out_of_turn(&mut self, stream: StreamKey, bytes: u64) {
+        let _ = (stream, bytes);
+    }
+    /// The stream has nothing to send any more, or may not send for want of credit (RFC 9000 section 4.1).
+    fn on_idle(&mut self, stream: StreamKey);
     /// The application has given the stream another priority, whether or not it has something to send. Without a call
     /// it has the default one.
-    fn on_priority(&mut self, stream: StreamId, priority: Priority) {
+    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
         let _ = (stream, priority);
     }
-    /// The stream is over: nothing more will be heard of it.
-    fn on_closed(&mut self, stream: StreamId) {
+    /// The stream, which is ready, has lost data (or a lost FIN) to send again, and sends it before its new data.
+    fn on_lost(&mut self, stream: StreamKey) {
+        let _ = stream;
+    }
+    /// It has none any more. Not told before [`Scheduler::on_idle`].
+    fn on_repaired(&mut self, stream: StreamKey) {
+        let _ = stream;
+    }
+    /// The stream is over: nothing more will be heard of it. A new stream may get its slot, with the default priority.
+    fn on_closed(&mut self, stream: StreamKey) {
         let _ = stream;
     }
     /// The stream to take from next; the same one until something changes. `None` if none is ready.
-    fn next(&mut self, view: &PathView) -> Option<StreamId>;
+    fn next(&mut self, view: &PathView) -> Option<StreamKey>;
 }
 
 /// How a scheduler is made.
-pub type Build = fn(&Arguments) -> Box<dyn Scheduler>;
+pub type Build = &'static (dyn Fn(&Arguments) -> Box<dyn Scheduler> + Send + Sync);
+
+/// The option that every scheduler has: when what was lost is sent again.
+pub const RETRANSMISSIONS: Parameter = Parameter {
+    name: "retransmissions",
+    kind: Kind::Choice(&["rank", "first"]),
+    default: Default::Is("\"rank\""),
+    about: "lost data is sent again when its own stream's turn comes (rank), or before the new data of all streams (first)",
+};
 
 /// The schedulers.
-pub static SCHEDULERS: &[Row<Build>] = &[rr::ROW];
+pub static SCHEDULERS: &[Row<Build>] =
+    &[rr::ROW, fifo::ROW, pfifo::ROW, edf::ROW, wrr::ROW, wfq::ROW, abs::ROW, adaptive::ROW, rfc9218::ROW];
+
+/// Those that the program added.
+static PLUGGED: Plugged<Build> = Plugged::none();
+
+/// Adds a scheduler from outside of this crate: from now on scenarios find it by its name, like any other. One that was
+/// added before under the same name is replaced. Its row should have [`RETRANSMISSIONS`]: [`build`] sees to it.
+///
+/// # Errors
+/// See [`PlugError`].
+pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
+    PLUGGED.add(SCHEDULERS, row)
+}
 
 /// The room of the schedulers as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("schedulers", "stream schedulers", SCHEDULERS, None)
+    PLUGGED.extend(Room::of("schedulers", "stream schedulers", SCHEDULERS, None))
 }
 
-/// Makes the scheduler of this name; `None` if the table has no such row.
+/// Makes the scheduler of this name; `None` if there is no such row.
 pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Scheduler>> {
-    SCHEDULERS.iter().find(|row| row.name == name).map(|row| (row.build)(arguments))
+    let scheduler = PLUGGED.find(SCHEDULERS, name).map(|row| (row.build)(arguments))?;
+    let first = arguments.has(RETRANSMISSIONS.name) && arguments.text(RETRANSMISSIONS.name) == "first";
+    Some(if first { Box::new(lost_first::LostFirst::new(scheduler)) } else { scheduler })
+}
+
+/// What is kept for a slot. A slot is one of an open stream, so that these lists are no longer than those of streams.
+#[inline]
+fn entry<T: std::default::Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
+    let at = slot as usize;
+    if list.len() <= at {
+        list.resize_with(at + 1, T::default);
+    }
+    &mut list[at]
 }

@@ -143,6 +143,9 @@ impl Streams {
             // Each once: those for whom the credit does not reach come back to the end of the queue.
             for _ in 0..self.starved.len() {
                 let Some(id) = self.starved.pop_front() else { break };
+                if let Some(half) = self.send_half(id) {
+                    half.starved = false;
+                }
                 self.schedule(now, id);
             }
         }

@@ -3,6 +3,7 @@
 mod buffer;
 mod flow;
 mod incoming;
+mod marks;
 mod outgoing;
 mod queue;
 mod recv;
@@ -17,10 +18,11 @@ pub(crate) use recv::RecvHalf;
 use crate::config::Config;
 use crate::error::StreamError;
 use crate::event::Event;
-use crate::schedule::{Priority, Scheduler};
+use crate::schedule::{Priority, Scheduler, StreamKey};
 use crate::sent::SentFrame;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
+use marks::Marks;
 
 use queue::SendQueue;
 use send::SendHalf;
@@ -100,6 +102,8 @@ pub(crate) struct Streams {
     send_buffer: u64,
     queue: Option<Box<SendQueue>>,
     scheduler: Box<dyn Scheduler>,
+    /// When data was written, for a scheduler that asks.
+    marks: Option<Box<Marks>>,
     /// Streams whose new data waits for credit of the connection.
     starved: VecDeque<StreamId>,
     /// Streams whose new data waited for credit of their own, each once; some of them may have got it.
@@ -150,6 +154,7 @@ impl Streams {
             ],
             send_buffer: config.send_buffer.as_bytes(),
             queue: SendQueue::new(config),
+            marks: Marks::wanted(&*scheduler),
             scheduler,
             starved: VecDeque::new(),
             blocked: VecDeque::new(),
@@ -190,6 +195,17 @@ impl Streams {
     fn get(&mut self, id: StreamId) -> Option<&mut Stream> {
         let slot = self.tables[(id.value() & 3) as usize].get(id.index())?;
         self.slots[slot as usize].as_mut()
+    }
+    /// The stream as the scheduler knows it; `None` if it is over.
+    #[inline]
+    fn key(&self, id: StreamId) -> Option<StreamKey> {
+        let slot = self.tables[(id.value() & 3) as usize].get(id.index())?;
+        Some(StreamKey { id, slot })
+    }
+    /// The sending half of a stream that is known by its slot.
+    #[inline]
+    fn send_half_at(&mut self, slot: u32) -> Option<&mut SendHalf> {
+        self.slots.get_mut(slot as usize)?.as_mut()?.send.as_mut()
     }
     fn send_half(&mut self, id: StreamId) -> Option<&mut SendHalf> {
         self.get(id)?.send.as_mut()
@@ -264,6 +280,10 @@ impl Streams {
         };
         if !taken.is_empty() || offered == 0 {
             half.write(taken);
+            let end = half.written();
+            if self.marks.is_some() && !taken.is_empty() {
+                self.note_written(now, id, end);
+            }
             self.schedule(now, id);
         }
         if let Some(queue) = &mut self.queue {
@@ -278,6 +298,9 @@ impl Streams {
             return Err(half.stopped().map_or(StreamError::Finished, StreamError::Stopped));
         }
         half.finish();
+        if self.marks.is_some() {
+            self.note_written(now, id, u64::MAX);
+        }
         self.schedule(now, id);
         Ok(())
     }
@@ -309,7 +332,9 @@ impl Streams {
 
     pub(crate) fn set_priority(&mut self, id: StreamId, priority: Priority) -> Result<(), StreamError> {
         self.sending(id)?;
-        self.scheduler.on_priority(id, priority);
+        if let Some(key) = self.key(id) {
+            self.scheduler.on_priority(key, priority);
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::send::SendHalf;
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
-use crate::schedule::PathView;
+use crate::schedule::{PathView, StreamKey};
 use crate::sent::SentFrame;
 use units::Time;
 use wire::{Direction, Frame, StreamId};
@@ -13,19 +13,52 @@ use wire::{Direction, Frame, StreamId};
 impl Streams {
     pub(super) fn schedule(&mut self, now: Time, id: StreamId) {
         let connection = self.credit.available();
-        let Some(half) = self.send_half(id) else { return };
+        let Some(key) = self.key(id) else { return };
+        let Some(half) = self.send_half_at(key.slot) else { return };
         if half.scheduled {
             return;
         }
         if half.is_ready(connection) {
             half.scheduled = true;
-            self.scheduler.on_ready(id, now);
+            if self.marks.is_some() {
+                self.tell_head(key);
+            }
+            self.scheduler.on_ready(key, now);
         } else if half.is_blocked() {
             self.note_stream_blocked(id);
-        } else if half.has_unsent() && !self.starved.contains(&id) {
+        } else if half.has_unsent() && !std::mem::replace(&mut half.starved, true) {
             self.starved.push_back(id);
             self.note_connection_blocked();
         }
+    }
+
+    /// The application has written up to `end`.
+    #[cold]
+    pub(super) fn note_written(&mut self, now: Time, id: StreamId, end: u64) {
+        if let (Some(key), Some(marks)) = (self.key(id), &mut self.marks) {
+            marks.note_written(key.slot, end, now);
+        }
+    }
+
+    /// Tells the scheduler which data the stream would send next, if it does not know. Gives whether it was told anything.
+    #[cold]
+    fn tell_head(&mut self, key: StreamKey) -> bool {
+        let Some(offset) = self.send_half_at(key.slot).map(|half| half.next_offset()) else { return false };
+        let changed = self.marks.as_mut().and_then(|marks| marks.change_of_head(key.slot, offset));
+        if let Some(head) = changed {
+            self.scheduler.on_head(key, head);
+        }
+        changed.is_some()
+    }
+
+    /// The stream has nothing to send, or may not: it waits for what it lacks.
+    #[cold]
+    fn set_idle(&mut self, now: Time, key: StreamKey) {
+        if let Some(half) = self.send_half_at(key.slot) {
+            (half.scheduled, half.lost_told) = (false, false);
+        }
+        self.scheduler.on_idle(key);
+        self.schedule(now, key.id);
     }
 
     fn note_stream_blocked(&mut self, id: StreamId) {
@@ -77,27 +110,29 @@ impl Streams {
             self.fill_control(payload);
         }
         while payload.room() > 0 {
-            let Some(id) = self.scheduler.next(view) else { break };
-            if !self.fill_stream(id, payload, view) {
+            let Some(key) = self.scheduler.next(view) else { break };
+            if !self.fill_stream(key, payload, view) {
                 break;
             }
         }
     }
 
-    /// Puts one STREAM frame in; `false` when no more fits.
+    /// Puts one STREAM frame in, or puts right what the scheduler thought of the stream; `false` when no more fits.
     #[inline]
-    fn fill_stream(&mut self, id: StreamId, payload: &mut Payload<'_>, view: &PathView) -> bool {
-        let connection = self.credit.available();
-        let slot = self.tables[(id.value() & 3) as usize].get(id.index());
-        let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
-        let Some(half) = half else {
-            self.scheduler.on_idle(id);
+    fn fill_stream(&mut self, key: StreamKey, payload: &mut Payload<'_>, view: &PathView) -> bool {
+        let (id, connection) = (key.id, self.credit.available());
+        if self.marks.is_some() && self.tell_head(key) {
+            return true;
+        }
+        let half = self.slots.get_mut(key.slot as usize).and_then(|stream| stream.as_mut()?.send.as_mut());
+        let Some(half) = half.filter(|half| half.is_ready(connection)) else {
+            self.set_idle(view.now, key);
             return true;
         };
-        if !half.is_ready(connection) {
-            half.scheduled = false;
-            self.scheduler.on_idle(id);
-            self.schedule(view.now, id);
+        if half.lost_told && !half.has_lost() {
+            // It was acknowledged after all.
+            half.lost_told = false;
+            self.scheduler.on_repaired(key);
             return true;
         }
         let room = payload.stream_room(id, half.next_offset());
@@ -108,16 +143,16 @@ impl Streams {
         payload.stream(id, &piece, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
-        if !ready {
-            half.scheduled = false;
-        }
+        let repaired = ready && half.lost_told && !half.has_lost();
+        half.lost_told &= !repaired;
         self.credit.spend(piece.fresh);
         self.stats.sent_bytes += piece.fresh;
         self.stats.retransmitted_bytes += length - piece.fresh;
-        self.scheduler.on_sent(id, length);
+        self.scheduler.on_sent(key, length);
         if !ready {
-            self.scheduler.on_idle(id);
-            self.schedule(view.now, id);
+            self.set_idle(view.now, key);
+        } else if repaired {
+            self.scheduler.on_repaired(key);
         }
         true
     }
@@ -217,6 +252,9 @@ impl Streams {
                 let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
                 let Some(half) = half else { return };
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
+                if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
+                    marks.release(slot, half.acked_to());
+                }
                 self.stats.acked_bytes += acked.fresh;
                 // What was reset was released then.
                 let released = if half.reset_code().is_none() { acked.fresh } else { 0 };
@@ -260,6 +298,7 @@ impl Streams {
                 if let Some(half) = self.send_half(id) {
                     half.on_lost(offset..offset + u64::from(length), fin);
                     self.schedule(now, id);
+                    self.tell_lost(id);
                 }
             }
             SentFrame::ResetStream { id } if self.send_half(id).is_some_and(SendHalf::on_reset_lost) => {
@@ -288,6 +327,21 @@ impl Streams {
         }
     }
 
+    /// Tells the scheduler that the stream has something to send again, if it has.
+    fn tell_lost(&mut self, id: StreamId) {
+        let Some(key) = self.key(id) else { return };
+        let Some(half) = self.send_half_at(key.slot) else { return };
+        if half.has_lost() && half.scheduled {
+            let told = std::mem::replace(&mut half.lost_told, true);
+            if self.marks.is_some() {
+                self.tell_head(key);
+            }
+            if !told {
+                self.scheduler.on_lost(key);
+            }
+        }
+    }
+
     /// Frees a stream of which both halves are over, and lets the peer open another in its place.
     pub(super) fn close_if_over(&mut self, id: StreamId) {
         let table = &mut self.tables[(id.value() & 3) as usize];
@@ -305,10 +359,14 @@ impl Streams {
         }
         let sent = stream.send.as_ref().map_or(0, SendHalf::sent_to);
         let received = stream.recv.as_ref().map_or(0, RecvHalf::highest);
+        let key = StreamKey { id, slot };
         if stream.send.as_ref().is_some_and(|half| half.scheduled) {
-            self.scheduler.on_idle(id);
+            self.scheduler.on_idle(key);
         }
-        self.scheduler.on_closed(id);
+        self.scheduler.on_closed(key);
+        if let Some(marks) = &mut self.marks {
+            marks.forget(slot);
+        }
         table.remove(id.index());
         self.slots[slot as usize] = None;
         self.free.push(slot);

@@ -2,6 +2,7 @@
 //! sent where the server did not take 0-RTT (RFC 9001 section 4.6.2).
 
 use super::flow::Credit;
+use super::marks::Marks;
 use super::{Streams, direction_index};
 use crate::event::Event;
 use crate::schedule::Scheduler;
@@ -30,12 +31,20 @@ impl Streams {
             }
         }
         // 9000 section 7.4.1: "the client updates the flow control limits on all sending streams".
-        self.starved.clear();
+        self.clear_starved();
         for id in self.own() {
             let credit = self.send_credits[self.kind(id)];
             if let Some(half) = self.send_half(id) {
                 half.credit = half.credit.max(credit);
                 self.schedule(now, id);
+            }
+        }
+    }
+
+    fn clear_starved(&mut self) {
+        while let Some(id) = self.starved.pop_front() {
+            if let Some(half) = self.send_half(id) {
+                half.starved = false;
             }
         }
     }
@@ -69,8 +78,8 @@ impl Streams {
             let Some(half) = self.send_half(id) else { continue };
             let scheduled = half.scheduled;
             self.stats.sent_bytes -= self.send_half(id).map_or(0, |half| half.rewind());
-            if scheduled {
-                self.scheduler.on_idle(id);
+            if scheduled && let Some(key) = self.key(id) {
+                self.scheduler.on_idle(key);
             }
         }
     }
@@ -78,6 +87,7 @@ impl Streams {
     /// No stream was ever opened. Those that there were are gone without a word.
     pub(crate) fn forget(&mut self, scheduler: Box<dyn Scheduler>) {
         self.rewind();
+        self.marks = Marks::wanted(&*scheduler);
         self.scheduler = scheduler;
         self.slots.clear();
         self.free.clear();

@@ -46,6 +46,12 @@ pub(crate) struct SendHalf {
     pub listed: bool,
     /// Whether the scheduler has this stream.
     pub scheduled: bool,
+    /// Whether the scheduler was told that there is lost data.
+    pub lost_told: bool,
+    /// Whether it stands in the list of those that wait for credit of the connection.
+    pub starved: bool,
+    /// Whether the FIN was sent once and lost.
+    fin_lost: bool,
     /// Whether the application waits to be told that it can write.
     pub wants_write: bool,
 }
@@ -72,6 +78,9 @@ impl SendHalf {
             blocked_at: None,
             listed: false,
             scheduled: false,
+            lost_told: false,
+            starved: false,
+            fin_lost: false,
             wants_write: false,
         }
     }
@@ -150,6 +159,19 @@ impl SendHalf {
         !self.lost.is_empty()
             || self.next < self.written && self.next < self.credit && connection_credit > 0
             || self.fin == Progress::Pending && self.next == self.written
+    }
+
+    /// Whether there is anything to send again: data, or the FIN.
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        self.reset == Progress::Open
+            && (!self.lost.is_empty()
+                || self.fin_lost && self.fin == Progress::Pending && self.next == self.written)
+    }
+
+    /// All below has been acknowledged.
+    pub(crate) fn acked_to(&self) -> u64 {
+        self.acked.first().filter(|front| front.start == 0).map_or(0, |front| front.end)
     }
 
     /// The offset of the next STREAM frame's data.
@@ -236,6 +258,7 @@ impl SendHalf {
         }
         if fin && self.fin == Progress::Sent {
             self.fin = Progress::Pending;
+            self.fin_lost = true;
         }
         self.lost.insert(range.clone());
         if self.acked.max().is_some_and(|max| max >= range.start) {
@@ -252,6 +275,7 @@ impl SendHalf {
         self.lost.clear();
         self.acked.clear();
         (self.credit, self.blocked_at, self.scheduled) = (0, None, false);
+        (self.lost_told, self.starved, self.fin_lost) = (false, false, false);
         std::mem::take(&mut self.next)
     }
 

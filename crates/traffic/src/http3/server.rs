@@ -154,10 +154,14 @@ impl Http3Server {
         self.waiting.retain(|waiting| *waiting != stream);
     }
 
-    /// RFC 9218 section 7.2: a PRIORITY_UPDATE frame can come before the request, and counts more than its field.
+    /// RFC 9218 section 7.2: a PRIORITY_UPDATE frame can come before the request, and counts more than its field; it can
+    /// also come when all of the response is written and waits to be sent.
     fn on_priority(&mut self, stream: StreamId, priority: Priority, transport: &mut dyn Transport) {
-        if matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_))) {
-            set_priority(stream, priority, transport);
+        let known = set_priority(stream, priority, transport);
+        let answering = matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_)));
+        // Nothing will be heard of a stream that is over.
+        let over = !known && stream.index() < self.next;
+        if answering || over {
             return;
         }
         self.priorities.insert(stream, priority);
@@ -306,9 +310,11 @@ fn method(head: &RequestHead) -> Option<Method> {
     [Method::Get, Method::Head].into_iter().find(|method| method.as_str() == head.method)
 }
 
-fn set_priority(stream: StreamId, priority: Priority, transport: &mut dyn Transport) {
+/// Gives whether there is such a stream to send on.
+fn set_priority(stream: StreamId, priority: Priority, transport: &mut dyn Transport) -> bool {
     let Priority { urgency, incremental } = priority;
-    let _ = transport.set_priority(stream, quic::Priority { urgency, incremental });
+    let priority = quic::Priority { urgency, incremental, ..quic::Priority::default() };
+    transport.set_priority(stream, priority).is_ok()
 }
 
 /// What a complete request gets.

@@ -1,0 +1,100 @@
+//! Absolute priority while the path is slow, turns while it is fast: Algorithm 4 of Fernández et al., "Exploiting stream
+//! scheduling in QUIC: Performance assessment over wireless connectivity scenarios", 2024.
+
+use super::{Absolute, PathView, Priority, RETRANSMISSIONS, RoundRobin, Scheduler, StreamKey};
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::{Rate, Time};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "adaptive",
+    about: "absolute priority while the estimated rate (5/4 of the window per smoothed RTT) is below a target, else round robin",
+    parameters: &[
+        Parameter {
+            name: "target",
+            kind: Kind::Rate,
+            default: Default::Is("\"50 Mbit/s\""),
+            about: "rate below which the most urgent stream has all (the paper tries 10 to 500 Mbit/s)",
+        },
+        RETRANSMISSIONS,
+    ],
+    build: &|arguments| Box::new(Adaptive::new(arguments)),
+};
+
+/// [`Absolute`] or [`RoundRobin`], looked at anew for each packet. Both know all ready streams, so that each goes on where its
+/// own definition is: for ties, new streams, blocked streams and FIN see there. Only the one that chooses has turns.
+#[derive(Debug)]
+pub struct Adaptive {
+    target: Rate,
+    absolute: Absolute,
+    turns: RoundRobin,
+}
+
+impl Adaptive {
+    fn new(arguments: &Arguments) -> Adaptive {
+        Adaptive {
+            target: arguments.rate("target"),
+            absolute: Absolute::default(),
+            turns: RoundRobin::default(),
+        }
+    }
+
+    /// Whether (5/4) cwnd 8 / sRTT < target; without an RTT no rate is too low.
+    fn is_slow(&self, view: &PathView) -> bool {
+        let bits = u128::from(view.window) * 8 * 5 * 1_000_000_000;
+        bits < 4 * u128::from(view.smoothed_rtt.as_nanos()) * u128::from(self.target.as_bits_per_sec())
+    }
+}
+
+impl Scheduler for Adaptive {
+    fn on_ready(&mut self, stream: StreamKey, now: Time) {
+        self.absolute.on_ready(stream, now);
+        self.turns.on_ready(stream, now);
+    }
+    fn on_sent(&mut self, stream: StreamKey, bytes: u64) {
+        self.turns.on_sent(stream, bytes);
+    }
+    fn on_idle(&mut self, stream: StreamKey) {
+        self.absolute.on_idle(stream);
+        self.turns.on_idle(stream);
+    }
+    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
+        self.absolute.on_priority(stream, priority);
+    }
+    fn on_closed(&mut self, stream: StreamKey) {
+        self.absolute.on_closed(stream);
+        self.turns.on_idle(stream);
+    }
+    fn next(&mut self, view: &PathView) -> Option<StreamKey> {
+        if self.is_slow(view) { self.absolute.next(view) } else { self.turns.next(view) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{key, urgency};
+    use super::*;
+    use units::Duration;
+    use units::parameter::Value;
+
+    #[test]
+    fn the_estimated_rate_decides() {
+        let target = Value::Rate("10 Mbit/s".parse().unwrap());
+        let mut adaptive = Adaptive::new(&Arguments(vec![("target", target)]));
+        adaptive.on_priority(key(1), urgency(0));
+        for slot in 0..3 {
+            adaptive.on_ready(key(slot), Time::ZERO);
+        }
+        let mut turns = |window| {
+            let view = PathView { now: Time::ZERO, window, smoothed_rtt: Duration::from_millis(100) };
+            let turn = |_| {
+                let stream = adaptive.next(&view).unwrap();
+                adaptive.on_sent(stream, 1000);
+                stream.slot
+            };
+            (0..4).map(turn).collect::<Vec<_>>()
+        };
+        // 5/4 * 100,000 B * 8 / 0.1 s = 10 Mbit/s.
+        assert_eq!(turns(99_999), [1, 1, 1, 1]);
+        assert_eq!(turns(100_000), [0, 1, 2, 0], "the target itself is no lower");
+    }
+}

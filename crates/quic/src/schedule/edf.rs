@@ -1,0 +1,110 @@
+//! Earliest deadline first.
+
+use super::heap::Heap;
+use super::{Head, PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
+use units::parameter::Row;
+use units::{Duration, Time};
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "edf",
+    about: "earliest deadline first: of a stream, or of its data by a latency budget; streams without one last",
+    parameters: &[RETRANSMISSIONS],
+    build: &|_| Box::new(Edf::default()),
+};
+
+/// What is known of a stream.
+#[derive(Debug)]
+struct State {
+    head: Head,
+    deadline: Time,
+    latency: Duration,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State { head: Head::default(), deadline: Time::NEVER, latency: Duration::MAX }
+    }
+}
+
+/// Ready streams by the deadline of the data that each would send next: the stream's own, or when the data was written and
+/// the latency budget, whichever is earlier. Ties, and streams without a deadline, which come last: in the order in which
+/// their data was written. What is late already goes first, for its deadline is the earliest. A stream that was blocked
+/// comes back with the deadline of its data; a FIN has that of the data before it. Lost data keeps its deadline.
+#[derive(Debug, Default)]
+pub struct Edf {
+    ready: Heap<(Time, u64)>,
+    states: Vec<State>,
+}
+
+impl Edf {
+    fn rank(&mut self, stream: StreamKey, tell: impl FnOnce(&mut State)) -> (Time, u64) {
+        let state = entry(&mut self.states, stream.slot);
+        tell(state);
+        // Sums of times saturate: without a budget there is no end.
+        (state.deadline.min(state.head.written + state.latency), state.head.order)
+    }
+}
+
+impl Scheduler for Edf {
+    fn wants_heads(&self) -> bool {
+        true
+    }
+    fn on_head(&mut self, stream: StreamKey, head: Head) {
+        let rank = self.rank(stream, |state| state.head = head);
+        self.ready.change(stream, rank);
+    }
+    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
+        let rank = self.rank(stream, |_| {});
+        self.ready.join(stream, rank);
+    }
+    fn on_sent(&mut self, _stream: StreamKey, _bytes: u64) {}
+    fn on_idle(&mut self, stream: StreamKey) {
+        self.ready.leave(stream);
+    }
+    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
+        let rank = self.rank(stream, |state| {
+            state.deadline = priority.deadline.unwrap_or(Time::NEVER);
+            state.latency = priority.latency.unwrap_or(Duration::MAX);
+        });
+        self.ready.change(stream, rank);
+    }
+    fn on_closed(&mut self, stream: StreamKey) {
+        self.ready.leave(stream);
+        *entry(&mut self.states, stream.slot) = State::default();
+    }
+    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
+        self.ready.first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{head, key, turns};
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn the_earliest_deadline_goes_first_whoever_set_it() {
+        let mut edf = Edf::default();
+        let latency = |ms| Priority { latency: Some(Duration::from_millis(ms)), ..Priority::default() };
+        edf.on_priority(key(1), latency(50));
+        edf.on_priority(key(2), Priority { deadline: Some(at(40)), ..latency(100) });
+        for (slot, written, order) in [(0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 0, 4)] {
+            edf.on_head(key(slot), head(written, order));
+            edf.on_ready(key(slot), Time::ZERO);
+        }
+        assert_eq!(turns(&mut edf, 1), [2]);
+        edf.on_priority(key(2), latency(100));
+        assert_eq!(turns(&mut edf, 1), [1], "a budget of 50 ms against one of 100 ms");
+        edf.on_head(key(1), head(60, 5));
+        assert_eq!(turns(&mut edf, 1), [2], "110 ms against 100 ms");
+        edf.on_idle(key(1));
+        edf.on_idle(key(2));
+        assert_eq!(turns(&mut edf, 1), [0], "without a deadline: the first that was written");
+        edf.on_priority(key(3), latency(10_000));
+        assert_eq!(turns(&mut edf, 1), [3], "any deadline is earlier than none");
+    }
+}

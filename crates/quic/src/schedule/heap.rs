@@ -1,0 +1,158 @@
+//! Ready streams by rank: the least one at hand, each one found by its slot.
+
+use super::{StreamKey, entry};
+
+/// Children of a node: four lie in one or two lines of the cache, and halve the depth of a binary heap.
+const CHILDREN: usize = 4;
+
+/// A heap of streams in which a rank can change and a stream can leave from wherever it stands, at O(log n) each.
+#[derive(Debug)]
+pub(super) struct Heap<K> {
+    entries: Vec<(K, StreamKey)>,
+    /// By slot: where the stream stands in `entries`, from 1; 0: it is not in.
+    places: Vec<u32>,
+}
+
+impl<K> Default for Heap<K> {
+    fn default() -> Heap<K> {
+        Heap { entries: Vec::new(), places: Vec::new() }
+    }
+}
+
+impl<K: Ord + Copy> Heap<K> {
+    /// The stream of the least rank.
+    #[inline]
+    pub(super) fn first(&self) -> Option<StreamKey> {
+        self.entries.first().map(|(_, stream)| *stream)
+    }
+
+    /// Whether none is in.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    #[inline]
+    fn place(&self, stream: StreamKey) -> Option<usize> {
+        (*self.places.get(stream.slot as usize)? as usize).checked_sub(1)
+    }
+
+    /// The rank of a stream; `None` if it is not in.
+    #[inline]
+    pub(super) fn rank(&self, stream: StreamKey) -> Option<K> {
+        self.place(stream).map(|at| self.entries[at].0)
+    }
+
+    /// Puts a stream in, if it is not in.
+    pub(super) fn join(&mut self, stream: StreamKey, rank: K) {
+        let place = entry(&mut self.places, stream.slot);
+        if *place != 0 {
+            return;
+        }
+        self.entries.push((rank, stream));
+        *place = self.entries.len() as u32;
+        self.rise(self.entries.len() - 1);
+    }
+
+    /// Gives a stream another rank, if it is in.
+    #[inline]
+    pub(super) fn change(&mut self, stream: StreamKey, rank: K) {
+        let Some(at) = self.place(stream) else { return };
+        let before = std::mem::replace(&mut self.entries[at].0, rank);
+        if rank < before {
+            self.rise(at);
+        } else {
+            self.sink(at);
+        }
+    }
+
+    /// Takes a stream out, if it is in.
+    pub(super) fn leave(&mut self, stream: StreamKey) {
+        let Some(at) = self.place(stream) else { return };
+        self.places[stream.slot as usize] = 0;
+        let (gone, _) = self.entries.swap_remove(at);
+        let Some((rank, moved)) = self.entries.get(at).copied() else { return };
+        self.places[moved.slot as usize] = at as u32 + 1;
+        if rank < gone {
+            self.rise(at);
+        } else {
+            self.sink(at);
+        }
+    }
+
+    fn rise(&mut self, mut at: usize) {
+        let moving = self.entries[at];
+        while at > 0 {
+            let parent = (at - 1) / CHILDREN;
+            if self.entries[parent].0 <= moving.0 {
+                break;
+            }
+            self.put(at, self.entries[parent]);
+            at = parent;
+        }
+        self.put(at, moving);
+    }
+
+    #[inline]
+    fn sink(&mut self, mut at: usize) {
+        let moving = self.entries[at];
+        loop {
+            let first = at * CHILDREN + 1;
+            let children = first..(first + CHILDREN).min(self.entries.len());
+            let Some(least) = children.min_by_key(|child| self.entries[*child].0) else { break };
+            if self.entries[least].0 >= moving.0 {
+                break;
+            }
+            self.put(at, self.entries[least]);
+            at = least;
+        }
+        self.put(at, moving);
+    }
+
+    #[inline]
+    fn put(&mut self, at: usize, held: (K, StreamKey)) {
+        self.entries[at] = held;
+        self.places[held.1.slot as usize] = at as u32 + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use wire::StreamId;
+
+    fn key(slot: u32) -> StreamKey {
+        StreamKey { id: StreamId::from_value(u64::from(slot) * 4), slot }
+    }
+
+    proptest! {
+        /// Against a map that is searched.
+        #[test]
+        fn the_least_rank_is_first(steps in proptest::collection::vec((0u8..3, 0u32..20, 0u64..50), 0..300)) {
+            let (mut heap, mut model) = (Heap::default(), BTreeMap::new());
+            for (turn, (what, slot, rank)) in steps.into_iter().enumerate() {
+                // No two ranks are equal.
+                let rank = (rank, turn);
+                match what {
+                    0 => {
+                        heap.join(key(slot), rank);
+                        model.entry(slot).or_insert(rank);
+                    }
+                    1 => {
+                        heap.change(key(slot), rank);
+                        model.entry(slot).and_modify(|known| *known = rank);
+                    }
+                    _ => {
+                        heap.leave(key(slot));
+                        model.remove(&slot);
+                    }
+                }
+                let least = model.iter().min_by_key(|(_, rank)| **rank).map(|(slot, _)| key(*slot));
+                prop_assert_eq!(heap.first(), least);
+                prop_assert_eq!(heap.rank(key(slot)), model.get(&slot).copied());
+                prop_assert_eq!(heap.is_empty(), model.is_empty());
+            }
+        }
+    }
+}

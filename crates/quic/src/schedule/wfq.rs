@@ -1,0 +1,134 @@
+//! Weighted fair queuing by bytes: start-time fair queuing (Goyal, Vin, Cheng: "Start-time Fair Queuing: A Scheduling
+//! Algorithm for Integrated Services Packet Switching Networks", 1997).
+
+use super::heap::Heap;
+use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
+use units::Time;
+use units::parameter::Row;
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "wfq",
+    about: "weighted fair queuing: bytes in proportion to weights (start-time fair queuing)",
+    parameters: &[RETRANSMISSIONS],
+    build: &|_| Box::new(FairQueuing::default()),
+};
+
+/// A byte of a stream of weight 1 in virtual time: the weights divide it.
+const BYTE: u64 = 1 << 16;
+
+/// What is known of a stream.
+#[derive(Debug)]
+struct State {
+    weight: u16,
+    /// The virtual time at which what it has sent is paid for.
+    finish: u64,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State { weight: 1, finish: 0 }
+    }
+}
+
+/// Ready streams by start tag. A stream's start tag is where the service of its last bytes finished, or the virtual time when
+/// it became ready, if that is later; bytes finish at the start tag and their number divided by the weight. The virtual time
+/// is the start tag of what is being sent, and when nothing is ready the last finish. So a new stream starts with the
+/// others, one that was blocked or idle is owed nothing for that time, and no stream starves. Ties go to the stream that came
+/// to its tag first. Lost bytes that are sent again count as others do, in or out of turn; a FIN alone costs nothing.
+#[derive(Debug, Default)]
+pub struct FairQueuing {
+    ready: Heap<(u64, u64)>,
+    states: Vec<State>,
+    now: u64,
+    /// The latest finish.
+    last: u64,
+    /// How often a stream came to a tag.
+    count: u64,
+}
+
+impl FairQueuing {
+    fn pay(&mut self, stream: StreamKey, bytes: u64) {
+        self.count += 1;
+        let start = self.ready.rank(stream).map(|(start, _)| start);
+        let state = entry(&mut self.states, stream.slot);
+        // Virtual time would end after 2^48 bytes: then all tags are equal, and the streams take turns.
+        let cost = bytes.saturating_mul(BYTE) / u64::from(state.weight);
+        state.finish = start.unwrap_or(state.finish).saturating_add(cost);
+        self.last = self.last.max(state.finish);
+        self.ready.change(stream, (state.finish, self.count));
+    }
+}
+
+impl Scheduler for FairQueuing {
+    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
+        self.count += 1;
+        let start = entry(&mut self.states, stream.slot).finish.max(self.now);
+        self.ready.join(stream, (start, self.count));
+    }
+    fn on_sent(&mut self, stream: StreamKey, bytes: u64) {
+        if let Some((start, _)) = self.ready.rank(stream) {
+            self.now = self.now.max(start);
+        }
+        self.pay(stream, bytes);
+    }
+    fn on_sent_out_of_turn(&mut self, stream: StreamKey, bytes: u64) {
+        self.pay(stream, bytes);
+    }
+    fn on_idle(&mut self, stream: StreamKey) {
+        self.ready.leave(stream);
+        if self.ready.is_empty() {
+            self.now = self.last;
+        }
+    }
+    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
+        // What was sent is paid for; what comes costs by the new weight.
+        entry(&mut self.states, stream.slot).weight = priority.weight.max(1);
+    }
+    fn on_closed(&mut self, stream: StreamKey) {
+        self.on_idle(stream);
+        *entry(&mut self.states, stream.slot) = State::default();
+    }
+    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
+        self.ready.first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{VIEW, key, turns, weight};
+    use super::*;
+
+    #[test]
+    fn bytes_are_shared_by_weight() {
+        let mut wfq = FairQueuing::default();
+        wfq.on_priority(key(0), weight(3));
+        for slot in 0..2 {
+            wfq.on_ready(key(slot), Time::ZERO);
+        }
+        assert_eq!(turns(&mut wfq, 8), [0, 1, 0, 0, 0, 1, 0, 0]);
+        let mut sent = [0, 0];
+        for _ in 0..4000 {
+            let stream = wfq.next(&VIEW).unwrap();
+            // Packets of different sizes.
+            let bytes = if stream.slot == 0 { 500 } else { 1200 };
+            wfq.on_sent(stream, bytes);
+            sent[stream.slot as usize] += bytes;
+        }
+        let share = sent[0] as f64 / (sent[0] + sent[1]) as f64;
+        assert!((share - 0.75).abs() < 0.001, "{share}");
+    }
+
+    #[test]
+    fn who_was_away_is_owed_nothing() {
+        let mut wfq = FairQueuing::default();
+        wfq.on_ready(key(0), Time::ZERO);
+        assert_eq!(turns(&mut wfq, 100), [0; 100]);
+        wfq.on_ready(key(1), Time::ZERO);
+        assert_eq!(turns(&mut wfq, 5), [1, 0, 1, 0, 1], "not a hundred turns");
+        wfq.on_idle(key(0));
+        wfq.on_idle(key(1));
+        wfq.on_ready(key(2), Time::ZERO);
+        wfq.on_ready(key(0), Time::ZERO);
+        assert_eq!(turns(&mut wfq, 4), [2, 0, 2, 0]);
+    }
+}

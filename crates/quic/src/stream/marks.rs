@@ -1,0 +1,125 @@
+//! When the data of streams was written, for schedulers that order by it.
+
+use crate::schedule::{Head, Scheduler};
+use std::collections::VecDeque;
+use units::Time;
+
+/// So many writes of one stream are told apart until they are acknowledged; what is written beyond goes with the last.
+const MAX_MARKS: usize = 1 << 16;
+
+/// The data up to `end` that no other mark has was written so.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    end: u64,
+    head: Head,
+}
+
+#[derive(Debug, Default)]
+struct Writes {
+    /// Ascending; what was acknowledged from the start on has gone.
+    marks: VecDeque<Mark>,
+    /// What the scheduler was told last.
+    told: Option<Head>,
+}
+
+/// The writes of all streams of a connection, by slot.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    writes: Vec<Writes>,
+    /// The order of the newest write.
+    newest: u64,
+}
+
+impl Marks {
+    /// Marks, if this scheduler asks for them.
+    pub(super) fn wanted(scheduler: &dyn Scheduler) -> Option<Box<Marks>> {
+        scheduler.wants_heads().then(Box::default)
+    }
+
+    /// The stream was written up to `end`. A FIN is written up to `u64::MAX`, and goes with what was written last.
+    pub(super) fn note_written(&mut self, slot: u32, end: u64, now: Time) {
+        let slot = slot as usize;
+        if self.writes.len() <= slot {
+            self.writes.resize_with(slot + 1, Writes::default);
+        }
+        let marks = &mut self.writes[slot].marks;
+        let full = marks.len() >= MAX_MARKS;
+        let latest = Head { written: now, order: self.newest };
+        match marks.back_mut() {
+            Some(last) if last.head == latest || end == u64::MAX || full => last.end = end,
+            _ => {
+                self.newest += 1;
+                marks.push_back(Mark { end, head: Head { written: now, order: self.newest } });
+            }
+        }
+    }
+
+    /// When the data at `offset`, which the stream would send next, was written; `None` if the scheduler knows.
+    pub(super) fn change_of_head(&mut self, slot: u32, offset: u64) -> Option<Head> {
+        let writes = self.writes.get_mut(slot as usize)?;
+        let at = match writes.marks.front() {
+            Some(first) if first.end > offset => 0,
+            _ => writes.marks.partition_point(|mark| mark.end <= offset),
+        };
+        let head = writes.marks.get(at)?.head;
+        (writes.told.replace(head) != Some(head)).then_some(head)
+    }
+
+    /// All below `offset` was acknowledged.
+    pub(super) fn release(&mut self, slot: u32, offset: u64) {
+        let Some(writes) = self.writes.get_mut(slot as usize) else { return };
+        while writes.marks.front().is_some_and(|first| first.end <= offset) {
+            writes.marks.pop_front();
+        }
+    }
+
+    /// The stream is over.
+    pub(super) fn forget(&mut self, slot: u32) {
+        if let Some(writes) = self.writes.get_mut(slot as usize) {
+            *writes = Writes::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + units::Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn data_is_found_by_its_offset() {
+        let mut marks = Marks::default();
+        marks.note_written(1, 100, at(1));
+        marks.note_written(1, 200, at(1));
+        marks.note_written(0, 50, at(1));
+        marks.note_written(1, 300, at(1));
+        marks.note_written(1, u64::MAX, at(9));
+        let head = |written, order| Some(Head { written: at(written), order });
+        assert_eq!(marks.change_of_head(1, 0), head(1, 1));
+        assert_eq!(marks.change_of_head(1, 150), None, "one write");
+        assert_eq!(marks.change_of_head(1, 200), head(1, 3));
+        assert_eq!(marks.change_of_head(1, 300), None, "the FIN goes with the data before it");
+        assert_eq!(marks.change_of_head(0, 0), head(1, 2));
+        marks.release(1, 200);
+        assert_eq!(marks.writes[1].marks.len(), 1);
+        marks.forget(1);
+        assert_eq!(marks.change_of_head(1, 0), None);
+        assert_eq!(marks.change_of_head(7, 0), None, "nothing was written there");
+    }
+
+    #[test]
+    fn what_is_kept_of_a_stream_is_bounded() {
+        let mut marks = Marks::default();
+        for write in 1..MAX_MARKS as u64 + 100 {
+            marks.note_written(0, write, at(write));
+        }
+        assert_eq!(marks.writes[0].marks.len(), MAX_MARKS);
+        assert_eq!(
+            marks.change_of_head(0, MAX_MARKS as u64 + 50).map(|head| head.order),
+            Some(MAX_MARKS as u64)
+        );
+    }
+}

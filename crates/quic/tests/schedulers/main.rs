@@ -1,0 +1,3 @@
+//! The laws of every scheduler: what each promises on its page, before drawn sequences of events.
+
+mod laws;

@@ -1,0 +1,7 @@
+//! Stream schedulers under sequences of events.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    quic::schedule::fuzz::schedulers(data);
+});
