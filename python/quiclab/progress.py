@@ -160,3 +160,19 @@ def _sweep_lines(title: str) -> SweepCallback:
         )
 
     return callback
+
+
+@contextmanager
+def shown_reading(title: str) -> Iterator[Callable[[str, float], object]]:
+    """Shows on stderr what is read and what part of it is done: a bar on a terminal, otherwise nothing."""
+    if not sys.stderr.isatty():
+        yield lambda what, fraction: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda what, fraction: bar.update(task, description=f"{title}: {what}", completed=fraction)

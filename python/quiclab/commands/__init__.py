@@ -16,12 +16,14 @@ from quiclab.commands.run import run
 from quiclab.commands.script import script
 from quiclab.commands.serve import serve
 from quiclab.commands.sweep import sweep
+from quiclab.commands.view import view
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "sweep": sweep,
     "check": check,
     "plot": plot,
+    "view": view,
     "list": list_,
     "bench": bench,
     "serve": serve,

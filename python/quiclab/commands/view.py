@@ -1,0 +1,53 @@
+"""`quiclab view RUN`: a page with every packet of a run, stream by stream, and what waited for what."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quiclab.commands.arguments import Json
+
+
+def view(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="A run's folder, any folder with qlog files, or a qlog file.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The page's file. Default: view.html in the folder.")
+    ] = None,
+    connection: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this connection. May be given more than once. Default: all.", show_default=False),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a page for the browser: every packet by stream, losses and retransmissions, and what waited for what.
+
+    The run needs a qlog: `quiclab run FILE --qlog`. The page is one file, which loads nothing from anywhere.
+    """
+    from quiclab.progress import shown_reading
+    from quiclab.view import write
+
+    with shown_reading("view") as told:
+        shown = write(run, out, connections=connection or (), told=told)
+    if as_json:
+        typer.echo(json.dumps(shown.as_json(), indent=2))
+    else:
+        for entry in shown.connections:
+            for numbers in entry["directions"]:
+                typer.echo(
+                    f"{entry['connection']}, from the {numbers['sender']}: {numbers['packets_sent']} packets, "
+                    f"{numbers['packets_declared_lost']} declared lost; {numbers['streams']} streams, "
+                    f"which waited {numbers['waited_s']:.3f} s, "
+                    f"as one byte stream {numbers['waited_one_stream_s']:.3f} s"
+                )
+        typer.echo(f"view     {shown.view}")
+        for note in shown.notes:
+            typer.echo(f"note: {note}", err=True)
+    if open_:
+        typer.launch(str(shown.view))

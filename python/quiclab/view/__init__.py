@@ -1,0 +1,159 @@
+"""`quiclab view`: the packets of a run, stream by stream, and what waited for what, as a page for the browser.
+
+`qlog.py` reads the files, `model.py` puts both ends together, `waiting.py` finds who waits for whom, `columns.py` makes
+the numbers small and `page.py` makes one HTML file of them and of what is in `page/`.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from quiclab import folder
+from quiclab._quiclab import Error
+
+PAGE = "view.html"
+"""The name of the page in a run folder."""
+
+LIMIT = 2_000_000
+"""The most packets that a page takes: what a browser can hold."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is on a page."""
+
+    view: Path
+    """The file."""
+    size_bytes: int
+    """Its size."""
+    connections: list[dict[str, Any]]
+    """For each connection its name, and for each direction of it the numbers that the page shows."""
+    notes: list[str]
+    """What a reader should know: what is not shown, and why."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As `quiclab view --json` prints it."""
+        return {**asdict(self), "view": str(self.view)}
+
+
+def write(
+    run: str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    *,
+    connections: Sequence[str] = (),
+    told: Callable[[str, float], object] | None = None,
+) -> Shown:
+    """Writes the page of a run folder, of any folder with qlog files, or of one qlog file.
+
+    :param out: the page's file. Default: view.html in the folder, or beside the file.
+    :param connections: only these, by name. Default: all.
+    :param told: hears what is done, and what part of it is, from 0 to 1.
+
+    Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
+    """
+    from quiclab import __version__
+    from quiclab.view import model, qlog
+    from quiclab.view.page import page
+
+    where = Path(run)
+    paths = _files(where)
+    logs = []
+    for index, path in enumerate(paths):
+        size = max(path.stat().st_size, 1)
+
+        def heard(seen: int, index: int = index, size: int = size, path: Path = path) -> None:
+            if told is not None:
+                told(f"reading {path.name}", (index + seen / size) / len(paths))
+
+        heard(0)
+        logs += qlog.read(path, heard)
+    found = model.connections(logs)
+    notes = _without_qlog(where, {connection.name for connection in found})
+    found = _chosen(where, found, connections)
+    packets = sum(len(direction.packets) for connection in found for direction in connection.directions)
+    if packets > LIMIT:
+        names = ", ".join(connection.name for connection in found[:5])
+        raise Error(f"{where}: {packets} packets are more than a page takes ({LIMIT}): choose by --connection: {names}")
+    path = Path(out) if out is not None else (where / PAGE if where.is_dir() else where.with_suffix(".html"))
+    if told is not None:
+        told("writing the page", 1.0)
+    text = page(_title(where, logs), found, notes, __version__)
+    with folder.writing(path):
+        path.write_text(text, encoding="utf-8")
+    return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
+
+
+def _files(where: Path) -> list[Path]:
+    from quiclab.view import qlog
+
+    if not where.exists():
+        raise Error(f"{where}: there is no such run folder")
+    paths = list(qlog.records(where))
+    if not paths:
+        raise Error(f"{where}: has no qlog (*.sqlog): make one by `quiclab run FILE --qlog`")
+    return paths
+
+
+def _chosen(where: Path, found: list[Any], names: Sequence[str]) -> list[Any]:
+    known = [connection.name for connection in found]
+    for name in names:
+        if name not in known:
+            raise Error(f"{where}: no connection {name!r} with a qlog: there are {', '.join(known[:10])}")
+    return [connection for connection in found if not names or connection.name in names]
+
+
+def _summary(where: Path) -> dict[str, Any]:
+    """The summary of a run folder; empty if it is another folder."""
+    try:
+        summary = json.loads((where / folder.SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return summary if isinstance(summary, dict) else {}
+
+
+def _title(where: Path, logs: Sequence[Any]) -> str:
+    summary = _summary(where)
+    if "scenario" in summary:
+        return f"{summary['scenario']}, seed {summary.get('seed')}"
+    return next((log.title for log in logs if log.title), where.resolve().name)
+
+
+def _without_qlog(where: Path, names: set[str]) -> list[str]:
+    """A sentence if the run has connections without a qlog: those over TCP."""
+    all_names = dict.fromkeys(str(entry.get("name")) for entry in _summary(where).get("connections", []))
+    missing = [name for name in all_names if name not in names]
+    if not missing:
+        return []
+    shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+    return [f"not shown, because qlog has no words for TCP: {shown}; `quiclab plot` draws them"]
+
+
+def _numbers(connection: Any) -> dict[str, Any]:
+    from quiclab.view.model import UNKNOWN
+
+    return {
+        "connection": connection.name,
+        "notes": connection.notes,
+        "directions": [
+            {
+                "sender": direction.sender,
+                "packets_sent": len(direction.packets),
+                "packets_declared_lost": sum(time != UNKNOWN for time in direction.lost),
+                "streams": sum(stream.id >= 0 for stream in direction.streams),
+                "stream_bytes": sum(stream.bytes for stream in direction.streams),
+                "retransmitted_bytes": sum(stream.retransmitted for stream in direction.streams),
+                "waits": len(direction.waits.start),
+                "waited_s": _seconds(direction.waits),
+                "waited_one_stream_s": _seconds(direction.one_stream),
+                "notes": direction.notes,
+            }
+            for direction in connection.directions
+        ],
+    }
+
+
+def _seconds(spans: Any) -> float:
+    return float(sum(spans.end) - sum(spans.start)) / 1e9

@@ -1,0 +1,184 @@
+// The panels of congestion control: window and bytes in flight, and the round-trip times.
+
+import { lowerBound, upperBound } from "./search.js";
+import { niceStep } from "./time.js";
+
+/** Lines of gauges on the shared time axis. */
+export class GaugesPanel {
+  /** @param lines of each line: name of the gauge, text, colour of the palette, style
+   *  @param factor values in the unit of the title */
+  constructor(figure, title, height, lines, factor) {
+    this.figure = figure;
+    this.title = title;
+    this.height = height;
+    this.lines = lines;
+    this.factor = factor;
+  }
+
+  draw(frame) {
+    const { direction, time } = this.figure;
+    const shown = this.lines.filter((line) => direction.metrics.has(line.name));
+    if (!shown.length) {
+      frame.label(this, "");
+      frame.note(this, direction.facts.hasSender ? "the log has no recovery metrics" : "no log of the sender");
+      return;
+    }
+    // Each line has the part of its column that is visible, and one value before it.
+    const parts = shown.map((line) => {
+      const { times } = direction.metrics.get(line.name);
+      return [Math.max(0, upperBound(times, time.start) - 1), lowerBound(times, time.end)];
+    });
+    let most = 0;
+    shown.forEach((line, at) => {
+      const { values } = direction.metrics.get(line.name);
+      for (let place = parts[at][0]; place < parts[at][1]; place++) if (!line.isBound) most = Math.max(most, values[place]);
+      frame.visited += parts[at][1] - parts[at][0];
+    });
+    this.most = most || 1;
+    this.#grid(frame);
+    shown.forEach((line, at) => this.#line(frame, line, ...parts[at]));
+    this.#legend(frame, shown);
+  }
+
+  #y(value) {
+    // Whole pixels: a line of two is then crisp.
+    return Math.round(this.top + this.height - Math.min(value / this.most, 1.2) * (this.height - 22) - 1);
+  }
+
+  #grid(frame) {
+    const { colours, time } = this.figure;
+    const { context } = frame;
+    frame.label(this, "");
+    const step = niceStep(this.most / this.factor / Math.max(2, this.height / 34));
+    for (let value = 0; value * this.factor <= this.most; value += step) {
+      const y = this.#y(value * this.factor) + 0.5;
+      context.strokeStyle = colours.grid;
+      context.beginPath();
+      context.moveTo(frame.left, y);
+      context.lineTo(frame.left + time.width, y);
+      context.stroke();
+      frame.later(() => {
+        context.font = "10px system-ui, sans-serif";
+        context.textAlign = "right";
+        context.textBaseline = "middle";
+        context.fillStyle = colours.soft;
+        context.fillText(`${Number(value.toPrecision(6))}`, frame.left - 6, Math.min(y, this.top + this.height - 5));
+      });
+      frame.count += 2;
+    }
+  }
+
+  /** A line of steps; where there are more values than pixels, each column from its least to its most. */
+  #line(frame, line, from, to) {
+    const { direction, time, colours } = this.figure;
+    const { times, values } = direction.metrics.get(line.name);
+    const { context } = frame;
+    context.save();
+    context.beginPath();
+    context.rect(frame.left, this.top, time.width, this.height);
+    context.clip();
+    const colour = colours.palette[line.colour];
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = line.isArea ? 1 : 2;
+    context.setLineDash(line.dash ?? []);
+    const points = this.#points(frame, times, values, from, to);
+    if (line.isDots) {
+      for (let at = 0; at < points.length; at += 2) context.fillRect(points[at] - 1, points[at + 1] - 1, 2, 2);
+    } else {
+      context.beginPath();
+      for (let at = 0; at < points.length; at += 2) {
+        if (at > 0) context.lineTo(points[at], points[at - 1]);
+        context.lineTo(points[at], points[at + 1]);
+      }
+      const end = frame.left + Math.min(time.width, time.x(direction.duration));
+      if (points.length) context.lineTo(end, points[points.length - 1]);
+      context.stroke();
+      if (line.isArea && points.length) {
+        context.lineTo(end, this.top + this.height);
+        context.lineTo(points[0], this.top + this.height);
+        context.globalAlpha = 0.18;
+        context.fill();
+      }
+    }
+    frame.count += points.length / 2;
+    context.restore();
+  }
+
+  /** The points of a line: x, y, x, y ...; at most four for each pixel. */
+  #points(frame, times, values, from, to) {
+    const { time } = this.figure;
+    const points = [];
+    const add = (at, value) => points.push(frame.left + time.x(times[at]), this.#y(value));
+    if (to - from <= 2 * time.width) {
+      for (let at = from; at < to; at++) add(at, values[at]);
+      return points;
+    }
+    const factor = time.width / time.span;
+    for (let at = from; at < to;) {
+      const column = Math.floor((times[at] - time.start) * factor);
+      let [least, most, next] = [values[at], values[at], at];
+      while (next < to && Math.floor((times[next] - time.start) * factor) === column) {
+        least = Math.min(least, values[next]);
+        most = Math.max(most, values[next++]);
+      }
+      add(at, values[at]);
+      if (least !== most) {
+        add(at, least);
+        add(at, most);
+        add(at, values[next - 1]);
+      }
+      at = next;
+    }
+    return points;
+  }
+
+  #legend(frame, shown) {
+    const { colours, time } = this.figure;
+    const { context } = frame;
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    const widths = shown.map((line) => context.measureText(line.text).width + 34);
+    let x = frame.left + time.width - widths.reduce((sum, width) => sum + width, 0);
+    const y = this.top + 8;
+    context.globalAlpha = 0.8;
+    context.fillStyle = colours.panel;
+    context.fillRect(x - 4, this.top, frame.left + time.width - x + 4, 17);
+    context.globalAlpha = 1;
+    shown.forEach((line, at) => {
+      context.strokeStyle = colours.palette[line.colour];
+      context.lineWidth = line.isArea ? 5 : 2;
+      context.setLineDash(line.isDots ? [2, 4] : line.dash ?? []);
+      context.beginPath();
+      context.moveTo(x, y);
+      context.lineTo(x + 18, y);
+      context.stroke();
+      context.setLineDash([]);
+      context.fillStyle = colours.ink;
+      context.fillText(line.text, x + 22, y + 0.5);
+      x += widths[at];
+    });
+    context.lineWidth = 1;
+    frame.count += 2 * shown.length;
+  }
+
+  hit(x) {
+    return { kind: "gauges", time: this.figure.time.time(x) };
+  }
+}
+
+/** The two panels of a figure. */
+export function gaugePanels(figure) {
+  return [
+    new GaugesPanel(figure, "window (kB)", 130, [
+      { name: "bytes_in_flight", text: "bytes in flight", colour: 5, isArea: true },
+      { name: "ssthresh", text: "slow-start threshold", colour: 4, dash: [4, 3], isBound: true },
+      { name: "congestion_window", text: "congestion window", colour: 1 },
+    ], 1e3),
+    new GaugesPanel(figure, "RTT (ms)", 90, [
+      { name: "latest_rtt", text: "latest", colour: 5, isDots: true },
+      { name: "min_rtt", text: "min_rtt", colour: 2, dash: [4, 3] },
+      { name: "smoothed_rtt", text: "smoothed_rtt", colour: 0 },
+    ], 1e6),
+  ];
+}

@@ -1,0 +1,126 @@
+// Wheel, pointer and keys: they change the range, the rows and what is marked.
+
+import { showTip } from "./tip.js";
+
+/** Lets people move in the figure. */
+export function listen(figure) {
+  const { element } = figure;
+  const tip = element.querySelector("#tip");
+  const place = (event) => {
+    const box = element.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+
+  element.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const [x, y] = place(event);
+    const spot = figure.at(x, y);
+    const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 200 : 1;
+    if (spot?.panel === figure.rows && spot.x < 0) figure.rows.scrollBy(event.deltaY * unit);
+    else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) figure.time.pan((event.deltaX || event.deltaY) * unit);
+    else {
+      const isOverview = spot?.panel === figure.overview;
+      const at = isOverview ? figure.time.x(spot.panel.time(spot.x)) : x - (figure.width - figure.time.width - 14);
+      figure.time.zoom(Math.exp(-event.deltaY * unit * 0.0016), Math.min(Math.max(at, 0), figure.time.width));
+    }
+    figure.invalidate();
+  }, { passive: false });
+
+  let drag = null;
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const [x, y] = place(event);
+    const spot = figure.at(x, y);
+    drag = { x, y, from: x, spot, moved: false };
+    element.setPointerCapture(event.pointerId);
+    if (spot?.panel === figure.overview) centre(figure, spot.x);
+  });
+  element.addEventListener("pointermove", (event) => {
+    const [x, y] = place(event);
+    if (drag) {
+      drag.moved ||= Math.abs(x - drag.from) > 3 || Math.abs(y - drag.y) > 3;
+      if (!drag.moved) return;
+      if (drag.spot?.panel === figure.overview) centre(figure, figure.at(x, figure.overview.top)?.x ?? 0);
+      else {
+        figure.time.pan(drag.x - x);
+        if (drag.spot?.panel === figure.rows) figure.rows.scrollBy(drag.y - y);
+        drag.y = drag.spot?.panel === figure.rows ? y : drag.y;
+      }
+      drag.x = x;
+      showTip(tip, figure, undefined);
+      figure.invalidate();
+      return;
+    }
+    const spot = figure.at(x, y);
+    figure.pointer = spot;
+    figure.hovered = spot && spot.x >= 0 && spot.x <= figure.time.width ? spot.panel.hit(spot.x, spot.y) : undefined;
+    showTip(tip, figure, figure.hovered, x, y);
+    figure.mark();
+  });
+  element.addEventListener("pointerup", () => {
+    if (drag && !drag.moved && drag.spot?.panel !== figure.overview) {
+      const isMark = figure.hovered?.kind === "packet" || figure.hovered?.kind === "wait";
+      figure.kept = isMark ? figure.hovered : undefined;
+      figure.mark();
+    }
+    drag = null;
+  });
+  element.addEventListener("pointercancel", () => (drag = null));
+  element.addEventListener("pointerleave", () => {
+    figure.pointer = figure.hovered = undefined;
+    showTip(tip, figure, undefined);
+    figure.mark();
+  });
+  element.addEventListener("dblclick", () => reset(figure));
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT|BUTTON|SUMMARY)$/.test(event.target.tagName)) return;
+    const action = KEYS[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action(figure);
+    figure.invalidate();
+  });
+}
+
+/** Shows the whole time, and marks nothing. */
+export function reset(figure) {
+  figure.time.reset();
+  figure.kept = undefined;
+  figure.invalidate();
+}
+
+/** Moves the visible range to a pixel of the overview. */
+function centre(figure, x) {
+  const { time } = figure;
+  const half = time.span / 2;
+  const middle = figure.overview.time(x);
+  time.show(middle - half, middle + half);
+  figure.invalidate();
+}
+
+/** Goes to the next wait, or with -1 to the one before. */
+function step(figure, by) {
+  const { waits } = figure.direction;
+  if (!waits.count) return;
+  const shown = Array.from(waits.order).filter((span) => figure.direction.streams[waits.stream[span]].shown);
+  const now = shown.indexOf(figure.kept?.kind === "wait" && figure.kept.waits === waits ? figure.kept.span : -1);
+  const next = now < 0 ? (by > 0 ? 0 : shown.length - 1) : now + by;
+  if (next >= 0 && next < shown.length) figure.reveal(waits, shown[next]);
+}
+
+const KEYS = {
+  ArrowLeft: (figure) => figure.time.pan(-figure.time.width / 5),
+  ArrowRight: (figure) => figure.time.pan(figure.time.width / 5),
+  ArrowUp: (figure) => figure.rows.scrollBy(-60),
+  ArrowDown: (figure) => figure.rows.scrollBy(60),
+  "+": (figure) => figure.time.zoom(1.6, figure.pointer?.x >= 0 ? figure.pointer.x : figure.time.width / 2),
+  "=": (figure) => KEYS["+"](figure),
+  "-": (figure) => figure.time.zoom(1 / 1.6, figure.pointer?.x >= 0 ? figure.pointer.x : figure.time.width / 2),
+  0: reset,
+  Home: reset,
+  n: (figure) => step(figure, 1),
+  p: (figure) => step(figure, -1),
+  t: () => document.querySelector("#one-stream").click(),
+  Escape: (figure) => (figure.kept = figure.hovered = undefined),
+};

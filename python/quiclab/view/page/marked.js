@@ -1,0 +1,62 @@
+// What is marked in the figure: a packet with its copies, or a wait with the packets that it was for.
+
+/** Draws what belongs to a target: the way of its packets, and the span. */
+export function drawMarked(figure, frame, target) {
+  const { direction, time } = figure;
+  const { context } = frame;
+  context.lineWidth = 1.5;
+  if (target.kind === "packet") {
+    for (const packet of [target.packet, ...direction.again(target.packet)]) drawWay(figure, frame, packet);
+  } else if (target.kind === "wait") {
+    const { waits, span } = target;
+    const copies = new Set([waits.missing[span], waits.filled[span]]);
+    for (let packet = waits.missing[span], steps = 0; packet >= 0 && steps < 4; steps++) {
+      const next = direction.again(packet).find((copy) => copy < waits.filled[span]);
+      if (next === undefined) break;
+      copies.add(next);
+      packet = next;
+    }
+    for (const packet of copies) if (packet >= 0) drawWay(figure, frame, packet);
+    const top = figure.rows.rowOf(waits.stream[span]);
+    if (Number.isNaN(top)) return;
+    const [from, to] = [time.x(waits.start[span]), time.x(waits.end[span])];
+    const half = figure.rows.row * 0.55;
+    context.strokeStyle = figure.colours.ink;
+    context.strokeRect(frame.left + from - 1, top + half - 1, Math.max(3, to - from + 2), figure.rows.row - half + 1);
+    if (waits.filled[span] >= 0) {
+      // From the arrival of the packet down to the row that it frees.
+      context.setLineDash([4, 2]);
+      context.beginPath();
+      context.moveTo(frame.left + to, figure.rows.top);
+      context.lineTo(frame.left + to, top + half);
+      context.stroke();
+      context.setLineDash([]);
+    }
+  }
+  context.lineWidth = 1;
+}
+
+/** A packet's bar and the line of its flight, with its number. */
+function drawWay(figure, frame, packet) {
+  const { direction, time, sent, flight, colours } = figure;
+  const { context } = frame;
+  const x = frame.left + time.x(direction.sent[packet]);
+  context.lineWidth = 2;
+  flight.line(frame, packet, colours.ink);
+  context.beginPath();
+  context.moveTo(x, sent.top + 26);
+  context.lineTo(x, sent.top + sent.height + 10);
+  context.stroke();
+  context.lineWidth = 1.5;
+  const text = `${direction.number[packet]}`;
+  context.font = "600 11px system-ui, sans-serif";
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  const width = context.measureText(text).width;
+  context.globalAlpha = 0.85;
+  context.fillStyle = colours.panel;
+  context.fillRect(x + 2, sent.top + sent.height - 5, width + 4, 14);
+  context.globalAlpha = 1;
+  context.fillStyle = colours.ink;
+  context.fillText(text, x + 4, sent.top + sent.height - 4);
+}

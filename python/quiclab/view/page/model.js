@@ -1,0 +1,206 @@
+// One direction of a connection: packets, frames, streams, waits and gauges, as columns with their indexes.
+
+import { lowerBound, upperBound } from "./search.js";
+
+/** A time that is not known. */
+const NEVER = NaN;
+
+/** Packets of one direction, in the order in which they were sent. Times are nanoseconds since the start. */
+export class Direction {
+  constructor(columns, prefix, facts, duration) {
+    this.facts = facts;
+    this.duration = duration;
+    this.sent = columns.sums(prefix + "sent");
+    this.count = this.sent.length;
+    this.number = columns.sums(prefix + "number");
+    this.kind = columns.values(prefix + "kind");
+    this.size = columns.values(prefix + "size");
+    this.received = this.#after(columns.values(prefix + "received"));
+    this.acknowledged = this.#after(columns.values(prefix + "acknowledged"));
+    this.lost = this.#after(columns.values(prefix + "lost"));
+    this.trigger = columns.values(prefix + "trigger");
+    this.streams = facts.streams.map(([id, bytes, retransmitted], at) => ({
+      at, id, bytes, retransmitted, shown: true, label: id < 0 ? "datagrams" : `stream ${id}`,
+    }));
+    this.#frames(columns, prefix);
+    this.#arrivals();
+    this.againFrom = columns.sums(prefix + "again.from");
+    this.againTo = columns.values(prefix + "again.to").map((more, at) => more + this.againFrom[at]);
+    this.isAgain = new Uint8Array(this.count);
+    for (const to of this.againTo) this.isAgain[to] = 1;
+    this.waits = new Waits(columns, prefix + "waits.", this.streams.length);
+    this.one = new Waits(columns, prefix + "one.", this.streams.length);
+    this.metrics = new Map(facts.metrics.map((name) => [name, {
+      times: columns.sums(`${prefix}metric.${name}.time`),
+      values: columns.sums(`${prefix}metric.${name}.value`),
+    }]));
+    this.#totals();
+  }
+
+  #after(passed) {
+    return passed.map((time, at) => (time === 0 ? NEVER : this.sent[at] + (time > 0 ? time - 1 : time)));
+  }
+
+  #frames(columns, prefix) {
+    this.frameAt = starts(columns.values(prefix + "streams"));
+    this.frameStream = columns.values(prefix + "frame.stream");
+    this.frameOffset = columns.values(prefix + "frame.offset");
+    const length = columns.values(prefix + "frame.length");
+    this.frameLength = length.map((value) => Math.floor(value / 2));
+    this.frameFin = Uint8Array.from(length, (value) => value % 2);
+    this.framePacket = owners(this.frameAt);
+    const expected = new Float64Array(this.streams.length);
+    this.frameStream.forEach((stream, at) => {
+      this.frameOffset[at] += expected[stream];
+      if (this.streams[stream].id >= 0) expected[stream] = this.frameOffset[at] + this.frameLength[at];
+    });
+
+    this.ackAt = starts(columns.values(prefix + "acks"));
+    this.ackDelay = columns.values(prefix + "frame.delay");
+    const counts = columns.values(prefix + "frame.ranges");
+    this.rangeAt = starts(counts);
+    this.rangeFirst = new Float64Array(this.rangeAt[counts.length]);
+    this.rangeLast = new Float64Array(this.rangeAt[counts.length]);
+    const largests = columns.values(prefix + "frame.largest");
+    const steps = columns.values(prefix + "frame.range");
+    let [nextLargest, nextStep, largest] = [0, 0, 0];
+    for (let ack = 0; ack < counts.length; ack++) {
+      let at = largest;
+      for (let range = this.rangeAt[ack]; range < this.rangeAt[ack + 1]; range++) {
+        const isFirst = range === this.rangeAt[ack];
+        at += isFirst ? largests[nextLargest++] : steps[nextStep++];
+        if (isFirst) largest = at;
+        this.rangeLast[range] = at;
+        at -= steps[nextStep++];
+        this.rangeFirst[range] = at;
+      }
+    }
+
+    this.otherAt = starts(columns.values(prefix + "others"));
+    this.otherText = columns.values(prefix + "frame.text");
+    this.values = columns.values(prefix + "frame.value");
+    const places = this.facts.texts.map((text) => text.split("{}").length - 1);
+    this.valueAt = starts(Array.from(this.otherText, (text) => places[text]));
+  }
+
+  /** Packets by the time of their arrival, and of each stream the frames that arrived. */
+  #arrivals() {
+    const order = [];
+    for (let packet = 0; packet < this.count; packet++) if (!Number.isNaN(this.received[packet])) order.push(packet);
+    order.sort((one, other) => this.received[one] - this.received[other] || one - other);
+    this.arrived = Uint32Array.from(order);
+    const counts = new Uint32Array(this.streams.length);
+    for (const packet of order) {
+      for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) counts[this.frameStream[frame]]++;
+    }
+    this.arrivalAt = starts(counts);
+    this.arrivalFrame = new Uint32Array(this.arrivalAt[counts.length]);
+    this.arrivalTime = new Float64Array(this.arrivalFrame.length);
+    const next = this.arrivalAt.slice();
+    for (const packet of order) {
+      for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) {
+        const at = next[this.frameStream[frame]]++;
+        this.arrivalFrame[at] = frame;
+        this.arrivalTime[at] = this.received[packet];
+      }
+    }
+  }
+
+  #totals() {
+    this.lostCount = 0;
+    this.maxDelay = 0;
+    const delays = [];
+    for (let packet = 0; packet < this.count; packet++) {
+      if (this.isLost(packet)) this.lostCount++;
+      const delay = this.received[packet] - this.sent[packet];
+      if (delay > this.maxDelay) this.maxDelay = delay;
+      if (packet % 16 === 0 && !Number.isNaN(delay)) delays.push(delay);
+    }
+    delays.sort((one, other) => one - other);
+    this.typicalDelay = delays.length ? delays[delays.length >> 1] : this.duration / 100;
+  }
+
+  /** Whether the sender declared a packet lost. */
+  isLost(packet) {
+    return !Number.isNaN(this.lost[packet]);
+  }
+
+  /** Whether a packet arrived, as far as the logs say. */
+  hasArrived(packet) {
+    return !Number.isNaN(this.received[packet]);
+  }
+
+  /** The bytes of a packet, or of its data if the log does not say. */
+  bytes(packet) {
+    if (this.size[packet] >= 0) return this.size[packet];
+    let sum = 0;
+    for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) sum += this.frameLength[frame];
+    return sum;
+  }
+
+  /** The packets that carry bytes of this one again. */
+  again(packet) {
+    return this.againTo.subarray(lowerBound(this.againFrom, packet), upperBound(this.againFrom, packet));
+  }
+
+  /** The last value of a gauge at a time; undefined before the first. */
+  gauge(name, time) {
+    const series = this.metrics.get(name);
+    return series && series.values[upperBound(series.times, time) - 1];
+  }
+}
+
+/** Spans of waiting, for each stream in the order of time. */
+class Waits {
+  constructor(columns, prefix, streams) {
+    const stream = columns.values(prefix + "stream");
+    const all = {
+      start: columns.sums(prefix + "start"),
+      length: columns.values(prefix + "length"),
+      missing: columns.sums(prefix + "missing"),
+      filled: columns.sums(prefix + "filled"),
+      offset: columns.values(prefix + "offset"),
+      held: columns.values(prefix + "held"),
+    };
+    this.count = stream.length;
+    const counts = new Uint32Array(streams);
+    for (const at of stream) counts[at]++;
+    /** Where the spans of a stream begin. */
+    this.at = starts(counts);
+    this.stream = new Uint32Array(this.count);
+    for (const name of ["start", "end", "missing", "filled", "offset", "held"]) this[name] = new Float64Array(this.count);
+    const next = this.at.slice();
+    this.total = 0;
+    for (let from = 0; from < this.count; from++) {
+      const to = next[stream[from]]++;
+      this.stream[to] = stream[from];
+      this.start[to] = all.start[from];
+      this.end[to] = all.start[from] + all.length[from];
+      for (const name of ["missing", "filled", "offset", "held"]) this[name][to] = all[name][from];
+      this.total += all.length[from];
+    }
+    /** All spans by their starts. */
+    this.order = Uint32Array.from(this.start.keys()).sort((one, other) => this.start[one] - this.start[other] || one - other);
+  }
+
+  /** The span of a stream at a time; -1 if it does not wait. `slack` widens the spans. */
+  find(stream, time, slack = 0) {
+    const to = this.at[stream + 1];
+    const at = lowerBound(this.end, time - slack, this.at[stream], to);
+    return at < to && this.start[at] <= time + slack ? at : -1;
+  }
+}
+
+/** Where each part begins, from the numbers of their elements; one more for the end. */
+function starts(counts) {
+  const out = new Uint32Array(counts.length + 1);
+  for (let at = 0; at < counts.length; at++) out[at + 1] = out[at] + counts[at];
+  return out;
+}
+
+/** The part that each element belongs to. */
+function owners(at) {
+  const out = new Uint32Array(at[at.length - 1]);
+  for (let part = 0; part + 1 < at.length; part++) out.fill(part, at[part], at[part + 1]);
+  return out;
+}

@@ -1,0 +1,79 @@
+// The panel of the whole time: how much was sent when, who waited when, and a window on what is shown below.
+
+import { Raster } from "./raster.js";
+
+/** The whole time, however far the rest is zoomed. */
+export class OverviewPanel {
+  constructor(figure) {
+    this.figure = figure;
+    this.height = 40;
+    this.title = "all";
+    this.cache = null;
+  }
+
+  /** What is drawn once for each width, theme and choice of streams. */
+  forget() {
+    this.cache = null;
+  }
+
+  #x(time) {
+    const { least, most, width } = this.figure.time;
+    return ((time - least) / (most - least)) * width;
+  }
+
+  /** The time at a pixel of this panel. */
+  time(x) {
+    const { least, most, width } = this.figure.time;
+    return least + (x / width) * (most - least);
+  }
+
+  draw(frame) {
+    const { time, colours } = this.figure;
+    const { context } = frame;
+    const width = Math.round(time.width * frame.ratio);
+    if (!this.cache || this.cache.width !== width) this.cache = this.#paint(width, Math.round(this.height * frame.ratio), frame);
+    frame.image(this.cache, this.top);
+    frame.label(this, "");
+    const [from, to] = [frame.left + this.#x(time.start), frame.left + this.#x(time.end)];
+    context.globalAlpha = 0.6;
+    context.fillStyle = colours.ground;
+    context.fillRect(frame.left, this.top, from - frame.left, this.height);
+    context.fillRect(to, this.top, frame.left + time.width - to, this.height);
+    context.globalAlpha = 1;
+    context.strokeStyle = colours.ink;
+    context.strokeRect(from + 0.5, this.top + 0.5, Math.max(2, to - from - 1), this.height - 1);
+    frame.count += 3;
+  }
+
+  #paint(width, height, frame) {
+    const { direction, colours } = this.figure;
+    const raster = new Raster(width, height, colours.pixel(colours.panel));
+    const ratio = frame.ratio;
+    const foot = height - Math.round(8 * ratio);
+    const sums = new Float64Array(width);
+    const losses = new Uint8Array(width);
+    const waits = new Uint8Array(width);
+    for (let packet = 0; packet < direction.count; packet++) {
+      const column = Math.min(width - 1, Math.max(0, Math.floor(this.#x(direction.sent[packet]) * ratio)));
+      sums[column] += direction.bytes(packet);
+      if (direction.isLost(packet)) losses[column] = 1;
+    }
+    for (let span = 0; span < direction.waits.count; span++) {
+      if (!direction.streams[direction.waits.stream[span]].shown) continue;
+      const from = Math.max(0, Math.floor(this.#x(direction.waits.start[span]) * ratio));
+      waits.fill(1, from, Math.max(from + 1, Math.floor(this.#x(direction.waits.end[span]) * ratio)));
+    }
+    const most = sums.reduce((one, other) => Math.max(one, other), 1);
+    const [grey, ink, wait] = [colours.other, colours.ink, colours.palette[1]].map((colour) => colours.pixel(colour));
+    for (let x = 0; x < width; x++) {
+      raster.rect(x, foot - Math.round((sums[x] / most) * foot), x + 1, foot, grey);
+      if (losses[x]) raster.rect(x, 0, x + 1, Math.round(4 * ratio), ink);
+      if (waits[x]) raster.rect(x, foot + Math.round(2 * ratio), x + 1, height - Math.round(ratio), wait);
+    }
+    return raster;
+  }
+
+  hit() {
+    return undefined;
+  }
+}

@@ -1,0 +1,237 @@
+// The panel of the receiver: a row for each stream, with the arrival of its bytes and what it waited for.
+
+import { lowerBound, nearest, upperBound } from "./search.js";
+
+const TALLEST = 40;
+const LOWEST = 5;
+/** The widest mark of an arrival, in pixels. */
+const WIDE = 7;
+
+/** Rows that scroll if they are many. */
+export class RowsPanel {
+  constructor(figure) {
+    this.figure = figure;
+    this.height = 200;
+    this.title = "";
+    this.scroll = 0;
+  }
+
+  /** The streams that are switched on. */
+  get streams() {
+    return this.figure.direction.streams.filter((stream) => stream.shown);
+  }
+
+  /** The height that all rows would like to have. */
+  wish(count) {
+    return Math.max(count, 1) * TALLEST;
+  }
+
+  /** Divides the height among the rows; what does not fit is reached by scrolling. */
+  #layout() {
+    this.rows = this.streams;
+    this.row = Math.max(LOWEST, Math.min(TALLEST, Math.floor(this.height / Math.max(1, this.rows.length))));
+    this.scrollBy(0);
+  }
+
+  /** Moves the rows by pixels. */
+  scrollBy(pixels) {
+    const most = Math.max(0, (this.rows?.length ?? 0) * (this.row ?? 1) - this.height);
+    this.scroll = Math.min(Math.max(this.scroll + pixels, 0), most);
+  }
+
+  draw(frame) {
+    const { time } = this.figure;
+    this.#layout();
+    const raster = frame.raster(time.width, this.height);
+    const first = Math.floor(this.scroll / this.row);
+    const last = Math.min(this.rows.length, Math.ceil((this.scroll + this.height) / this.row));
+    const bins = this.#bins(raster, first, last, frame);
+    const labels = [];
+    for (let row = first; row < last; row++) {
+      const top = row * this.row - this.scroll;
+      this.#waits(raster, frame, this.rows[row].at, top, labels);
+      this.#arrivals(raster, frame, bins[row - first], this.rows[row].at, top);
+      if (this.row >= 12) this.#separator(raster, frame, top);
+    }
+    frame.image(raster, this.top);
+    this.#labels(frame, labels);
+    frame.later(() => this.#names(frame, first, last));
+    if (!this.rows.length) frame.note(this, this.figure.direction.streams.length ? "all streams are switched off" : "no stream data in this direction");
+    else if (!this.figure.direction.facts.hasReceiver) frame.note(this, "no log of the receiver: shown is when the sender learned of the arrival");
+  }
+
+  /** The room of a row's two halves, in device pixels: top of the arrivals, their foot, the end of the waits. */
+  #halves(top, ratio) {
+    const padding = this.row >= 12 ? 2 : 0;
+    const start = Math.round((top + padding) * ratio);
+    const end = Math.round((top + this.row - padding) * ratio);
+    return [start, start + Math.ceil((end - start) * 0.55), end];
+  }
+
+  /** The bytes that arrived, by row and column of pixels. */
+  #bins(raster, first, last, frame) {
+    const { direction, time } = this.figure;
+    const factor = raster.width / time.span;
+    this.most = 0;
+    const bins = [];
+    for (let row = first; row < last; row++) {
+      const stream = this.rows[row].at;
+      const [from, to] = [direction.arrivalAt[stream], direction.arrivalAt[stream + 1]];
+      const start = lowerBound(direction.arrivalTime, time.start, from, to);
+      const end = upperBound(direction.arrivalTime, time.end, from, to);
+      frame.visited += end - start;
+      const [columns, sums] = [[], []];
+      for (let at = start; at < end; at++) {
+        const column = Math.floor((direction.arrivalTime[at] - time.start) * factor);
+        const bytes = direction.frameLength[direction.arrivalFrame[at]];
+        if (columns.length && columns[columns.length - 1] === column) sums[sums.length - 1] += bytes;
+        else {
+          columns.push(column);
+          sums.push(bytes);
+        }
+        this.most = Math.max(this.most, sums[sums.length - 1]);
+      }
+      bins.push({ columns, sums });
+    }
+    return bins;
+  }
+
+  #arrivals(raster, frame, { columns, sums }, stream, top) {
+    const { colours } = this.figure;
+    const [head, foot] = this.#halves(top, frame.ratio);
+    const colour = colours.pixel(colours.stream(stream));
+    const widest = Math.round(WIDE * frame.ratio);
+    for (let at = 0; at < columns.length; at++) {
+      const gap = (at + 1 < columns.length ? columns[at + 1] : raster.width) - columns[at];
+      const height = Math.max(Math.min(2, foot - head), Math.round((foot - head) * (sums[at] / (this.most || 1))));
+      raster.rect(columns[at], foot - height, columns[at] + (gap <= 2 ? 1 : Math.min(widest, gap - 1)), foot, colour);
+    }
+  }
+
+  #waits(raster, frame, stream, top, labels) {
+    const { direction, colours, compares } = this.figure;
+    const [, foot, end] = this.#halves(top, frame.ratio);
+    if (compares) {
+      const colour = colours.pixel(colours.hatch);
+      this.#spans(raster, frame, direction.one, stream, (from, to) => raster.hatch(from, foot, to, end, colour, 4));
+    }
+    const colour = colours.pixel(colours.stream(stream));
+    const ground = colours.pixel(colours.panel);
+    this.#spans(raster, frame, direction.waits, stream, (from, to, span) => {
+      raster.rect(from, foot, to, end, ground);
+      raster.rect(from, foot + (end - foot > 4 ? 1 : 0), Math.max(from + 1, to - (to - from > 4 ? 1 : 0)), end, colour);
+      if (span >= 0 && this.row >= 22 && to - from > 70 * frame.ratio) labels.push({ from, to, span, y: (foot + end) / 2 });
+    });
+  }
+
+  /** Visible spans, those that touch each other's pixel as one. */
+  #spans(raster, frame, waits, stream, add) {
+    const { time } = this.figure;
+    const factor = raster.width / time.span;
+    const last = waits.at[stream + 1];
+    let open = null;
+    let span = lowerBound(waits.end, time.start, waits.at[stream], last);
+    for (; span < last && waits.start[span] <= time.end; span++) {
+      frame.visited++;
+      const from = Math.floor((waits.start[span] - time.start) * factor);
+      const to = Math.max(from + 1, Math.floor((waits.end[span] - time.start) * factor));
+      if (open && from <= open[1] && to - from <= 2) open = [open[0], Math.max(to, open[1]), -1];
+      else {
+        if (open) add(...open);
+        open = [from, to, span];
+      }
+    }
+    if (open) add(...open);
+  }
+
+  #separator(raster, frame, top) {
+    const { colours } = this.figure;
+    const line = Math.round((top + this.row) * frame.ratio);
+    raster.rect(0, line - 1, raster.width, line, colours.pixel(colours.grid));
+  }
+
+  /** The missing packet and the one that ended the wait, on the bar. */
+  #labels(frame, labels) {
+    const { direction, colours } = this.figure;
+    const { context } = frame;
+    context.font = "10px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    context.fillStyle = colours.isDark ? "#000000" : "#ffffff";
+    for (const { from, to, span, y } of labels) {
+      const [missing, filled] = [direction.waits.missing[span], direction.waits.filled[span]];
+      const name = (packet) => (packet < 0 ? "?" : direction.number[packet]);
+      const text = missing === filled ? `${name(missing)} late` : `${name(missing)} \u2192 ${name(filled)}`;
+      const left = Math.max(from / frame.ratio, 0);
+      const right = Math.min(to / frame.ratio, this.figure.time.width);
+      if (context.measureText(text).width + 8 > right - left) continue;
+      context.fillText(text, frame.left + left + 4, this.top + y / frame.ratio + 0.5);
+      frame.count++;
+    }
+  }
+
+  #names(frame, first, last) {
+    const { colours } = this.figure;
+    const { context } = frame;
+    context.save();
+    context.beginPath();
+    context.rect(0, this.top, frame.left, this.height);
+    context.clip();
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    const every = Math.max(1, Math.ceil(13 / this.row));
+    for (let row = first; row < last; row++) {
+      const y = this.top + (row + 0.5) * this.row - this.scroll;
+      context.fillStyle = colours.stream(this.rows[row].at);
+      context.fillRect(frame.left - 6, y - this.row / 2 + 1, 4, Math.max(2, this.row - 2));
+      if (row % every === 0) {
+        context.fillStyle = colours.ink;
+        context.fillText(this.rows[row].label, frame.left - 10, y);
+      }
+      frame.count += 2;
+    }
+    context.restore();
+    const total = this.rows.length * this.row;
+    if (total > this.height) {
+      context.fillStyle = colours.soft;
+      const length = Math.max(20, (this.height * this.height) / total);
+      context.fillRect(1, this.top + (this.scroll / (total - this.height)) * (this.height - length), 4, length);
+      frame.count++;
+    }
+  }
+
+  /** What is at a point: an arrival above, a wait below. */
+  hit(x, y) {
+    const { direction, time, compares } = this.figure;
+    const row = Math.floor((y + this.scroll) / this.row);
+    const stream = this.rows?.[row];
+    if (!stream) return undefined;
+    const isLower = (y + this.scroll - row * this.row) / this.row > 0.55;
+    const [at, slack] = [time.time(x), (3 / time.width) * time.span];
+    if (isLower) {
+      const span = direction.waits.find(stream.at, at, slack);
+      if (span >= 0) return { kind: "wait", waits: direction.waits, span };
+      const other = compares ? direction.one.find(stream.at, at, slack) : -1;
+      if (other >= 0) return { kind: "wait", waits: direction.one, span: other };
+    }
+    const arrival = nearest(direction.arrivalTime, at, direction.arrivalAt[stream.at], direction.arrivalAt[stream.at + 1]);
+    if (arrival < 0 || Math.abs(time.x(direction.arrivalTime[arrival]) - x) > 6) return undefined;
+    return { kind: "packet", packet: direction.framePacket[direction.arrivalFrame[arrival]] };
+  }
+
+  /** The top of a stream's row in the figure; NaN if it is not visible. */
+  rowOf(stream) {
+    const row = this.rows.findIndex((entry) => entry.at === stream);
+    const top = row * this.row - this.scroll;
+    return row < 0 || top < -this.row || top > this.height ? NaN : this.top + top;
+  }
+
+  /** Scrolls until a stream's row is visible. */
+  reveal(stream) {
+    const top = this.streams.findIndex((entry) => entry.at === stream) * this.row;
+    if (top < 0) return;
+    if (top < this.scroll) this.scroll = top;
+    else if (top + this.row > this.scroll + this.height) this.scroll = top + this.row - this.height;
+  }
+}

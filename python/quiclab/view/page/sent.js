@@ -1,0 +1,161 @@
+// The panel of what was sent: a bar for each packet in the colours of its streams; losses and retransmissions above it.
+
+import { lowerBound, upperBound } from "./search.js";
+import { size } from "./text.js";
+
+/** The room for crosses, triangles and arcs, in pixels. */
+const MARKS = 30;
+/** The widest bar, in pixels. */
+const WIDEST = 9;
+/** Marks nearer than this to the one before are not drawn, in pixels. */
+const MARK_GAP = 5;
+
+/** Packets as bars on the shared time axis. */
+export class SentPanel {
+  constructor(figure) {
+    this.figure = figure;
+    this.height = MARKS + 70;
+    this.title = "sent";
+    /** The bars of the last drawing: left edge and width in pixels, the packets from and to. */
+    this.bars = { left: [], width: [], from: [], to: [], scale: 1 };
+  }
+
+  draw(frame) {
+    const { direction, time } = this.figure;
+    const first = lowerBound(direction.sent, time.start);
+    const last = upperBound(direction.sent, time.end);
+    const raster = frame.raster(time.width, this.height - MARKS);
+    this.#bars(raster, first, last, frame.ratio);
+    frame.image(raster, this.top + MARKS);
+    frame.visited += last - first;
+    this.#marks(frame, first, last);
+    frame.label(this, this.most ? `bar: ${size(this.most)}` : "");
+    if (!direction.facts.hasSender) frame.note(this, "no log of the sender: times are those of the arrival");
+  }
+
+  /** Packets that share a pixel are one bar. */
+  #bars(raster, first, last, ratio) {
+    const { direction, time } = this.figure;
+    const bars = { left: [], width: [], from: [], to: [], scale: 1, ratio };
+    const factor = raster.width / time.span;
+    let most = 0;
+    for (let from = first; from < last;) {
+      const column = Math.floor((direction.sent[from] - time.start) * factor);
+      let sum = 0;
+      let to = from;
+      while (to < last && Math.floor((direction.sent[to] - time.start) * factor) === column) sum += direction.bytes(to++);
+      bars.left.push(column);
+      bars.from.push(from);
+      bars.to.push(to);
+      most = Math.max(most, sum);
+      from = to;
+    }
+    bars.scale = most ? raster.height / most : 1;
+    const widest = Math.round(WIDEST * ratio);
+    for (let bar = 0; bar < bars.left.length; bar++) {
+      const gap = (bar + 1 < bars.left.length ? bars.left[bar + 1] : raster.width) - bars.left[bar];
+      bars.width.push(gap <= 2 ? gap && 1 : Math.min(widest, gap - 1));
+      this.#stack(raster, bars, bar);
+    }
+    this.bars = bars;
+    this.most = most;
+  }
+
+  /** One bar from the bottom up: packet by packet where they can be told apart, else stream by stream. */
+  #stack(raster, bars, bar) {
+    const { direction, colours } = this.figure;
+    const [from, to] = [bars.from[bar], bars.to[bar]];
+    const shares = [];
+    if (to - from <= 8) {
+      for (let packet = from; packet < to; packet++) this.#parts(packet, (at, bytes) => shares.push([at, bytes, direction.isLost(packet)]));
+    } else {
+      const sums = new Map();
+      for (let packet = from; packet < to; packet++) this.#parts(packet, (at, bytes) => sums.set(at, (sums.get(at) ?? 0) + bytes));
+      for (const [at, bytes] of [...sums].sort((one, other) => one[0] - other[0])) shares.push([at, bytes, false]);
+    }
+    const right = bars.left[bar] + bars.width[bar];
+    let bytes = 0;
+    let low = raster.height;
+    for (const [at, part, isLost] of shares) {
+      bytes += part;
+      const high = Math.min(raster.height - Math.round(bytes * bars.scale), raster.height - 2);
+      if (high >= low) continue;
+      const shown = at >= 0 && direction.streams[at].shown;
+      const colour = colours.pixel(shown ? colours.stream(at) : colours.other);
+      if (isLost && bars.width[bar] > 2) {
+        raster.rect(bars.left[bar], high, right, low, colours.pixel(colours.panel));
+        raster.hatch(bars.left[bar], high, right, low, colour, 4);
+      } else {
+        raster.rect(bars.left[bar], high, right, low, colour);
+      }
+      low = high;
+    }
+    // Packets that stand on each other are told apart by a line.
+    if (to - from <= 8 && bars.width[bar] > 3) {
+      let sum = 0;
+      for (let packet = from; packet + 1 < to; packet++) {
+        sum += direction.bytes(packet);
+        const line = raster.height - Math.round(sum * bars.scale);
+        raster.rect(bars.left[bar], line, right, line + 1, colours.pixel(colours.panel));
+      }
+    }
+  }
+
+  /** The parts of a packet: the stream's place, -1 for none, and the bytes, in which its header is divided too. */
+  #parts(packet, add) {
+    const { direction } = this.figure;
+    const [from, to] = [direction.frameAt[packet], direction.frameAt[packet + 1]];
+    const bytes = direction.bytes(packet);
+    let data = 0;
+    for (let frame = from; frame < to; frame++) data += direction.frameLength[frame];
+    if (data === 0) add(to > from ? direction.frameStream[from] : -1, bytes);
+    else for (let frame = from; frame < to; frame++) add(direction.frameStream[frame], (bytes * direction.frameLength[frame]) / data);
+  }
+
+  #marks(frame, first, last) {
+    const { direction, time, colours } = this.figure;
+    const { context } = frame;
+    const base = this.top + MARKS - 6;
+    let [lastCross, lastTriangle, lastArc] = [-Infinity, -Infinity, -Infinity];
+    context.strokeStyle = context.fillStyle = colours.ink;
+    for (let packet = first; packet < last; packet++) {
+      const lost = direction.isLost(packet);
+      if (!lost && !direction.isAgain[packet]) continue;
+      const x = frame.left + time.x(direction.sent[packet]);
+      if (lost && x - lastCross >= MARK_GAP) {
+        frame.cross(x, base, 3, colours.ink);
+        lastCross = x;
+      }
+      if (direction.isAgain[packet] && x - lastTriangle >= MARK_GAP) {
+        frame.triangle(x, base - 9, colours.ink);
+        lastTriangle = x;
+      }
+      if (!lost || x - lastArc < MARK_GAP) continue;
+      const copy = direction.again(packet)[0];
+      if (copy === undefined) continue;
+      const to = frame.left + time.x(direction.sent[copy]);
+      if (to - x < MARK_GAP) continue;
+      frame.arc(x, base - 4, to, base - 12, this.top + 3, colours.soft);
+      lastArc = x;
+    }
+  }
+
+  /** The packet at a point of the panel; undefined if there is none. */
+  hit(x, y) {
+    const { direction } = this.figure;
+    const { bars } = this;
+    const column = x * bars.ratio;
+    let bar = upperBound(bars.left, column) - 1;
+    const reach = 6 * bars.ratio;
+    const distance = (at) => (at < 0 || at >= bars.left.length ? Infinity
+      : Math.max(bars.left[at] - column, column - bars.left[at] - bars.width[at], 0));
+    if (distance(bar + 1) < distance(bar)) bar++;
+    if (!(distance(bar) <= reach)) return undefined;
+    let packet = bars.from[bar];
+    const count = bars.to[bar] - packet;
+    if (count > 8) return { kind: "packets", from: packet, to: bars.to[bar] };
+    let left = ((this.height - y) * bars.ratio) / bars.scale;
+    while (packet + 1 < bars.to[bar] && left > direction.bytes(packet)) left -= direction.bytes(packet++);
+    return { kind: "packet", packet };
+  }
+}

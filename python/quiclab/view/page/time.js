@@ -1,0 +1,76 @@
+// The time axis that all panels share: the visible range, zoom and pan, ticks.
+
+/** The shortest range that can be seen, in nanoseconds. */
+const SHORTEST = 200;
+
+/** A range of time on a number of pixels. */
+export class TimeAxis {
+  constructor(duration) {
+    // A little room on both sides: a packet at the very start or end is seen whole.
+    this.least = -duration * 0.01;
+    this.most = Math.max(duration * 1.01, 1000);
+    this.width = 1;
+    this.reset();
+  }
+
+  reset() {
+    [this.start, this.end] = [this.least, this.most];
+  }
+
+  get span() {
+    return this.end - this.start;
+  }
+
+  /** Where a time is, in pixels. */
+  x(time) {
+    return ((time - this.start) / this.span) * this.width;
+  }
+
+  /** The time at a pixel. */
+  time(x) {
+    return this.start + (x / this.width) * this.span;
+  }
+
+  /** Shows this range, or what of it there is. */
+  show(start, end) {
+    const span = Math.min(Math.max(end - start, SHORTEST), this.most - this.least);
+    const middle = (start + end) / 2;
+    this.start = Math.min(Math.max(middle - span / 2, this.least), this.most - span);
+    this.end = this.start + span;
+  }
+
+  /** Zooms by a factor, over 1 for a shorter range; what is at the pixel stays there. */
+  zoom(factor, x) {
+    const fixed = this.time(x);
+    const span = Math.min(Math.max(this.span / factor, SHORTEST), this.most - this.least);
+    const start = fixed - (x / this.width) * span;
+    this.show(start, start + span);
+  }
+
+  /** Moves by pixels. */
+  pan(x) {
+    const by = (x / this.width) * this.span;
+    const span = this.span;
+    this.start = Math.min(Math.max(this.start + by, this.least), this.most - span);
+    this.end = this.start + span;
+  }
+
+  /** Ticks about every 100 pixels: their times and texts, and the unit. */
+  ticks() {
+    const step = niceStep(this.span / Math.max(2, this.width / 100));
+    const [unit, factor] = step >= 5e7 ? ["s", 1e9] : ["ms", 1e6];
+    const digits = Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9));
+    const ticks = [];
+    for (let at = Math.ceil(this.start / step); at * step <= this.end; at++) {
+      const time = at * step;
+      ticks.push({ time, text: (time / factor).toFixed(Math.min(digits, 6)) });
+    }
+    return { ticks, unit };
+  }
+}
+
+/** The next of 1, 2, 5, 10, 20 ... that is not smaller. */
+export function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * (1 - 1e-9));
+}

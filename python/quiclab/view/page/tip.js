@@ -1,0 +1,110 @@
+// The tip beside the pointer: the packet, the wait or the gauges there.
+
+import { cause, duration, frames, integer, milliseconds, size, state } from "./text.js";
+
+/** The lines of a tip: a heading and what is below it. */
+export function describe(direction, target) {
+  if (target.kind === "packet") return packetLines(direction, target.packet);
+  if (target.kind === "packets") return packetsLines(direction, target);
+  if (target.kind === "wait") return waitLines(direction, target);
+  return gaugeLines(direction, target.time);
+}
+
+function packetLines(direction, packet) {
+  const { facts } = direction;
+  const number = direction.number[packet];
+  const kind = facts.kinds[direction.kind[packet]];
+  const lines = [`${number < 0 ? "packet without number" : `packet ${number}`} (${kind}), ${state(direction, packet)}`];
+  const bytes = direction.size[packet] >= 0 ? `, ${integer(direction.size[packet])} B` : "";
+  lines.push(`${facts.hasSender ? "sent" : "arrived"} at ${milliseconds(direction.sent[packet])} ms${bytes}`);
+  const after = (name, column) => {
+    if (!Number.isNaN(column[packet])) lines.push(`${name} at ${milliseconds(column[packet])} ms (after ${duration(column[packet] - direction.sent[packet])})`);
+  };
+  if (facts.hasReceiver && facts.hasSender) after("arrived", direction.received);
+  after("acknowledged", direction.acknowledged);
+  after("declared lost", direction.lost);
+  const trigger = facts.triggers[direction.trigger[packet]];
+  if (trigger) lines.push(`because of ${trigger.replace(/_/g, " ")}`);
+  const copies = direction.again(packet);
+  if (copies.length) {
+    const names = Array.from(copies.subarray(0, 6), (copy) => `${direction.number[copy]}${direction.hasArrived(copy) ? "" : " (lost too)"}`);
+    lines.push(`sent again as ${names.join(", ")}${copies.length > 6 ? ` and ${copies.length - 6} more` : ""}`);
+  }
+  if (direction.isAgain[packet]) lines.push("carries bytes again that were sent before");
+  const texts = frames(direction, packet);
+  lines.push(...texts.slice(0, 14).map((text) => `\u2022 ${text}`));
+  if (texts.length > 14) lines.push(`\u2022 and ${texts.length - 14} more frames`);
+  return lines;
+}
+
+function packetsLines(direction, { from, to }) {
+  const sums = new Map();
+  let lost = 0;
+  for (let packet = from; packet < to; packet++) {
+    if (direction.isLost(packet)) lost++;
+    for (let frame = direction.frameAt[packet]; frame < direction.frameAt[packet + 1]; frame++) {
+      const stream = direction.frameStream[frame];
+      sums.set(stream, (sums.get(stream) ?? 0) + direction.frameLength[frame]);
+    }
+  }
+  const lines = [`${integer(to - from)} packets in this pixel, ${integer(lost)} lost`];
+  lines.push(`from ${milliseconds(direction.sent[from])} to ${milliseconds(direction.sent[to - 1])} ms: zoom in to see each`);
+  const largest = [...sums].sort((one, other) => other[1] - one[1]);
+  for (const [stream, bytes] of largest.slice(0, 8)) lines.push(`\u2022 ${direction.streams[stream].label}: ${size(bytes)}`);
+  if (largest.length > 8) lines.push(`\u2022 and ${largest.length - 8} more streams`);
+  return lines;
+}
+
+function waitLines(direction, { waits, span }) {
+  const label = direction.streams[waits.stream[span]].label;
+  const length = duration(waits.end[span] - waits.start[span]);
+  const isOne = waits === direction.one;
+  const lines = [isOne ? `as one byte stream ${label} would have waited ${length}` : `${label} waits ${length}`];
+  lines.push(`${isOne ? "first " : ""}for ${cause(direction, waits, span)}`);
+  if (isOne && waits.missing[span] >= 0) {
+    const carried = [];
+    const missing = waits.missing[span];
+    for (let frame = direction.frameAt[missing]; frame < direction.frameAt[missing + 1]; frame++) {
+      carried.push(direction.streams[direction.frameStream[frame]].label);
+    }
+    lines.push(`which carries bytes of ${[...new Set(carried)].slice(0, 6).join(", ")}`);
+  }
+  lines.push(`from ${milliseconds(waits.start[span])} to ${milliseconds(waits.end[span])} ms`);
+  lines.push(`${isOne ? "place" : "offset"} ${integer(waits.offset[span])} is missing; up to ${integer(waits.held[span])} B held back`);
+  return lines;
+}
+
+function gaugeLines(direction, time) {
+  const lines = [`at ${milliseconds(Math.max(0, Math.round(time)))} ms`];
+  const add = (name, text, format) => {
+    const value = direction.gauge(name, time);
+    if (value !== undefined) lines.push(`${text} ${format(value)}`);
+  };
+  const bytes = (value) => `${integer(value)} B`;
+  add("congestion_window", "congestion window", bytes);
+  add("bytes_in_flight", "bytes in flight", bytes);
+  add("ssthresh", "slow-start threshold", bytes);
+  add("pacing_rate", "pacing rate", (value) => `${(value / 1e6).toPrecision(4)} Mbit/s`);
+  for (const [name, text] of [["latest_rtt", "latest RTT"], ["smoothed_rtt", "smoothed RTT"], ["min_rtt", "least RTT"]]) {
+    add(name, text, (value) => `${milliseconds(value)} ms`);
+  }
+  return lines;
+}
+
+/** Shows the tip of a target near a place in the figure, or hides it. */
+export function showTip(element, figure, target, x, y) {
+  element.hidden = !target;
+  if (!target) return;
+  const [heading, ...rest] = describe(figure.direction, target);
+  const strong = document.createElement("strong");
+  strong.textContent = heading;
+  element.replaceChildren(strong, ...rest.map((line) => {
+    const div = document.createElement("div");
+    div.textContent = line;
+    return div;
+  }));
+  const { offsetWidth, offsetHeight } = element;
+  const left = x + 18 + offsetWidth > figure.width ? x - 14 - offsetWidth : x + 18;
+  element.style.left = `${Math.max(0, left)}px`;
+  element.style.top = `${Math.max(0, Math.min(y + 14, figure.height - offsetHeight))}px`;
+}

@@ -1,0 +1,413 @@
+"""qlog files of this and of other stacks: packets, frames, losses and metrics, as columns.
+
+Read are JSON text sequences and newline-delimited JSON (`.sqlog`) and plain JSON (`.qlog`), in the schema of
+draft-ietf-quic-qlog-main-schema-14 and in the versions 0.3 and 0.4 that other stacks write.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from quiclab._quiclab import Error
+
+ENDINGS = (".sqlog", ".qlog")
+"""What the names of qlog files end with."""
+
+SPACES = {"initial": 0, "handshake": 1, "0rtt": 2, "1rtt": 2}
+"""The packet number space of a packet type (RFC 9000 section 12.3)."""
+
+METRICS = (
+    "congestion_window",
+    "bytes_in_flight",
+    "ssthresh",
+    "smoothed_rtt",
+    "latest_rtt",
+    "min_rtt",
+    "pacing_rate",
+)
+"""The gauges of recovery that are kept: bytes, milliseconds, bit/s."""
+
+_LARGEST = 1 << 62
+"""One more than what a variable-length integer of RFC 9000 section 16 can say."""
+
+_NO_LIMIT = 1 << 50
+"""From here on a gauge means "none": windows without a limit are written as the largest integer of some type."""
+
+
+@dataclass(slots=True)
+class Packet:
+    """One packet as one end wrote it down."""
+
+    time: int
+    """In nanoseconds since the start of the log."""
+    kind: str
+    """Its type in lower case: "initial", "1rtt"."""
+    number: int
+    """Its packet number; -1 for types without one."""
+    size: int
+    """In bytes; -1 if the log does not say."""
+    streams: list[tuple[int, int, int, bool]]
+    """Its STREAM frames: stream, offset, length, FIN. DATAGRAM frames are of stream -1, with offset 0."""
+    acks: list[tuple[int, list[tuple[int, int]]]]
+    """Its ACK frames: delay in nanoseconds, and the ranges, both ends included."""
+    resets: list[int]
+    """The streams of its RESET_STREAM frames."""
+    others: list[tuple[str, tuple[int, ...]]]
+    """All other frames: a text with {} for each of the numbers."""
+
+
+@dataclass
+class Log:
+    """One trace: what one end of a connection wrote down."""
+
+    name: str
+    """How the trace calls itself, or its file is called."""
+    side: str
+    """"client" or "server"."""
+    group: str
+    """What both ends' traces have in common; empty if not said."""
+    title: str
+    absolute: bool
+    """Whether its times are those of a clock that others share."""
+    sent: list[Packet] = field(default_factory=list)
+    received: list[Packet] = field(default_factory=list)
+    lost: list[tuple[int, str, int, str]] = field(default_factory=list)
+    """Declared lost: time, kind, number, trigger."""
+    metrics: dict[str, tuple[list[int], list[float]]] = field(default_factory=dict)
+    """Times and values by the names in `METRICS`."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know about the file."""
+
+
+def read(path: Path, told: Callable[[int], object] | None = None) -> list[Log]:
+    """The traces of a file. `told` hears now and then how many of its bytes were read.
+
+    Raises `Error`, which names the file and the line, if it is no qlog of a known version, or breaks its format.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(1 << 16)
+            if not head.strip(b"\x1e \t\r\n"):
+                raise Error(f"{path}: is empty")
+            file.seek(0)
+            if _is_sequence(head):
+                return [_sequence(path, file, told)]
+            document = json.load(file)
+    except OSError as error:
+        raise Error(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise Error(f"{path}: not JSON: {str(error).splitlines()[0]}") from error
+    return _contained(path, document)
+
+
+def _is_sequence(head: bytes) -> bool:
+    """Whether records follow each other, each on its line, rather than one document."""
+    if head.lstrip()[:1] == b"\x1e":
+        return True
+    first, _, rest = head.partition(b"\n")
+    try:
+        json.loads(first)
+    except ValueError:
+        return False
+    return bool(rest.strip())
+
+
+def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Log:
+    log: Log | None = None
+    reader: _Reader | None = None
+    seen = 0
+    for line, raw in enumerate(file, 1):
+        seen += len(raw)
+        text = raw.strip(b"\x1e \t\r\n")
+        if not text:
+            continue
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            # RFC 7464 section 2.3: a text sequence may be cut off in its last record, and the others stand.
+            if log is not None and not raw.endswith(b"\n"):
+                log.notes.append(f"{path.name} is cut off in line {line}")
+                break
+            raise Error(f"{path}:{line}: not JSON: {str(error).splitlines()[0]}") from error
+        with _Place(path, line):
+            if not isinstance(record, dict):
+                raise _QlogError("a record is not an object")
+            if reader is None:
+                log = _header(path, record, record.get("trace"))
+                reader = _Reader(log, _common(record["trace"]))
+            else:
+                reader.event(record)
+        if told is not None and line % 10_000 == 0:
+            told(seen)
+    if log is None:
+        raise Error(f"{path}: is empty")
+    return _complete(path, log)
+
+
+def _contained(path: Path, document: Any) -> list[Log]:
+    with _Place(path, None):
+        if not isinstance(document, dict):
+            raise _QlogError("not a qlog: no object")
+        traces = document.get("traces", [document["trace"]] if "trace" in document else None)
+        if not isinstance(traces, list) or not traces:
+            raise _QlogError("not a qlog: it has no traces")
+    logs = []
+    for trace in traces:
+        with _Place(path, None):
+            log = _header(path, document, trace)
+            events = trace.get("events")
+            if not isinstance(events, list):
+                raise _QlogError("a trace has no list of events")
+            reader = _Reader(log, _common(trace))
+        for index, event in enumerate(events):
+            with _Place(path, None, index):
+                reader.event(event)
+        logs.append(_complete(path, log))
+    return logs
+
+
+def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
+    if not isinstance(trace, dict):
+        raise _QlogError("not a qlog: its first record has no trace")
+    version = str(document.get("qlog_version", ""))
+    schema = str(document.get("file_schema", ""))
+    if version not in ("0.3", "0.4") and not schema.startswith("urn:ietf:params:qlog:file:"):
+        what = f"qlog_version {version!r}" if version else "no qlog_version and no file_schema"
+        raise _QlogError(f"{what}; read are 0.3, 0.4 and urn:ietf:params:qlog:file:sequential or contained")
+    point = trace.get("vantage_point")
+    point = point if isinstance(point, dict) else {}
+    side = str(point.get("type", ""))
+    if side == "network" and point.get("flow") in ("client", "server"):
+        side = str(point["flow"])
+    if side not in ("client", "server"):
+        raise _QlogError(f"vantage_point.type is {side!r}; expected client or server")
+    common = _common(trace)
+    group = common.get("group_id", common.get("ODCID", ""))
+    name = str(point.get("name") or path.stem)
+    title = str(document.get("title") or trace.get("title") or "")
+    return Log(name, side, group if isinstance(group, str) else json.dumps(group), title, absolute=False)
+
+
+def _common(trace: dict[str, Any]) -> dict[str, Any]:
+    common = trace.get("common_fields", {})
+    if not isinstance(common, dict):
+        raise _QlogError("common_fields is not an object")
+    return common
+
+
+def _complete(path: Path, log: Log) -> Log:
+    if not log.sent and not log.received:
+        raise Error(f"{path}: has no event packet_sent and none packet_received: no packet to show")
+    return log
+
+
+class _QlogError(Exception):
+    """What is wrong, without the place."""
+
+
+class _Place:
+    """Turns what goes wrong with a record into an `Error` that names its place."""
+
+    def __init__(self, path: Path, line: int | None, event: int | None = None) -> None:
+        self._path, self._line, self._event = path, line, event
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, _QlogError | KeyError | TypeError | ValueError | AttributeError | OverflowError):
+            return
+        place = str(self._path) + (f":{self._line}" if self._line else "")
+        place += f": event {self._event}" if self._event is not None else ""
+        what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise Error(f"{place}: {what}") from error
+
+
+class _Clock:
+    """Reads the times of a trace, whatever its time format."""
+
+    def __init__(self, common: dict[str, Any]) -> None:
+        kind = common.get("time_format", "relative" if "reference_time" in common else "absolute")
+        self.is_delta = kind in ("delta", "relative_to_previous_event")
+        if not self.is_delta and kind not in ("relative", "relative_to_epoch", "absolute"):
+            raise _QlogError(f"time_format is {kind!r}; expected relative_to_epoch, relative_to_previous_event, ...")
+        self.reference = 0 if kind == "absolute" else _reference(common.get("reference_time"))
+        # A clock that counts from a date is the same at both ends.
+        self.absolute = kind == "absolute" or self.reference != 0
+        self.last = 0
+
+    def read(self, value: Any) -> int:
+        """A time in nanoseconds."""
+        if isinstance(value, str):
+            value = float(value)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
+            raise _QlogError(f"time is {value!r}: expected milliseconds")
+        # The reference is added as an integer: a double has not enough digits for nanoseconds since 1970.
+        time = round(value * 1_000_000)
+        if self.is_delta:
+            time += self.last
+            self.last = time
+        return time + self.reference
+
+
+def _reference(value: Any) -> int:
+    """The reference time in nanoseconds since 1970; 0 if it is not known."""
+    if isinstance(value, dict):
+        value = value.get("epoch", value.get("wall_clock_time"))
+        if value == "unknown":
+            return 0
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        try:
+            return round(datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp() * 1e9)
+        except ValueError:
+            value = float(value)
+    return round(float(value) * 1_000_000)
+
+
+class _Reader:
+    """Adds events to a log."""
+
+    def __init__(self, log: Log, common: dict[str, Any]) -> None:
+        self._log = log
+        self._clock = _Clock(common)
+        log.absolute = self._clock.absolute
+        add: dict[str, Callable[[int, dict[str, Any]], None]] = {
+            "packet_sent": lambda time, data: log.sent.append(_packet(time, data)),
+            "packet_received": lambda time, data: log.received.append(_packet(time, data)),
+            "packet_lost": self._lost,
+            "metrics_updated": self._metrics,
+            "recovery_metrics_updated": self._metrics,
+        }
+        self._add = add
+
+    def event(self, event: Any) -> None:
+        """Adds an event, or nothing if the view does not need it."""
+        time = self._clock.read(event["time"])
+        # "quic:packet_sent", "transport:packet_sent".
+        add = self._add.get(event["name"].rpartition(":")[2])
+        if add is not None:
+            add(time, event["data"])
+
+    def _lost(self, time: int, data: dict[str, Any]) -> None:
+        header = data.get("header", data)
+        kind = _kind(data, header)
+        self._log.lost.append((time, kind, _number(header["packet_number"]), str(data.get("trigger", ""))))
+
+    def _metrics(self, time: int, data: dict[str, Any]) -> None:
+        series = self._log.metrics
+        for name in METRICS:
+            value = data.get(name)
+            if value is None:
+                continue
+            if isinstance(value, str):
+                value = float(value)
+            if isinstance(value, bool) or not 0 <= value < _NO_LIMIT:
+                continue
+            times, values = series.setdefault(name, ([], []))
+            times.append(time)
+            values.append(value)
+
+
+def _kind(data: dict[str, Any], header: dict[str, Any]) -> str:
+    kind = header.get("packet_type", data.get("packet_type"))
+    if not isinstance(kind, str):
+        raise _QlogError(f"packet_type is {kind!r}: expected a word")
+    return kind.lower()
+
+
+def _number(value: Any) -> int:
+    """An integer of the protocol, which some stacks write as text."""
+    number = int(value)
+    if isinstance(value, float) or not 0 <= number < _LARGEST:
+        raise _QlogError(f"{value!r} is no integer of QUIC")
+    return number
+
+
+def _packet(time: int, data: dict[str, Any]) -> Packet:
+    header = data["header"]
+    kind = _kind(data, header)
+    number = _number(header["packet_number"]) if kind in SPACES else -1
+    size = data.get("raw", {}).get("length", header.get("packet_size", -1))
+    packet = Packet(time, kind, number, int(size), [], [], [], [])
+    for frame in data.get("frames", ()):
+        name = frame["frame_type"]
+        if name == "stream":
+            # The FIN bit is left out by some when it is not set.
+            packet.streams.append(
+                (
+                    _number(frame["stream_id"]),
+                    _number(frame.get("offset", 0)),
+                    _length(frame),
+                    bool(frame.get("fin", False)),
+                )
+            )
+        elif name == "ack":
+            packet.acks.append(_ack(frame))
+        elif name == "datagram":
+            packet.streams.append((-1, 0, _length(frame), False))
+        else:
+            if name == "reset_stream":
+                packet.resets.append(_number(frame["stream_id"]))
+            packet.others.append(_other(str(name), frame))
+    return packet
+
+
+def _length(frame: dict[str, Any]) -> int:
+    raw = frame.get("raw") or {}
+    for value in (frame.get("length"), raw.get("payload_length"), raw.get("length")):
+        if value is not None:
+            return _number(value)
+    raise _QlogError(f"a frame {frame['frame_type']} has no length")
+
+
+def _ack(frame: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
+    ranges = []
+    for entry in frame.get("acked_ranges", ()):
+        first, last = _number(entry[0]), _number(entry[-1])
+        if first > last:
+            raise _QlogError(f"an acknowledged range ends before it begins: {entry}")
+        ranges.append((first, last))
+    return round(float(frame.get("ack_delay", 0)) * 1_000_000), ranges
+
+
+_PLAIN = re.compile(r"[^\x20-\x7e]|[{}]")
+
+
+def _other(name: str, frame: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
+    """A frame as a text with places for its numbers, so that equal frames of different numbers share their text."""
+    parts: list[str] = []
+    numbers: list[int] = []
+
+    def add(key: str, value: Any) -> None:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST:
+            numbers.append(value)
+            parts.append("{} B" if key in ("length", "payload_length") else f"{_plain(key)} {{}}")
+        elif isinstance(value, str | int | float):
+            parts.append(f"{_plain(key)} {_plain(str(value))}")
+        elif isinstance(value, dict):
+            for inner, what in value.items():
+                add(inner, what)
+
+    for key, value in frame.items():
+        if key != "frame_type":
+            add(key, value)
+    return f"{_plain(name).upper()} {', '.join(parts)}".rstrip(), tuple(numbers)
+
+
+def _plain(text: str) -> str:
+    """Outside text, without what would be read as a place, and not longer than a line of the page."""
+    return _PLAIN.sub("?", text[:64])
+
+
+def records(path: Path) -> Iterator[Path]:
+    """The qlog files of a folder in the order of their names; or the file itself."""
+    if path.is_dir():
+        yield from sorted(file for file in path.iterdir() if file.suffix in ENDINGS and file.is_file())
+    else:
+        yield path

@@ -1,0 +1,347 @@
+"""`quiclab view`: reading qlog, putting both ends together, and what waits for what."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quiclab
+from conftest import SCENARIO, Command
+from quiclab import view
+from quiclab.view import model, qlog
+from quiclab.view.columns import varints
+from quiclab.view.page import bundle, page
+from quiclab.view.ranges import Owners, Ranges
+from quiclab.view.waiting import Spans
+from view_logs import Event, ack, header, packet, stream, two_streams, write_sequence, write_two_streams
+
+TWO_STREAMS = (
+    SCENARIO.replace('loss = "1 %"', 'loss = { type = "list", packets = [8], data_only = true }')
+    .replace('size = "300 kB"', 'size = "60 kB", streams = 2')
+    .replace('name = "bulk"', 'name = "two-streams"')
+)
+"""Two streams share 60 kB, and one packet with data is lost."""
+
+MS = 1_000_000
+
+
+def spans(found: Spans) -> list[tuple[int, float, float, int, int, int, int]]:
+    """Spans as rows: stream, start and end in milliseconds, missing and filling packet, offset, held bytes."""
+    return sorted(
+        (stream, start / MS, end / MS, missing, filled, offset, held)
+        for stream, start, end, missing, filled, offset, held in zip(
+            found.stream, found.start, found.end, found.missing, found.filled, found.offset, found.held, strict=True
+        )
+    )
+
+
+def read(folder: Path) -> list[model.Connection]:
+    """The connections of a folder."""
+    return model.connections([log for path in qlog.records(folder) for log in qlog.read(path)])
+
+
+def logs(tmp_path: Path, server: list[Event], client: list[Event]) -> model.Direction:
+    """What the server sent, from events by hand."""
+    write_sequence(tmp_path / "a-server.sqlog", header("server"), sorted(server, key=lambda event: event[0]))
+    write_sequence(tmp_path / "a-client.sqlog", header("client"), sorted(client, key=lambda event: event[0]))
+    (connection,) = read(tmp_path)
+    return connection.directions[0]
+
+
+# What waits for what.
+
+
+def test_a_stream_waits_for_its_own_bytes_and_one_byte_stream_for_all(tmp_path: Path) -> None:
+    (connection,) = read(write_two_streams(tmp_path / "run"))
+    direction = connection.directions[0]
+    assert (connection.name, direction.sender, connection.end) == ("hand", "server", 45 * MS)
+    assert [(entry.id, entry.bytes, entry.retransmitted) for entry in direction.streams] == [
+        (0, 3000, 0),
+        (4, 2000, 1000),
+    ]
+    # Stream 4 has its second 1000 bytes at 13 ms and its first at 35 ms: packet 1, sent again as packet 5.
+    assert spans(direction.waits) == [(1, 13.0, 35.0, 1, 5, 0, 1000)]
+    # In one sequence packets 2 and 4 of stream 0 would have waited behind packet 1 too.
+    assert spans(direction.one_stream) == [(0, 12.0, 35.0, 1, 5, 1000, 2000), (1, 13.0, 35.0, 1, 5, 1000, 1000)]
+    assert direction.again == [(1, 5)]
+    assert [time // MS for time in direction.received] == [10, -1, 12, 13, 14, 35]
+    assert [time // MS for time in direction.acknowledged] == [24, -1, 24, 24, 24, 45]
+    assert direction.lost == [-1, 24_500_000, -1, -1, -1, -1]
+    assert direction.triggers[1] == "reordering_threshold"
+
+
+def test_reordering_is_a_wait_without_a_loss(tmp_path: Path) -> None:
+    frames = [stream(0, at * 100, 100) for at in range(4)]
+    server: list[Event] = [(at, "packet_sent", packet(at, frames[at])) for at in range(4)]
+    client: list[Event] = [
+        (time, "packet_received", packet(at, frames[at])) for at, time in ((0, 10), (2, 12), (3, 13), (1, 15))
+    ]
+    direction = logs(tmp_path, server, client)
+    assert spans(direction.waits) == [(0, 12.0, 15.0, 1, 1, 100, 200)] == spans(direction.one_stream)
+    assert direction.again == []
+
+
+def test_each_hole_is_a_wait_of_its_own(tmp_path: Path) -> None:
+    frames = [stream(0, at * 100, 100) for at in range(5)]
+    server: list[Event] = [(at, "packet_sent", packet(at, frames[at])) for at in range(5)]
+    server += [(20, "packet_sent", packet(5, frames[1])), (22, "packet_sent", packet(6, frames[3]))]
+    arrivals = [(0, 10, 0), (2, 12, 2), (4, 14, 4), (5, 30, 1), (6, 32, 3)]
+    client: list[Event] = [(time, "packet_received", packet(number, frames[what])) for number, time, what in arrivals]
+    direction = logs(tmp_path, server, client)
+    assert spans(direction.waits) == [(0, 12.0, 30.0, 1, 5, 100, 200), (0, 30.0, 32.0, 3, 6, 300, 100)]
+    assert spans(direction.one_stream) == [(0, 12.0, 32.0, 1, 6, 100, 200)]
+
+
+def test_a_reset_ends_the_wait(tmp_path: Path) -> None:
+    """RFC 9000 section 3.2: what was missing is not delivered any more."""
+    server: list[Event] = [(at, "packet_sent", packet(at, stream(0, at * 100, 100))) for at in range(3)]
+    reset = packet(3, {"frame_type": "reset_stream", "stream_id": 0, "error_code": 7, "final_size": 300})
+    server.append((5, "packet_sent", reset))
+    client: list[Event] = [
+        (10, "packet_received", packet(0, stream(0, 0, 100))),
+        (12, "packet_received", packet(2, stream(0, 200, 100))),
+        (15, "packet_received", reset),
+        (20, "packet_received", packet(1, stream(0, 100, 100))),
+    ]
+    direction = logs(tmp_path, server, client)
+    assert spans(direction.waits) == [(0, 12.0, 15.0, 1, 3, 100, 100)] == spans(direction.one_stream)
+
+
+def test_a_wait_that_does_not_end_lasts_until_the_end(tmp_path: Path) -> None:
+    server: list[Event] = [(at, "packet_sent", packet(at, stream(0, at * 100, 100))) for at in range(2)]
+    server.append((50, "packet_received", packet(0, ack([1]))))
+    direction = logs(tmp_path, server, [(11, "packet_received", packet(1, stream(0, 100, 100)))])
+    assert spans(direction.waits) == [(0, 11.0, 50.0, 0, -1, 0, 100)]
+
+
+def test_datagrams_wait_for_nobody(tmp_path: Path) -> None:
+    """RFC 9221 section 5: they are neither ordered nor sent again."""
+    datagram = {"frame_type": "datagram", "raw": {"length": 50}}
+    server: list[Event] = [(at, "packet_sent", packet(at, datagram)) for at in range(3)]
+    client: list[Event] = [(at + 10, "packet_received", packet(at, datagram)) for at in (0, 2)]
+    direction = logs(tmp_path, server, client)
+    assert [(entry.id, entry.bytes) for entry in direction.streams] == [(model.DATAGRAMS, 150)]
+    assert spans(direction.waits) == [] == spans(direction.one_stream)
+
+
+def test_a_packet_that_comes_twice_counts_once(tmp_path: Path) -> None:
+    frame = stream(0, 0, 100)
+    client: list[Event] = [(time, "packet_received", packet(0, frame)) for time in (10, 11)]
+    direction = logs(tmp_path, [(0, "packet_sent", packet(0, frame))], client)
+    assert [time // MS for time in direction.received] == [10]
+
+
+def test_without_the_sender_nobody_is_blamed(tmp_path: Path) -> None:
+    _, client = two_streams()
+    write_sequence(tmp_path / "client.sqlog", header("client"), client)
+    (connection,) = read(tmp_path)
+    direction = next(direction for direction in connection.directions if direction.sender == "server")
+    assert not direction.has_sender and direction.has_receiver
+    assert spans(direction.waits) == [(1, 13.0, 35.0, -1, 4, 0, 1000)]
+    assert spans(direction.one_stream) == []
+    assert "only the client's log is there" in connection.notes[0]
+
+
+def test_without_the_receiver_arrival_is_when_the_sender_learned_of_it(tmp_path: Path) -> None:
+    server, _ = two_streams()
+    write_sequence(tmp_path / "server.sqlog", header("server"), server)
+    (connection,) = read(tmp_path)
+    direction = connection.directions[0]
+    assert direction.has_sender and not direction.has_receiver
+    assert spans(direction.waits) == [(1, 24.0, 45.0, 1, 5, 0, 1000)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), max_size=40))
+def test_ranges_are_a_set(parts: list[tuple[int, int]]) -> None:
+    ranges, known = Ranges(), set[int]()
+    for start, length in parts:
+        new = ranges.add(start, start + length)
+        added = [value for first, last in new for value in range(first, last)]
+        assert added == sorted(set(range(start, start + length)) - known)
+        known.update(added)
+        assert ranges.total == len(known)
+        assert ranges.first_gap() == next(value for value in range(100) if value not in known)
+        assert all(end < after for end, after in zip(ranges.ends, ranges.starts[1:], strict=False))
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), max_size=40))
+def test_owners_are_a_map(parts: list[tuple[int, int]]) -> None:
+    owners, known = Owners(), dict[int, int]()
+    for owner, (start, length) in enumerate(parts):
+        span = range(start, start + length)
+        assert sorted(owners.set(start, start + length, owner)) == sorted({known[at] for at in span if at in known})
+        known.update(dict.fromkeys(span, owner))
+        assert [owners.at(at) for at in range(80)] == [known.get(at) for at in range(80)]
+    pieces = {at: owner for first, last, owner in owners.pieces(10, 40) for at in range(first, last)}
+    assert pieces == {at: owner for at, owner in known.items() if 10 <= at < 40}
+
+
+@given(st.lists(st.integers(-(2**62), 2**62 - 1), max_size=50))
+def test_varints_are_read_back(values: list[int]) -> None:
+    data, found, value, shift = varints(np.asarray(values, dtype=np.int64)), [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            found.append((value >> 1) ^ -(value & 1))
+            value, shift = 0, 0
+    assert found == values
+
+
+# Other stacks' files.
+
+
+def _as_03(events: list[Event]) -> list[Event]:
+    """As stacks with qlog_version 0.3 write them: lengths in the frame, numbers as text."""
+    renamed: list[Event] = []
+    for time, name, data in events:
+        data = json.loads(json.dumps(data))
+        for frame in data.get("frames", ()):
+            if "raw" in frame:
+                frame["length"] = str(frame.pop("raw")["length"])
+        kind = "recovery" if name in ("packet_lost", "recovery_metrics_updated") else "transport"
+        renamed.append((time, f"{kind}:{name.removeprefix('recovery_')}", data))
+    return renamed
+
+
+@pytest.mark.parametrize("clock", ["relative", "delta", "absolute"])
+def test_plain_json_of_version_03_says_the_same(tmp_path: Path, clock: str) -> None:
+    start = 1_700_000_000_000.0
+    traces = []
+    for side, events in zip(("server", "client"), two_streams(), strict=True):
+        rows, last = [], 0.0
+        for time, name, data in _as_03(events):
+            told = {"relative": time, "delta": time - last, "absolute": start + time}[clock]
+            rows.append({"time": told, "name": name, "data": data})
+            last = time
+        common = {"ODCID": "ab", "time_format": clock, "reference_time": 0 if clock == "absolute" else start}
+        traces.append({"common_fields": common, "vantage_point": {"name": side, "type": side}, "events": rows})
+    document = {"qlog_version": "0.3", "qlog_format": "JSON", "traces": traces}
+    (tmp_path / "both.qlog").write_text(json.dumps(document), encoding="utf-8")
+    (connection,) = read(tmp_path)
+    direction = connection.directions[0]
+    waits = direction.waits
+    # A double has quarters of a microsecond left for milliseconds since 1970.
+    assert waits.stream == [1]
+    assert (waits.start[0] - connection.start, waits.end[0] - connection.start) == pytest.approx(
+        (13 * MS, 35 * MS), abs=500
+    )
+    assert [entry.bytes for entry in direction.streams] == [3000, 2000]
+
+
+def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    """RFC 7464 section 2.3."""
+    folder = write_two_streams(tmp_path / "run")
+    path = folder / "hand-client.sqlog"
+    path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")
+    (connection,) = read(folder)
+    assert any("is cut off in line" in note for note in connection.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda text: "", "x.sqlog: is empty"),
+        (lambda text: "no JSON\n" + text, "x.sqlog: not JSON"),
+        (lambda text: text.replace('"packet_number": 2', '"packet_number": -2'), "x.sqlog:5: -2 is no integer of QUIC"),
+        (lambda text: text.replace('"packet_number": 2', '"number": 2'), "x.sqlog:5: 'packet_number' is missing"),
+        (
+            lambda text: text.replace('"raw": {"length": 1000}', '"raw": {}', 1),
+            "x.sqlog:2: a frame stream has no length",
+        ),
+        (lambda text: text.replace('"time": 2.0', '"time": "soon"'), "x.sqlog:5: could not convert"),
+        (lambda text: text.replace('"time": 2.0', '"time": null'), "x.sqlog:5: time is None"),
+        (lambda text: text.replace("[2, 4]", "[4, 2]"), "x.sqlog:8: an acknowledged range ends before it begins"),
+        (lambda text: text.replace("relative_to_epoch", "lunar"), "x.sqlog:1: time_format is 'lunar'"),
+        (lambda text: text.replace('"type": "server"', '"type": "tap"'), "x.sqlog:1: vantage_point.type is 'tap'"),
+        (lambda text: text.replace("urn:ietf:params:qlog:file:sequential", "mine"), "x.sqlog:1: no qlog_version"),
+        (lambda text: text.replace('{"time": 2.0', '{"time" 2.0'), "x.sqlog:5: not JSON"),
+        (lambda text: text.replace("quic:packet", "quic:parcel"), "x.sqlog: has no event packet_sent"),
+        (lambda text: text.replace('"frames": [', '"frames": [3, '), "x.sqlog:2: "),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_place(tmp_path: Path, change: Any, what: str) -> None:
+    path = write_sequence(tmp_path / "x.sqlog", header("server"), two_streams()[0])
+    text = path.read_text(encoding="utf-8")
+    changed = change(text)
+    assert changed != text
+    path.write_text(changed, encoding="utf-8")
+    with pytest.raises(quiclab.Error, match=re.escape(what)) as raised:
+        qlog.read(path)
+    assert "\n" not in str(raised.value)
+
+
+# The page.
+
+
+def test_the_page_is_safe_against_what_stands_in_names(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script><!-- {{script}}"
+    (connection,) = read(write_two_streams(tmp_path / "run"))
+    connection.name = evil
+    text = page(evil, [connection], [evil], "1")
+    assert text.count("</script>") == text.count("<script") == 3
+    assert "<script>alert" not in text and "<!--" not in text
+    facts = re.search(r'id="facts">(.*?)</script>', text, re.DOTALL)
+    assert facts is not None
+    assert json.loads(facts[1])["connections"][0]["name"] == evil
+
+
+def test_the_page_needs_nothing_from_outside() -> None:
+    script = bundle("main.js")
+    assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
+    for word in ("fetch(", "XMLHttpRequest", "http://", "https://", "import(", "eval(", "innerHTML"):
+        assert word not in script
+    names = re.findall(r"^(?:async function|function|class|const|let) (\w+)", script, re.MULTILINE)
+    assert len(names) == len(set(names)), "the modules share one scope in the page"
+
+
+# The command.
+
+
+def test_the_numbers_are_those_of_the_run(command: Command) -> None:
+    (command.folder / "two.toml").write_text(TWO_STREAMS, encoding="utf-8")
+    done = command("run", "two.toml", "--qlog", "--json", "--out", "two")
+    assert done.returncode == 0, done.stderr
+    (summary,) = json.loads(done.stdout)["connections"]
+    shown = command("view", "two", "--json")
+    assert shown.returncode == 0, shown.stderr
+    told = json.loads(shown.stdout)
+    assert told["view"] == str(Path("two") / "view.html") and (command.folder / told["view"]).exists()
+    assert told["size_bytes"] == (command.folder / told["view"]).stat().st_size
+    numbers = told["connections"][0]["directions"][0]
+    for name in ("packets_sent", "packets_declared_lost", "retransmitted_bytes"):
+        assert numbers[name] == summary[name], name
+    assert (numbers["sender"], numbers["streams"], numbers["stream_bytes"]) == ("server", 2, 60_000)
+    assert 0 < numbers["waited_s"] < numbers["waited_one_stream_s"]
+
+
+def test_a_run_without_qlog_says_how_to_make_one(command: Command) -> None:
+    assert command("run", "bulk.toml", "--out", "plain").returncode == 0
+    done = command("view", "plain")
+    assert done.returncode != 0
+    assert "plain: has no qlog (*.sqlog): make one by `quiclab run FILE --qlog`" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "there is no such run folder" in command("view", "nowhere").stderr
+
+
+def test_connections_are_chosen_by_name(command: Command) -> None:
+    write_two_streams(command.folder / "run")
+    assert "no connection 'other' with a qlog: there are hand" in command("view", "run", "--connection", "other").stderr
+    done = command("view", "run", "--connection", "hand", "--out", "chosen.html")
+    assert done.returncode == 0, done.stderr
+    assert "hand, from the server: 6 packets, 1 declared lost; 2 streams" in done.stdout
+    assert (command.folder / "chosen.html").exists()
+
+
+def test_flows_over_tcp_are_said_to_be_missing(tmp_path: Path) -> None:
+    folder = write_two_streams(tmp_path / "run")
+    summary = {"scenario": "mixed", "seed": 3, "connections": [{"name": "hand"}, {"name": "over-tcp"}]}
+    (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    shown = view.write(folder)
+    assert shown.notes == ["not shown, because qlog has no words for TCP: over-tcp; `quiclab plot` draws them"]
+    assert "<title>mixed, seed 3 - quiclab view</title>" in shown.view.read_text(encoding="utf-8")
