@@ -256,7 +256,8 @@ impl Plan<'_> {
     fn ends(&self, shared: &Rc<Shared<'_>>) -> Result<[(usize, End); 2], RunError> {
         let flow = self.flow;
         let application = &flow.application;
-        let ends = traffic::build(application.name, &application.arguments)
+        let stream = Stream::new(self.seed, &format!("flow {} application", flow.name));
+        let ends = traffic::build(application.name, &application.arguments, stream)
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
             Protocol::Quic => self.quic()?,

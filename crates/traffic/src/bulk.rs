@@ -47,7 +47,7 @@ const MAX_REQUEST: usize = 32;
 /// The code with which a request that is none is answered.
 const BAD_REQUEST: u64 = 1;
 
-fn build(arguments: &Arguments) -> Ends {
+fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
     let upload = arguments.text("direction") == "upload";
     // Who sends says what its streams are.

@@ -9,6 +9,7 @@ mod hq;
 mod http3;
 mod negotiated;
 mod objects;
+pub mod page;
 mod priorities;
 pub mod sources;
 mod tcp_transport;
@@ -22,6 +23,7 @@ pub use tcp_transport::{MAX_TCP_CONNECTIONS, MakeTcp, TCP_STREAM, TcpConnections
 pub use transport::{QuicTransport, Transport};
 
 use quic::Event;
+use random::Stream;
 use units::Time;
 use units::parameter::{Arguments, Room, Row};
 
@@ -68,8 +70,8 @@ pub struct Ends {
     pub server: Box<dyn Application>,
 }
 
-/// How an application is made.
-pub type Build = fn(&Arguments) -> Ends;
+/// How an application is made. What it draws comes from the stream, which no other application has.
+pub type Build = fn(&Arguments, Stream) -> Ends;
 
 /// The applications.
 pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ, objects::HTTP3];
@@ -112,6 +114,6 @@ pub fn room() -> Room {
 }
 
 /// Makes both ends of the application of this name; `None` if the table has no such row.
-pub fn build(name: &str, arguments: &Arguments) -> Option<Ends> {
-    APPLICATIONS.iter().find(|row| row.name == name).map(|row| (row.build)(arguments))
+pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Ends> {
+    APPLICATIONS.iter().find(|row| row.name == name).map(|row| (row.build)(arguments, stream))
 }

@@ -41,14 +41,14 @@ pub(crate) const HQ: Row<crate::Build> = Row {
     name: "hq",
     about: "objects fetched over hq-interop (HTTP/0.9 on QUIC streams), as interoperability tests do",
     parameters: &[SIZES, COUNT, CONCURRENCY],
-    build: |arguments| ends(arguments, |_| Priority::default()),
+    build: |arguments, _| ends(arguments, |_| Priority::default()),
 };
 
 pub(crate) const HTTP3: Row<crate::Build> = Row {
     name: "http3",
     about: "objects fetched over HTTP/3, with priorities",
     parameters: &[SIZES, COUNT, CONCURRENCY, URGENCIES, INCREMENTAL],
-    build: |arguments| {
+    build: |arguments, _| {
         let urgencies: Vec<u8> = arguments
             .list("urgencies")
             .into_iter()

@@ -10,7 +10,7 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 pub fn rooms() -> Vec<Room> {
     let mut rooms = vec![sections::room(), congestion::room(), quic::schedule::room()];
     rooms.extend(network::rooms());
-    rooms.extend([traffic::room(), traffic::sources::room()]);
+    rooms.extend([traffic::room(), traffic::page::room(), traffic::sources::room()]);
     rooms
 }
 
@@ -46,10 +46,15 @@ fn parameter_json(parameter: &Parameter) -> Json {
 }
 
 /// Asks a component's room whether its options do. Those that can say no are rates (a malformed trace, a list of changes
-/// that does not rise) and sources (a largest size below the smallest).
+/// that does not rise), sources (a largest size below the smallest) and pages (a law without a share inside of its bounds, a
+/// malformed file).
 pub(super) fn check(component: &Component) -> Result<(), Fault> {
     if component.room == traffic::sources::room().name {
         let checked = traffic::sources::check(component.name, &component.arguments);
+        return checked.map_err(|(option, problem)| Fault { option, problem });
+    }
+    if component.room == traffic::page::room().name {
+        let checked = traffic::page::check(component.name, &component.arguments);
         return checked.map_err(|(option, problem)| Fault { option, problem });
     }
     if component.room != network::rate::room().name {

@@ -1,0 +1,208 @@
+//! Pages of the model of the million most visited sites (Pries, Magyari, Tran-Gia, NGI 2012), as the extended QUIC module of
+//! ns-3 has it (Paro et al., MSWiM 2020, Table 1): the fitted laws, truncated at the maxima that were measured.
+
+use super::asked::{Asked, EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, THINK};
+use super::drawn::{Draws, quantity};
+use super::{Built, Fault, Kind, Laws, Model, Page, Pages};
+use random::{Beyond, Law, Stream};
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
+
+const POSITIVE: OptionKind = OptionKind::Number(1e-9, 1e9);
+const ANY: OptionKind = OptionKind::Number(-100.0, 100.0);
+
+const fn law(name: &'static str, kind: OptionKind, default: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, kind, default: Default::Is(default), about }
+}
+
+pub(super) const ROW: Row<Model> = Row {
+    name: "ns3",
+    about: "pages of the most visited sites of 2012: several main objects, some 32 embedded ones (ns-3's QUIC module)",
+    parameters: &[
+        law("main_size_scale", POSITIVE, "28242.8", "bytes of a main object: scale of the Weibull law"),
+        law("main_size_shape", POSITIVE, "0.814944", "bytes of a main object: shape of the Weibull law"),
+        law("main_size_max", OptionKind::Size, "\"8 MB\"", "bytes of a main object: the largest"),
+        law("main_count_mu", ANY, "0.473844", "main objects: mean of the logarithm"),
+        law("main_count_sigma", POSITIVE, "0.688471", "main objects: standard deviation of the logarithm"),
+        law("main_count_max", OptionKind::Integer(1, 5_000), "212", "main objects: the most"),
+        law("embedded_size_mu", ANY, "9.17979", "bytes of an embedded object: mean of the logarithm"),
+        law(
+            "embedded_size_sigma",
+            POSITIVE,
+            "1.24646",
+            "bytes of an embedded object: deviation of the logarithm",
+        ),
+        law("embedded_size_max", OptionKind::Size, "\"8 MB\"", "bytes of an embedded object: the largest"),
+        law(
+            "embedded_count_rate",
+            POSITIVE,
+            "0.03132",
+            "embedded objects of a page: inverse of the exponential law's mean",
+        ),
+        law(
+            "embedded_count_max",
+            OptionKind::Integer(1, 5_000),
+            "1920",
+            "embedded objects of a page: the most",
+        ),
+        law("reading_mu", ANY, "-0.495204", "seconds between two pages: mean of the logarithm"),
+        law(
+            "reading_sigma",
+            POSITIVE,
+            "2.7731",
+            "seconds between two pages: standard deviation of the logarithm",
+        ),
+        law("reading_max", OptionKind::Duration, "\"10000 s\"", "time between two pages: the longest"),
+        REQUEST,
+        THINK,
+        MAIN_URGENCY,
+        EMBEDDED_URGENCY,
+    ],
+    build: Model { laws, pages },
+};
+
+const MAIN_SIZE: usize = 0;
+const MAIN_COUNT: usize = 1;
+const EMBEDDED_SIZE: usize = 2;
+const EMBEDDED_COUNT: usize = 3;
+const READING: usize = 4;
+
+fn laws(arguments: &Arguments) -> Result<Laws, Fault> {
+    let number = |name| arguments.number(name);
+    let up_to = |law: Law, most: f64| law.within(0.0, most, Beyond::Redraw);
+    let bytes = |name| arguments.size(name).as_bytes() as f64;
+    let main_size = Law::Weibull { scale: number("main_size_scale"), shape: number("main_size_shape") };
+    let main_count = Law::LogNormal { mu: number("main_count_mu"), sigma: number("main_count_sigma") };
+    let embedded_size =
+        Law::LogNormal { mu: number("embedded_size_mu"), sigma: number("embedded_size_sigma") };
+    let embedded_count = Law::Exponential { rate: number("embedded_count_rate") };
+    let reading = Law::LogNormal { mu: number("reading_mu"), sigma: number("reading_sigma") };
+    // In the order of the places above.
+    Ok(vec![
+        quantity("main-size", "main_size_max", up_to(main_size, bytes("main_size_max")))?,
+        quantity(
+            "main-count",
+            "main_count_max",
+            up_to(main_count, arguments.integer("main_count_max") as f64),
+        )?,
+        quantity("embedded-size", "embedded_size_max", up_to(embedded_size, bytes("embedded_size_max")))?,
+        quantity(
+            "embedded-count",
+            "embedded_count_max",
+            up_to(embedded_count, arguments.integer("embedded_count_max") as f64),
+        )?,
+        quantity("reading", "reading_max", up_to(reading, arguments.duration("reading_max").as_secs_f64()))?,
+    ])
+}
+
+fn pages(arguments: &Arguments, stream: &mut Stream) -> Built {
+    let draws = Draws::of(&laws(arguments)?, stream);
+    Ok(Box::new(Generator { draws, parents: stream.fork("parents"), asked: Asked::of(arguments) }))
+}
+
+struct Generator {
+    draws: Vec<Draws>,
+    /// Which main object names an embedded one.
+    parents: Stream,
+    asked: Asked,
+}
+
+impl Pages for Generator {
+    fn next(&mut self) -> Page {
+        let mains = self.draws[MAIN_COUNT].whole(1);
+        let embedded = self.draws[EMBEDDED_COUNT].whole(0);
+        let mut objects = Vec::new();
+        for place in 0..mains {
+            let bytes = self.draws[MAIN_SIZE].whole(1);
+            // The first is the document of the page; it names the others (scripts and frames of other sites).
+            let after: &[u32] = if place == 0 { &[] } else { &[0] };
+            objects.push(self.asked.object(Kind::Main, bytes, after, Duration::ZERO));
+        }
+        for _ in 0..embedded {
+            let bytes = self.draws[EMBEDDED_SIZE].whole(1);
+            let parent = self.parents.below(mains) as u32;
+            objects.push(self.asked.object(Kind::Embedded, bytes, &[parent], Duration::ZERO));
+        }
+        Page { objects, reading: self.draws[READING].seconds() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{arguments, pages_of};
+    use super::*;
+
+    #[test]
+    fn pages_have_the_shape_of_the_model() {
+        for page in pages_of(&ROW, &[], 1, 500) {
+            assert_eq!(page.check(), Ok(()));
+            let mains = page.objects.iter().filter(|object| object.kind == Kind::Main).count();
+            assert!((1..=212).contains(&mains) && page.objects.len() - mains <= 1920);
+            // Main objects first, and all but the first named by the first.
+            for (place, object) in page.objects.iter().enumerate() {
+                let main = place < mains;
+                assert_eq!(object.kind == Kind::Main, main);
+                assert_eq!(object.after.len(), usize::from(place > 0));
+                assert!(
+                    object.after.iter().all(|after| (after.object as usize) < if main { 1 } else { mains })
+                );
+                assert!((1..=8_000_000).contains(&object.bytes));
+            }
+            assert!(page.reading <= Duration::from_secs(10_000));
+        }
+    }
+
+    #[test]
+    fn numbers_of_objects_have_the_means_of_the_laws() {
+        let pages = pages_of(&ROW, &[], 2, 20_000);
+        let mean =
+            |of: &dyn Fn(&Page) -> usize| pages.iter().map(of).sum::<usize>() as f64 / pages.len() as f64;
+        let mains = |page: &Page| page.objects.iter().filter(|object| object.kind == Kind::Main).count();
+        // exp(mu + sigma^2 / 2) = 2.036, and 0.03 more by draws below 0.5 that become 1. Standard error 0.011.
+        let found = mean(&mains);
+        assert!((found - 2.06).abs() < 0.05, "{found}");
+        // 1 / 0.03132 = 31.93. Standard error 0.23.
+        let found = mean(&|page| page.objects.len() - mains(page));
+        assert!((found - 31.93).abs() < 1.0, "{found}");
+    }
+
+    #[test]
+    fn the_law_of_one_quantity_moves_the_draws_of_no_other() {
+        let usual = pages_of(&ROW, &[], 3, 50);
+        let larger = pages_of(&ROW, &[("main_size_scale", "90000.0")], 3, 50);
+        assert_ne!(usual, larger);
+        for (usual, larger) in usual.iter().zip(&larger) {
+            let rest = |page: &Page| {
+                let mut page = page.clone();
+                page.objects
+                    .iter_mut()
+                    .filter(|object| object.kind == Kind::Main)
+                    .for_each(|main| main.bytes = 0);
+                page
+            };
+            assert_eq!(rest(usual), rest(larger));
+        }
+    }
+
+    #[test]
+    fn a_maximum_that_no_draw_reaches_is_refused() {
+        let small = arguments(&ROW, &[("embedded_size_max", "\"2 B\"")]);
+        let (option, problem) = laws(&small).unwrap_err();
+        assert_eq!(option, "embedded_size_max");
+        assert!(problem.contains("of the law lies inside of its bounds"), "{problem}");
+    }
+
+    #[test]
+    fn what_is_said_of_requests_is_in_every_object() {
+        let options = [
+            ("request", "\"1 kB\""),
+            ("think", "\"5 ms\""),
+            ("main_urgency", "0"),
+            ("embedded_urgency", "5"),
+        ];
+        for object in pages_of(&ROW, &options, 4, 20).iter().flat_map(|page| &page.objects) {
+            assert_eq!((object.request_bytes, object.think), (1_000, Duration::from_millis(5)));
+            assert_eq!(object.priority.urgency, if object.kind == Kind::Main { 0 } else { 5 });
+        }
+    }
+}
