@@ -91,6 +91,14 @@ impl Author {
     }
 
     fn component(&mut self, room: &str) -> String {
+        // The options of these have bounds of each other, and files of their own kinds.
+        if room == "pages" {
+            let word = ["ns3", "3gpp"][self.below(2) as usize];
+            return format!(
+                "{{ type = \"{word}\", request = {}, think = \"1 ms\" }}",
+                self.value(&Kind::Size)
+            );
+        }
         let room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
         let row = room.rows[self.below(room.rows.len() as u64) as usize];
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {

@@ -100,6 +100,8 @@ impl Author {
                 let pairs: Vec<String> = pairs.collect();
                 format!("[{}]", pairs.join(", "))
             }
+            // The options of these have bounds of each other, and files of their own kinds.
+            Kind::Component("pages") => ["\"ns3\"", "\"3gpp\""][self.below(2) as usize].to_owned(),
             Kind::Component(room) => {
                 let rows = self.rooms.iter().find(|known| known.name == *room).unwrap().rows.clone();
                 let row = rows[self.below(rows.len() as u64) as usize];

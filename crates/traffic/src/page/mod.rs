@@ -4,6 +4,9 @@
 
 mod asked;
 mod drawn;
+mod file;
+mod har;
+mod list;
 mod ns3;
 mod object;
 #[cfg(test)]
@@ -11,6 +14,7 @@ mod testing;
 mod three_gpp;
 
 pub use drawn::{Laws, Quantity};
+pub use file::MOST_FILE_BYTES;
 pub use object::{After, Kind, MOST_BYTES, MOST_OBJECTS, Object, Page, PageError};
 
 use random::Stream;
@@ -38,7 +42,7 @@ pub struct Model {
 }
 
 /// The models of pages, and the kinds of files.
-pub static MODELS: &[Row<Model>] = &[ns3::ROW, three_gpp::ROW];
+pub static MODELS: &[Row<Model>] = &[ns3::ROW, three_gpp::ROW, har::ROW, list::ROW];
 
 /// The room of the pages as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

@@ -1,0 +1,145 @@
+//! Pages from an HTTP Archive (HAR 1.2), as the developer tools of browsers save it.
+//!
+//! Sizes, priorities and what waits for what are taken from it; see the page of the model in `docs/` for the rules.
+
+mod entry;
+mod graph;
+mod json;
+mod time;
+
+use super::file::{self, MOST_FILE_BYTES, Replay, TextError};
+use super::{Built, Fault, Laws, MOST_OBJECTS, Model, Page};
+use entry::Entry;
+use json::Node;
+use serde_json::Value as Json;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+
+pub(super) const ROW: Row<Model> = Row {
+    name: "har",
+    about: "the pages of an HTTP Archive (HAR 1.2), as the developer tools of browsers save it, in turn",
+    parameters: &[
+        Parameter {
+            name: "file",
+            kind: Kind::File,
+            default: Default::Required,
+            about: "the archive; sizes, priorities and what waits for what are taken from it",
+        },
+        Parameter {
+            name: "gaps",
+            kind: Kind::Flag,
+            default: Default::Is("true"),
+            about: "whether an object is asked for as long after what it waits for as it was when it was recorded",
+        },
+        Parameter {
+            name: "think",
+            kind: Kind::Duration,
+            default: Default::Is("\"0 s\""),
+            about: "time from a complete request at the server to the begin of its response; no archive tells it",
+        },
+        file::READING,
+    ],
+    build: Model { laws: |_| Ok(Laws::new()), pages },
+};
+
+/// What is taken from the options of the row.
+#[derive(Debug, Clone, Copy)]
+struct Manner {
+    gaps: bool,
+    think: Duration,
+    reading: Duration,
+}
+
+fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
+    let manner = Manner {
+        gaps: arguments.flag("gaps"),
+        think: arguments.duration("think"),
+        reading: arguments.duration("reading"),
+    };
+    let file = arguments.file("file");
+    let pages = parse(&file.text, manner)
+        .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
+    Ok(Box::new(Replay::new(pages)))
+}
+
+/// Reads an archive: at least one page.
+///
+/// # Errors
+/// The first thing that is wrong, with the number of its entry.
+fn parse(text: &str, manner: Manner) -> Result<Vec<Page>, TextError> {
+    if text.len() > MOST_FILE_BYTES {
+        return Err(TextError::whole(format!("more than {} MiB", MOST_FILE_BYTES >> 20)));
+    }
+    // Some tools begin their files with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let archive: Json =
+        serde_json::from_str(text).map_err(|error| TextError::whole(format!("no JSON: {error}")))?;
+    let log = Node::root(&archive).need("log").map_err(TextError::whole)?;
+    version(&log).map_err(TextError::whole)?;
+    let ids = page_ids(&log).map_err(TextError::whole)?;
+    let entries = log.need("entries").and_then(|entries| entries.items()).map_err(TextError::whole)?;
+    let mut of_pages: Vec<Vec<Entry>> = vec![Vec::new(); ids.len().max(1)];
+    for (number, node) in (1..).zip(&entries) {
+        let wrong = |problem| TextError::entry(number, problem);
+        let Some(entry) = Entry::read(node, number).map_err(wrong)? else { continue };
+        let page = place(&ids, &entry).map_err(wrong)?;
+        if of_pages[page].len() == MOST_OBJECTS {
+            return Err(wrong(format!("more than {MOST_OBJECTS} objects of a page")));
+        }
+        of_pages[page].push(entry);
+    }
+    let pages: Vec<Page> = of_pages
+        .into_iter()
+        .filter(|entries| !entries.is_empty())
+        .map(|entries| graph::page(entries, manner))
+        .collect();
+    if pages.is_empty() {
+        return Err(TextError::whole("no entry of it went over the network"));
+    }
+    for page in &pages {
+        page.check().map_err(|error| TextError::whole(error.to_string()))?;
+    }
+    Ok(pages)
+}
+
+fn version(log: &Node<'_>) -> Result<(), String> {
+    let version = log.need("version")?.text()?;
+    // Version 1.1 has what is read here in the same form; an empty one means 1.1.
+    if ["1.2", "1.1", ""].contains(&version) {
+        return Ok(());
+    }
+    Err(format!("log.version is {}; expected \"1.2\"", file::shown(version)))
+}
+
+/// The ids of the pages, in their order.
+fn page_ids<'a>(log: &Node<'a>) -> Result<Vec<&'a str>, String> {
+    let Some(pages) = log.get("pages") else { return Ok(Vec::new()) };
+    let pages = pages.items()?;
+    if pages.len() > MOST_OBJECTS {
+        return Err(format!("more than {MOST_OBJECTS} pages"));
+    }
+    let mut ids = Vec::new();
+    for page in &pages {
+        let id = page.need("id")?.text()?;
+        if ids.contains(&id) {
+            return Err(format!("two pages with the id {}", file::shown(id)));
+        }
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+/// The place of the page that an entry belongs to. Where there is one page at most, it need not say.
+fn place(ids: &[&str], entry: &Entry) -> Result<usize, String> {
+    match &entry.page {
+        Some(page) if !ids.is_empty() => ids
+            .iter()
+            .position(|id| id == page)
+            .ok_or_else(|| format!("pageref is {}, and no page has that id", file::shown(page))),
+        None if ids.len() > 1 => Err("no pageref, and there are several pages".to_owned()),
+        _ => Ok(0),
+    }
+}
+
+#[cfg(test)]
+mod tests;

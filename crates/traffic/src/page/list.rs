@@ -1,0 +1,231 @@
+//! A page from a list of objects in a file: CSV with a header line, a line for each object.
+
+use super::file::{self, Replay, TextError};
+use super::{After, Built, Fault, Kind, Laws, Model, Object, Page};
+use units::parameter::{Arguments, Default, Kind as OptionKind, Parameter, Row};
+use units::{Duration, Size};
+
+pub(super) const ROW: Row<Model> = Row {
+    name: "list",
+    about: "a page from a list of objects in a file (CSV)",
+    parameters: &[
+        Parameter {
+            name: "file",
+            kind: OptionKind::File,
+            default: Default::Required,
+            about: "the list: a header line, then a line for each object; the column size, and any of the others",
+        },
+        file::READING,
+    ],
+    build: Model { laws: |_| Ok(Laws::new()), pages },
+};
+
+/// What can stand in the header line.
+const COLUMNS: [&str; 9] =
+    ["size", "kind", "request", "headers", "think", "urgency", "incremental", "after", "parsing"];
+
+fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
+    let file = arguments.file("file");
+    let page = parse(&file.text, arguments.duration("reading"))
+        .map_err(|error| -> Fault { ("file", format!("{}, {error}", file.path)) })?;
+    Ok(Box::new(Replay::new(vec![page])))
+}
+
+/// Reads a list.
+///
+/// # Errors
+/// The first line that is wrong, and what is wrong with it.
+fn parse(text: &str, reading: Duration) -> Result<Page, TextError> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let Some((number, header)) = lines.next() else {
+        return Err(TextError::whole("no line"));
+    };
+    let columns = columns(header).map_err(|problem| TextError::line(number, problem))?;
+    let mut objects = Vec::new();
+    for (number, line) in lines {
+        if objects.len() == super::MOST_OBJECTS {
+            return Err(TextError::line(number, format!("more than {} objects", super::MOST_OBJECTS)));
+        }
+        let object =
+            object(&columns, line, objects.len()).map_err(|problem| TextError::line(number, problem))?;
+        objects.push(object);
+    }
+    let page = Page { objects, reading };
+    page.check().map_err(|error| TextError::whole(error.to_string()))?;
+    Ok(page)
+}
+
+fn columns(header: &str) -> Result<Vec<&'static str>, String> {
+    let mut columns = Vec::new();
+    for word in header.split(',').map(str::trim) {
+        let Some(known) = COLUMNS.iter().find(|known| **known == word) else {
+            return Err(format!("column {}; expected some of {}", file::shown(word), COLUMNS.join(", ")));
+        };
+        if columns.contains(known) {
+            return Err(format!("column {known:?} twice"));
+        }
+        columns.push(*known);
+    }
+    if columns.contains(&"size") { Ok(columns) } else { Err("no column \"size\"".to_owned()) }
+}
+
+/// The object of a line; `place` is its place in the page.
+fn object(columns: &[&'static str], line: &str, place: usize) -> Result<Object, String> {
+    let values: Vec<&str> = line.split(',').map(str::trim).collect();
+    if values.len() != columns.len() {
+        return Err(format!("{} values for {} columns", values.len(), columns.len()));
+    }
+    let mut object = Object::new(if place == 0 { Kind::Main } else { Kind::Embedded }, 0);
+    for (column, value) in columns.iter().zip(values) {
+        let set = set(&mut object, column, value, place);
+        set.map_err(|expected| format!("{column} is {}; expected {expected}", file::shown(value)))?;
+    }
+    Ok(object)
+}
+
+/// Sets what a column says of an object. A value that is empty says nothing.
+fn set(object: &mut Object, column: &str, value: &str, place: usize) -> Result<(), String> {
+    if value.is_empty() && column != "size" {
+        return Ok(());
+    }
+    let bytes = || {
+        let size = value.parse::<Size>().map(Size::as_bytes).or_else(|_| value.parse());
+        size.ok()
+            .filter(|bytes| *bytes <= super::MOST_BYTES)
+            .ok_or("a size up to 1 TB, as 12 kB or 12000".to_owned())
+    };
+    let time = || value.parse::<Duration>().map_err(|_| "a duration, as 20 ms".to_owned());
+    match column {
+        "size" => object.bytes = bytes()?,
+        "request" => object.request_bytes = bytes()?,
+        "headers" => object.header_bytes = bytes()?,
+        "think" => object.think = time()?,
+        "parsing" => object.parsing = time()?,
+        "kind" => {
+            object.kind = match value {
+                "main" => Kind::Main,
+                "embedded" => Kind::Embedded,
+                _ => return Err("main or embedded".to_owned()),
+            }
+        }
+        "urgency" => {
+            let urgency = value.parse().ok().filter(|urgency| *urgency <= 7);
+            object.priority.urgency = urgency.ok_or("0 to 7".to_owned())?;
+        }
+        "incremental" => {
+            object.priority.incremental = value.parse().map_err(|_| "true or false".to_owned())?
+        }
+        _ => object.after = after(value, place)?,
+    }
+    Ok(())
+}
+
+/// `1 3*`: objects 1 (whole) and 3 (its first byte), counted from 1.
+fn after(value: &str, place: usize) -> Result<Vec<After>, String> {
+    let expected = || {
+        "numbers of objects before this one, rising, with spaces between; a * behind one if its first byte suffices".to_owned()
+    };
+    let mut found: Vec<After> = Vec::new();
+    for word in value.split_whitespace() {
+        let (number, begun) = word.strip_suffix('*').map_or((word, false), |number| (number, true));
+        let number: usize = number.parse().map_err(|_| expected())?;
+        if number == 0
+            || number > place
+            || found.last().is_some_and(|last| last.object as usize + 1 >= number)
+        {
+            return Err(expected());
+        }
+        found.push(After { object: (number - 1) as u32, begun });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{arguments, pages_of};
+    use super::*;
+
+    fn read(text: &str) -> Result<Page, String> {
+        parse(text, Duration::ZERO).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_is_read() {
+        let text = "# my page\nsize, after, urgency, incremental, think, parsing, request, headers, kind\n\
+                    12 kB,, 0,, 5 ms,, 400, 300 B, main\n\n 5000, 1*, 2, true,,,,,\n1 MB, 1 2, , , , 10 ms,,,\n";
+        let page = read(text).unwrap();
+        let (first, second, third) = (&page.objects[0], &page.objects[1], &page.objects[2]);
+        assert_eq!(
+            (first.kind, first.bytes, first.request_bytes, first.header_bytes),
+            (Kind::Main, 12_000, 400, 300)
+        );
+        assert_eq!((first.think, first.priority.urgency), (Duration::from_millis(5), 0));
+        assert_eq!((second.kind, second.bytes), (Kind::Embedded, 5_000));
+        assert_eq!((second.priority.urgency, second.priority.incremental), (2, true));
+        assert_eq!(second.after, [After { object: 0, begun: true }]);
+        assert_eq!((third.priority.urgency, third.bytes), (3, 1_000_000));
+        assert_eq!(third.after, [After::complete(0), After::complete(1)]);
+        assert_eq!(third.parsing, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn the_first_mistake_is_told_with_its_line() {
+        for (text, told) in [
+            ("", "no line"),
+            ("# only this\n", "no line"),
+            ("size\n", "a page without objects"),
+            ("urgency\n3\n", "line 1: no column \"size\""),
+            ("size,colour\n", "line 1: column \"colour\"; expected some of size, kind, "),
+            ("size,size\n", "line 1: column \"size\" twice"),
+            ("size,think\n1 kB\n", "line 2: 1 values for 2 columns"),
+            ("size\n\n#\nbig\n", "line 4: size is \"big\"; expected a size up to 1 TB"),
+            ("size\n\"\"\n", "line 2: size is"),
+            ("size\n2000 GB\n", "line 2: size is \"2000 GB\""),
+            ("size,urgency\n1 B,8\n", "line 2: urgency is \"8\"; expected 0 to 7"),
+            ("size,incremental\n1 B,yes\n", "line 2: incremental is \"yes\"; expected true or false"),
+            ("size,kind\n1 B,image\n", "line 2: kind is \"image\"; expected main or embedded"),
+            ("size,think\n1 B,5\n", "line 2: think is \"5\"; expected a duration"),
+            ("size,after\n1 B,1\n", "line 2: after is \"1\"; expected numbers of objects before this one"),
+            ("size,after\n1 B,\n1 B,0\n", "line 3: after is \"0\""),
+            ("size,after\n1 B,\n1 B,\n1 B,2 1\n", "line 4: after is \"2 1\""),
+            ("size,after\n1 B,\n1 B,1 1\n", "line 3: after is \"1 1\""),
+        ] {
+            let found = read(text).unwrap_err();
+            assert!(found.contains(told), "{text:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_a_limit() {
+        let text = |count| format!("size\n{}", "1 B\n".repeat(count));
+        assert_eq!(
+            read(&text(super::super::MOST_OBJECTS)).unwrap().objects.len(),
+            super::super::MOST_OBJECTS
+        );
+        assert_eq!(
+            read(&text(super::super::MOST_OBJECTS + 1)).unwrap_err(),
+            "line 10002: more than 10000 objects"
+        );
+    }
+
+    #[test]
+    fn the_page_comes_again_and_again() {
+        let pages = pages_of(&ROW, &[("file", "size\n7 B\n"), ("reading", "\"3 s\"")], 1, 2);
+        assert_eq!((pages[0].bytes(), pages[0].reading), (7, Duration::from_secs(3)));
+        assert_eq!(pages[0], pages[1]);
+    }
+
+    #[test]
+    fn the_fault_names_option_and_file() {
+        let wrong = arguments(&ROW, &[("file", "size\nx\n")]);
+        let Err((option, problem)) = pages(&wrong, &mut random::Stream::new(1, "")) else {
+            panic!("it was read")
+        };
+        assert_eq!(option, "file");
+        assert!(problem.starts_with("the-file, line 2: size is \"x\""), "{problem}");
+    }
+}
