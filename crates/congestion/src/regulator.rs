@@ -233,6 +233,12 @@ impl Regulator {
         true
     }
 
+    /// What was declared lost since the controller heard last belongs to something that it has answered: it is not told. The
+    /// delivery-rate samples count it all the same.
+    pub fn keep_losses_back(&mut self) {
+        self.lost.clear();
+    }
+
     /// An acknowledgement is taken in and its losses are told; `bytes_in_flight` and `rtt` as they are now.
     #[inline]
     pub fn end_ack(&mut self, now: Time, acked: &Acked, bytes_in_flight: u64, rtt: &RttEstimate) {
@@ -397,6 +403,9 @@ pub(crate) mod tests {
         regulator.on_lost(1000, at(4), &state);
         regulator.on_lost(500, at(2), &state);
         assert!(regulator.end_losses(at(9), 7000) && !regulator.end_losses(at(9), 7000));
+        regulator.on_lost(700, at(5), &state);
+        regulator.keep_losses_back();
+        assert!(!regulator.end_losses(at(10), 7000));
         assert_eq!(heard.lock().unwrap().told[1..], ["lost 1500 in 2, newest 4, flight 7000"]);
     }
 

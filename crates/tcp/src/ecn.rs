@@ -51,6 +51,11 @@ impl EcnState {
         marked
     }
 
+    /// 6.1.2: the window was reduced "for any reason": the peer is told, as after an echo.
+    pub(crate) fn on_reduced(&mut self) {
+        self.reduced = self.agreed;
+    }
+
     /// The flags of a segment that leaves, and its field: `fresh` if it carries new data (6.1.5: retransmissions, 6.1.4:
     /// pure acknowledgements are not ECN-capable).
     #[inline]

@@ -24,6 +24,11 @@ pub(crate) struct Agreed {
 }
 
 impl Agreed {
+    /// Before the peer was heard.
+    pub(crate) fn unknown(config: &Config) -> Agreed {
+        Agreed { mss: config.mss, timestamps: false, sack: false, peer_shift: None }
+    }
+
     /// What is agreed on with a peer that has sent these options with its SYN.
     pub(crate) fn with(config: &Config, peer: &Options, remote: SocketAddr) -> Agreed {
         // RFC 9293 section 3.7.1: without the option 536, or 1220 over IPv6.

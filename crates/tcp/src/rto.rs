@@ -61,6 +61,10 @@ impl Rto {
         self.backoffs += 1;
         self.restart(now, rtt);
     }
+    /// 5.7: the SYN went again and there is no sample: three seconds at least.
+    pub(crate) fn fall_back(&mut self) {
+        self.initial = self.initial.max(Duration::from_secs(3));
+    }
     /// Section 5: new data was acknowledged, or a new RTT sample taken, after which the timeout is what it would be.
     #[inline]
     pub(crate) fn recovered(&mut self) {

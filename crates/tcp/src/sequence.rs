@@ -12,6 +12,10 @@ impl Numbering {
     pub(crate) fn new(initial: u32) -> Numbering {
         Numbering { initial }
     }
+    /// The numbers from another initial sequence number on, so much higher.
+    pub(crate) fn moved(self, by: u32) -> Numbering {
+        Numbering { initial: self.initial.wrapping_add(by) }
+    }
     /// The number as it stands in a header.
     #[inline]
     pub(crate) fn wire(self, number: u64) -> u32 {

@@ -41,6 +41,9 @@ pub struct Stats {
     pub dsacks_received: u64,
     /// Challenge ACKs sent (RFC 5961).
     pub challenge_acks_sent: u64,
+    /// How often a passive open went back to LISTEN: a reset, or another SYN, came before the handshake was over (RFC 9293
+    /// section 3.10.7.4).
+    pub listened_again: u64,
     /// Segments sent with ECT(0).
     pub ect_segments_sent: u64,
     /// Segments received with CE.

@@ -58,7 +58,10 @@ impl Recent {
     /// Section 4.3, (2): a segment that begins no later than what was acknowledged last.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, timestamps: Timestamps, start: u64, last_ack_sent: u64) {
-        let newer = self.value.is_none_or(|(recent, _)| timestamps.value.wrapping_sub(recent) as i32 >= 0);
+        // Section 5.5: after so long a silence any value is a new one.
+        let newer = self.value.is_none_or(|(recent, at)| {
+            timestamps.value.wrapping_sub(recent) as i32 >= 0 || now.since(at) >= OUTDATED
+        });
         if newer && start <= last_ack_sent {
             self.value = Some((timestamps.value, now));
         }
@@ -94,7 +97,11 @@ mod tests {
         assert!(recent.is_outdated(at(2), stamps(99)) && !recent.is_outdated(at(2), stamps(100)));
         recent.update(at(3), stamps(99), 1, 1);
         assert_eq!(recent.echo(), 100);
-        assert!(!recent.is_outdated(Time::ZERO + OUTDATED, stamps(99)), "after 24 days");
+        let later = Time::ZERO + OUTDATED;
+        assert!(!recent.is_outdated(later, stamps(99)), "after 24 days");
+        recent.update(later, stamps(99), 1, 1);
+        assert_eq!(recent.echo(), 99, "section 5.5: what was known is void");
+        assert!(recent.is_outdated(later, stamps(98)));
         let mut recent = Recent::default();
         recent.update(at(0), stamps(u32::MAX), 1, 1);
         assert!(!recent.is_outdated(at(2), stamps(3)), "the clock wraps around");

@@ -30,6 +30,11 @@ struct Tuning {
 }
 
 impl Window {
+    /// As the options say: two segments at least, and no more than the largest shift can tell of.
+    pub(crate) fn of(size: u64, most: u64, mss: u16) -> Window {
+        Window::new(size.max(2 * u64::from(mss)), most.min(1 << 30))
+    }
+
     /// A window of `size` bytes that may grow to `most`.
     pub(crate) fn new(size: u64, most: u64) -> Window {
         let most = most.max(size);

@@ -6,8 +6,8 @@ use crate::event::{CloseReason, Event};
 use crate::recovery::Acknowledgement;
 use crate::state::State;
 use units::{Duration, Time};
-use wire::Ecn;
 use wire::tcp::{Flags, Header, SackBlocks};
+use wire::{Ecn, Side};
 
 /// RFC 5961 section 7: no more than so many challenge ACKs within so much time.
 const CHALLENGES: u32 = 10;
@@ -44,10 +44,15 @@ impl Connection {
             return self.on_repeated_syn(now, header);
         }
         let acceptable = start.filter(|start| self.is_acceptable(*start, length));
+        let stamped = self.agreed.timestamps && !flags.has(Flags::RST);
+        if stamped && header.options.timestamps.is_none() {
+            // RFC 7323 section 3.2: "silently drop".
+            self.stats.segments_dropped += 1;
+            return;
+        }
         // RFC 7323 section 5.3, R1: an old duplicate, unless it is a reset.
-        let outdated = self.agreed.timestamps
-            && !flags.has(Flags::RST)
-            && header.options.timestamps.is_none_or(|timestamps| self.recent.is_outdated(now, timestamps));
+        let outdated =
+            stamped && header.options.timestamps.is_some_and(|it| self.recent.is_outdated(now, it));
         let (Some(start), false) = (acceptable, outdated) else {
             return self.on_unacceptable(now, header, start, payload.len());
         };
@@ -57,9 +62,9 @@ impl Connection {
         if flags.has(Flags::RST) {
             return self.on_reset(now, start);
         }
-        // RFC 5961 section 4.2: a SYN is answered with a challenge ACK, wherever it lies.
         if flags.has(Flags::SYN) {
-            return self.challenge(now);
+            // RFC 9293 section 3.10.7.4, fourth; RFC 5961 section 4.2: else a challenge ACK, wherever it lies.
+            return if self.may_listen_again() { self.listen_again(now) } else { self.challenge(now) };
         }
         if !flags.has(Flags::ACK) {
             self.stats.segments_dropped += 1;
@@ -127,10 +132,15 @@ impl Connection {
 
     /// RFC 5961 section 3.2: a reset counts only at the very number that is expected.
     fn on_reset(&mut self, now: Time, start: u64) {
-        if start == self.rcv_nxt() {
-            self.abort(now, CloseReason::PeerReset);
-        } else {
+        if start != self.rcv_nxt() {
             self.challenge(now);
+        } else if self.may_listen_again() {
+            self.listen_again(now);
+        } else if self.state == State::SynReceived && self.side == Side::Client {
+            // Section 3.10.7.4, second: a simultaneous open is refused.
+            self.abort(now, CloseReason::Refused);
+        } else {
+            self.abort(now, CloseReason::PeerReset);
         }
     }
 
@@ -175,9 +185,13 @@ impl Connection {
             self.challenge(now);
             return false;
         }
+        // RFC 9293 section 3.10.7.4: what an acknowledgement says of the window counts from SND.UNA on; of an older one it
+        // would be taken for more than was given. Nor is that one a duplicate (RFC 5681 section 2).
+        let current = acked >= una;
         acked = acked.max(una);
-        let window_changed = self.update_window(header, start, acked);
-        let duplicate = acked == una
+        let window_changed = current && self.update_window(header, start, acked);
+        let duplicate = current
+            && acked == una
             && length == 0
             && !header.flags.has(Flags::FIN)
             && !window_changed
@@ -223,11 +237,19 @@ impl Connection {
         let outcome = self.recovery.on_ack(now, &ack);
         self.sample_rtt(outcome.rtt);
         self.stats.segments_spuriously_lost += outcome.spurious;
-        self.trace_losses(now);
+        self.after_losses(now);
         if advanced {
             self.on_una(now, acked);
         }
         self.trace_metrics(now);
+    }
+
+    /// What was declared lost is told: to those who listen, and, with ECN, to the peer.
+    pub(super) fn after_losses(&mut self, now: Time) {
+        self.trace_losses(now);
+        if std::mem::take(&mut self.recovery.reduced) {
+            self.ecn.on_reduced();
+        }
     }
 
     /// The blocks as numbers: those beyond what is acknowledged, and the first one if it tells of a duplicate (RFC 2883

@@ -1,14 +1,16 @@
 //! The three-way handshake, and what goes wrong in it (RFC 9293 sections 3.5, 3.10.7.1 to 3.10.7.3).
 
-use super::{Connection, Reset};
+use super::{Connection, PeerWindow, Reset};
 use crate::config::FastOpen;
 use crate::data::Payload;
 use crate::ecn::EcnState;
 use crate::event::{CloseReason, Event};
-use crate::fast_open;
-use crate::handshake::Agreed;
+use crate::fast_open::{self, FastOpenState};
+use crate::handshake::{Agreed, Syn};
 use crate::sequence::Numbering;
 use crate::state::State;
+use crate::timestamps::Recent;
+use crate::window::Window;
 use std::net::SocketAddr;
 use units::{Duration, Time};
 use wire::Side;
@@ -41,13 +43,42 @@ impl Connection {
         if !flags.has(Flags::SYN) || flags.has(Flags::FIN) {
             return;
         }
+        let first = self.remote.is_none() && self.stats.listened_again == 0;
         self.remote = Some(remote);
-        self.trace_start(now);
+        if first {
+            self.trace_start(now);
+        }
         self.take_syn(now, header);
         self.ecn.agreed = self.config.ecn && EcnState::is_setup_syn(flags);
         self.set_state(now, State::SynReceived);
         self.syn.due = true;
         self.judge_cookie(now, remote, header, payload);
+    }
+
+    /// RFC 9293 section 3.10.7.4, second and fourth: whether a reset, or another SYN, leaves a passive open as if nothing had
+    /// come. Not where Fast Open has shown the connection to its application (RFC 7413 section 4.2.2).
+    pub(super) fn may_listen_again(&self) -> bool {
+        self.state == State::SynReceived && self.side == Side::Server && !self.fast_open.early
+    }
+
+    /// Back to LISTEN: nothing is left of the peer that came.
+    pub(super) fn listen_again(&mut self, now: Time) {
+        let (size, most) = (self.config.receive_buffer.as_bytes(), self.config.max_receive_buffer.as_bytes());
+        self.stats.listened_again += 1;
+        self.remote = None;
+        // RFC 9293 section 3.4.1: the next one begins elsewhere, by a clock that ticks each 4 microseconds.
+        self.ours = self.ours.moved((now.as_nanos() / 4000) as u32 | 1);
+        self.theirs = Numbering::default();
+        self.agreed = Agreed::unknown(&self.config);
+        self.syn = Syn::default();
+        self.fast_open = FastOpenState::default();
+        self.recent = Recent::default();
+        self.last_ack_sent = 0;
+        self.window = Window::of(size, most, self.config.mss);
+        self.peer = PeerWindow::default();
+        self.ecn = EcnState::default();
+        self.acks.on_sent();
+        self.set_state(now, State::Listen);
     }
 
     /// At a client: what its SYN says of Fast Open; with a cookie, the application may write at once (RFC 7413 section 4.2.1).
@@ -140,7 +171,11 @@ impl Connection {
 
     /// The peer's SYN and this side's are acknowledged.
     pub(super) fn establish(&mut self, now: Time, rtt: Option<Duration>) {
-        let lost = self.syn.attempts > 1;
+        // RFC 6928 section 2: one retransmission alone may have been for nothing, and changes no window.
+        let lost = self.syn.attempts > 2;
+        if self.syn.attempts > 1 && rtt.is_none() {
+            self.recovery.rto.fall_back();
+        }
         let answered_early = self.fast_open.early && self.side == Side::Server;
         if let Some(sample) = rtt {
             self.recovery.rtt.update(sample, Duration::ZERO);

@@ -49,7 +49,7 @@ impl Connection {
 
     fn wake_recovery(&mut self, now: Time) {
         self.recovery.wake(now);
-        self.trace_losses(now);
+        self.after_losses(now);
         self.stats.timeouts = self.recovery.timeouts;
         self.stats.loss_probes = self.recovery.probes_sent + u64::from(self.recovery.probe_due);
         // RFC 9293 section 3.8.3: R2.

@@ -38,6 +38,8 @@ struct Newly {
     acked: Acked,
     /// When the newest of those that were sent once was sent.
     clean_sent_at: Option<Time>,
+    /// One of them was sent more than once.
+    retransmitted: bool,
 }
 
 impl Newly {
@@ -45,7 +47,9 @@ impl Newly {
     fn add(&mut self, segment: &Segment, echo_is_older: bool) {
         self.acked.count(segment.len());
         self.acked.saw(segment.sent_at);
-        if !segment.was_retransmitted() {
+        if segment.was_retransmitted() {
+            self.retransmitted = true;
+        } else {
             self.clean_sent_at = self.clean_sent_at.max(Some(segment.sent_at));
         }
         // What was declared lost and not sent again came all the same; what was sent again is known by its timestamp to
@@ -63,7 +67,7 @@ impl Recovery {
         let mut newly = self.take_in(now, ack);
         let advanced = ack.una > self.una;
         self.una = self.una.max(ack.una);
-        let sample = self.sample_rtt(now, &newly, ack.echo);
+        let sample = self.sample_rtt(now, &newly, ack.echo.filter(|_| advanced));
         self.rack.on_una(self.una);
         self.judge_probe(now, ack);
         if let Phase::Recovery(point) | Phase::Loss(point) = self.phase
@@ -110,12 +114,13 @@ impl Recovery {
         newly
     }
 
-    /// RFC 6298 section 3 (Karn): from what was sent once; else, with timestamps, from the echo (RFC 7323 section 4).
+    /// RFC 6298 section 3 (Karn): from what was sent once, and only if nothing else was acknowledged with it: what had
+    /// waited behind a gap tells of the gap. Else from the echo of what moved SND.UNA (RFC 7323 section 4.1).
     fn sample_rtt(&mut self, now: Time, newly: &Newly, echo: Option<u32>) -> Option<Duration> {
         let sample = match newly.clean_sent_at {
-            Some(sent_at) => now.since(sent_at),
-            None if newly.acked.bytes() > 0 => self.clock.since(now, echo?)?,
-            None => return None,
+            Some(sent_at) if !newly.retransmitted => now.since(sent_at),
+            _ if newly.acked.bytes() > 0 => self.clock.since(now, echo?)?,
+            _ => return None,
         };
         self.rtt.update(sample, Duration::ZERO);
         self.rto.recovered();
@@ -133,6 +138,7 @@ impl Recovery {
             // RFC 8985 section 7.4.2: a loss that was repaired unnoticed is answered as any other.
             self.regulator.on_lost(bytes, sent_at, &state);
             self.regulator.end_losses(now, self.in_flight());
+            self.reduced = true;
         }
         // The duplicate of a probe tells nothing of reordering.
         let ended_it = was_underway && !self.tlp.is_underway();

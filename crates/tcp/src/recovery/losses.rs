@@ -1,6 +1,6 @@
 //! What is declared lost, and why: by time, by segments above, by duplicates, by a timeout.
 
-use super::{Acknowledgement, Duplicates, Phase, Recovery};
+use super::{Acknowledgement, Duplicates, Phase, Recovery, Timeout};
 use crate::rack::{DUP_THRESHOLD, Surroundings};
 use crate::scoreboard::Fate;
 use congestion::Signal;
@@ -76,19 +76,26 @@ impl Recovery {
         if self.numbers.is_empty() {
             return;
         }
+        let mut news = false;
         for number in &self.numbers {
             let Some(segment) = self.board.get(*number) else { continue };
+            news |= self.timeout.is_none_or(|timeout| timeout.is_news(segment));
             self.regulator.on_lost(segment.len(), segment.sent_at, &segment.rate);
             self.losses.push(Loss { start: segment.start, trigger });
         }
         if self.phase == Phase::Open {
             self.phase = Phase::Recovery(self.nxt);
             self.retransmit_now = true;
+            self.reduced = true;
         }
         self.tlp.forget();
         self.pto_at = None;
         self.probe_due = false;
-        self.regulator.end_losses(now, self.in_flight());
+        if news {
+            self.regulator.end_losses(now, self.in_flight());
+        } else {
+            self.regulator.keep_losses_back();
+        }
     }
 
     /// Does what is due; tells whether the retransmission timer went off.
@@ -120,6 +127,10 @@ impl Recovery {
             return self.rto.stop();
         }
         self.timeouts += 1;
+        let front = self.board.front().map_or(self.una, |front| front.start);
+        if let Some(known) = &mut self.timeout {
+            known.again = known.front == front;
+        }
         self.rto.back_off(now, &self.rtt);
         if self.board.front().is_some_and(|front| front.fate == Fate::Sacked) {
             // RFC 2018 section 8: the receiver has taken back what it said.
@@ -138,8 +149,10 @@ impl Recovery {
         self.reorder_at = None;
         self.duplicates = Duplicates::default();
         self.declare(now, LossTrigger::Probe);
+        self.timeout = Some(Timeout { at: now, front, again: false });
         self.phase = Phase::Loss(self.nxt);
         self.retransmit_now = true;
+        self.reduced = true;
         (self.pto_at, self.probe_due) = (None, false);
         self.tlp.forget();
         // RFC 5681 section 3.1: the window falls to its least, and slow start begins anew.

@@ -37,6 +37,25 @@ struct Duplicates {
     arrived_bytes: u64,
 }
 
+/// The last retransmission timeout: what it has told of losses is not told again.
+#[derive(Debug, Clone, Copy)]
+struct Timeout {
+    at: Time,
+    /// The first number that was not acknowledged then.
+    front: u64,
+    /// The segment there has timed out before.
+    again: bool,
+}
+
+impl Timeout {
+    /// Whether the loss of this segment is another event: not if it was underway at the timeout, which was answered for all
+    /// that was, nor if the timer goes off once more for what it has sent again: "the value of ssthresh is held constant"
+    /// (RFC 5681 section 3.1).
+    fn is_news(&self, segment: &Segment) -> bool {
+        segment.sent_at >= self.at && !self.again
+    }
+}
+
 /// Which parts are in use.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
@@ -66,6 +85,9 @@ pub(crate) struct Recovery {
     probed: Option<(u64, Time, SentState)>,
     phase: Phase,
     duplicates: Duplicates,
+    timeout: Option<Timeout>,
+    /// The window was reduced since the last look.
+    pub(crate) reduced: bool,
     /// The first retransmission of a recovery does not wait for room in the window.
     retransmit_now: bool,
     /// SND.UNA and SND.NXT as numbers.
@@ -107,6 +129,8 @@ impl Recovery {
             probed: None,
             phase: Phase::Open,
             duplicates: Duplicates::default(),
+            timeout: None,
+            reduced: false,
             retransmit_now: false,
             una: 0,
             nxt: 1,

@@ -1,5 +1,6 @@
 //! The three-way handshake: lost SYNs, simultaneous opens, resets, segments from nowhere.
 
+use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, address, at, ms, setup};
 use tcp::{CloseReason, Config, Connection, Event, FastOpen, State};
 use units::Time;
@@ -159,7 +160,8 @@ fn challenges_have_a_limit() {
     assert_eq!(pair.sent.len(), before + 11);
 }
 
-/// RFC 7323 section 5.3: an old duplicate is acknowledged and dropped; so is what has no timestamps (section 3.2).
+/// RFC 7323 section 5.3: an old duplicate is acknowledged and dropped; what has no timestamps is dropped silently (section
+/// 3.2).
 #[test]
 fn old_duplicates_are_dropped() {
     let (mut pair, header) = open();
@@ -174,8 +176,9 @@ fn old_duplicates_are_dropped() {
     let next = |header: Header| Header { sequence: header.sequence.wrapping_add(3), ..header };
     pair.inject(CLIENT, &next(stamped(4)), b"old");
     assert_eq!(pair.ends[CLIENT].received, 3);
+    let before = pair.sent.len();
     pair.inject(CLIENT, &Header { options: Options::default(), ..next(header) }, b"bad");
-    assert_eq!(pair.ends[CLIENT].received, 3);
+    assert_eq!((pair.ends[CLIENT].received, pair.sent.len()), (3, before));
     pair.inject(CLIENT, &next(stamped(6)), b"new");
     assert_eq!(pair.ends[CLIENT].received, 6);
     assert_eq!(pair.ends[CLIENT].connection.stats().segments_dropped, 2);
@@ -249,4 +252,109 @@ fn data_that_was_not_taken_goes_again() {
     assert_eq!(pair.data(CLIENT), [(0, 0, 500), (1100, 0, 500)]);
     assert!(pair.sent[1].header().options.fast_open.is_none());
     assert_eq!(pair.ends[SERVER].received, 500);
+}
+
+/// RFC 9293 section 3.10.7.4, second and fourth: a reset, or another SYN, before the handshake is over leaves a passive open
+/// in LISTEN, where the next SYN finds it.
+#[test]
+fn a_listener_listens_again() {
+    let syn =
+        Header { source: 34_433, destination: 4433, flags: Flags::SYN, window: 4000, ..Header::default() };
+    for another_syn in [false, true] {
+        let mut pair = Pair::new(&Config::default(), 1);
+        pair.fate(
+            |sent| if sent.from == SERVER && sent.sent_at == at(0) { Fate::Lost } else { Fate::Delivered },
+        );
+        pair.write(CLIENT, 5000, false);
+        let stray = Header { sequence: 5000, ..syn };
+        pair.inject(SERVER, &stray, b"");
+        assert_eq!(pair.states()[SERVER], State::SynReceived);
+        let flags = if another_syn { Flags::SYN } else { Flags::RST };
+        pair.inject(SERVER, &Header { sequence: 5001, flags, ..stray }, b"");
+        assert_eq!(pair.states()[SERVER], State::Listen);
+        assert!(pair.ends[SERVER].events.is_empty());
+        pair.run(3000);
+        let server = &pair.ends[SERVER];
+        assert_eq!((server.received, server.finished), (5000, true));
+        assert_eq!((server.connection.stats().listened_again, server.connection.close_reason()), (1, None));
+        let answers: Vec<u32> = pair
+            .sent
+            .iter()
+            .filter(|sent| sent.from == SERVER && sent.has(Flags::SYN))
+            .map(|sent| sent.header().sequence)
+            .collect();
+        assert!(answers.len() == 2 && answers[0] != answers[1], "RFC 9293 section 3.4.1: {answers:?}");
+    }
+}
+
+/// RFC 9293 section 3.10.7.4, second: who has opened does not listen.
+#[test]
+fn a_simultaneous_open_can_be_refused() {
+    let mut pair = Pair::new(&Config::default(), 1);
+    let syn =
+        Header { source: 4433, destination: 34_433, flags: Flags::SYN, window: 4000, ..Header::default() };
+    pair.inject(CLIENT, &syn, b"");
+    assert_eq!(pair.states()[CLIENT], State::SynReceived);
+    pair.inject(CLIENT, &Header { sequence: 1, flags: Flags::RST, ..syn }, b"");
+    assert_eq!(pair.states()[CLIENT], State::Closed);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::Refused));
+}
+
+/// RFC 6928 section 2: one lost SYN leaves the initial window as it is; RFC 6298 section 5.7: and makes the first timeout one
+/// of three seconds.
+#[test]
+fn a_single_lost_syn() {
+    let mut pair = Pair::new(&Config { tlp: false, ..unpaced() }, 1);
+    let (mut syns, mut data) = (0, 0);
+    pair.fate(move |sent| {
+        syns += u32::from(sent.has(Flags::SYN));
+        data += u32::from(sent.payload() > 0);
+        let lost = sent.has(Flags::SYN) && syns == 1 || sent.payload() > 0 && data <= 10;
+        if lost { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.write(CLIENT, 100_000, false);
+    pair.run(5000);
+    let data = pair.data(CLIENT);
+    assert!(data[..10].iter().all(|sent| sent.0 == 1100), "{data:?}");
+    assert_eq!((data[10].0, data[10].1), (4100, 0));
+}
+
+/// RFC 9293 section 3.10.7.4: an acknowledgement that another one has overtaken says nothing of the window; RFC 5681 section
+/// 2: nor is it a duplicate.
+#[test]
+fn an_overtaken_acknowledgement_opens_no_window() {
+    let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 100_000, false);
+    pair.run(110);
+    let (first, answer) = (pair.sent[2].header(), pair.sent[1].header());
+    let ack = |bytes: u32, window| Header {
+        source: 4433,
+        destination: 34_433,
+        flags: Flags::ACK,
+        sequence: answer.sequence.wrapping_add(1),
+        acknowledgement: first.sequence.wrapping_add(bytes),
+        window,
+        ..Header::default()
+    };
+    let sent = pair.data(CLIENT).len();
+    assert_eq!(sent, 10);
+    // All ten are acknowledged, with no window left; behind it comes what was said after the first of them, in units of 256.
+    pair.inject(CLIENT, &ack(14_600, 0), b"");
+    for _ in 0..3 {
+        pair.inject(CLIENT, &ack(1460, 51), b"");
+    }
+    assert_eq!(pair.data(CLIENT).len(), sent);
+    // The same with the last one missing: three old ones do not make it lost.
+    let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 14_600, false);
+    pair.run(110);
+    pair.inject(CLIENT, &ack(13_140, 51), b"");
+    for _ in 0..3 {
+        pair.inject(CLIENT, &ack(1460, 51), b"");
+    }
+    assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
 }

@@ -1,8 +1,9 @@
 //! Losses and their repair, at times that follow from the RFCs by hand. A round trip takes 100 ms, segments have 1448 bytes,
 //! and data is first sent at 100 ms.
 
-use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, ms};
+use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
 use tcp::Config;
+use trace::Event;
 use units::parameter::Value;
 use wire::tcp::Flags;
 
@@ -210,4 +211,100 @@ fn a_mark_halves_the_window_once() {
     other.write(CLIENT, S, false);
     other.run(1000);
     assert!(other.sent.iter().all(|sent| !sent.ecn.is_capable()), "both must want it");
+}
+
+/// The slow start threshold when it was last told of.
+fn ssthresh(pair: &mut Pair) -> Option<u64> {
+    let log = pair.ends[CLIENT].connection.log();
+    let told = |event| if let Event::Metrics(metrics) = event { Some(metrics.ssthresh) } else { None };
+    log.drain().filter_map(|record| told(record.event)).next_back().flatten()
+}
+
+/// RFC 5681 section 3.1: "the value of ssthresh is held constant" when the timer goes off again for the same segment.
+#[test]
+fn a_second_timeout_leaves_the_threshold() {
+    let lost = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    let mut pair = sends(&Config { tlp: false, ..unpaced() }, 20, lost);
+    pair.run(999);
+    assert_eq!((pair.ends[CLIENT].connection.stats().timeouts, ssthresh(&mut pair)), (1, Some(5 * S)));
+    pair.run(1050);
+    assert_eq!((pair.ends[CLIENT].connection.stats().timeouts, ssthresh(&mut pair)), (2, Some(5 * S)));
+    pair.run(5000);
+    assert_eq!((pair.ends[SERVER].received, ssthresh(&mut pair)), (20 * S, Some(5 * S)));
+}
+
+/// RFC 5681 section 3.1: what was underway at a timeout, and is found to be lost later, is part of what was answered.
+#[test]
+fn a_timeout_is_answered_once() {
+    let config = Config { tlp: false, min_rto: ms(1), delayed_ack: ms(0), ..unpaced() };
+    let mut pair = Pair::new(&config, 1);
+    // One segment each 50 ms; those of the last 100 ms are lost.
+    pair.fate(|sent| {
+        let lost = sent.from == CLIENT && sent.payload() > 0 && (at(2000)..at(2060)).contains(&sent.sent_at);
+        if lost { Fate::Lost } else { Fate::Delivered }
+    });
+    for step in 2..=41 {
+        pair.run(step * 50);
+        pair.ends[CLIENT].to_write = S;
+    }
+    pair.run(2120);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 0);
+    pair.run(5000);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.timeouts, stats.segments_declared_lost), (1, 2));
+    assert_eq!(ssthresh(&mut pair), Some(5 * S));
+}
+
+/// RFC 6298 section 3 (Karn), RFC 7323 section 4.1: what had waited behind a gap gives no sample, nor does a selectively
+/// acknowledged retransmission, whose echo is of long ago.
+#[test]
+fn a_gap_is_no_round_trip() {
+    let plain = Config { sack: false, ..unpaced() };
+    for (config, lost) in [
+        (plain.clone(), &[0][..]),
+        (Config { timestamps: false, ..plain }, &[0]),
+        (unpaced(), &[1, 2, 10]),
+        (Config { timestamps: false, ..unpaced() }, &[1, 2, 10]),
+    ] {
+        let mut pair = sends(&config, 10, lost);
+        pair.run(3000);
+        assert_eq!(pair.ends[SERVER].received, 10 * S);
+        let longest = pair.ends[CLIENT].connection.stats().rtt.quantile(1.0).unwrap();
+        assert!(longest < ms(150), "{longest:?} with {lost:?}");
+    }
+}
+
+/// RFC 3168 section 6.1.2: "for any reason": a loss too is told with CWR, on the first new data behind it.
+#[test]
+fn a_loss_is_told_with_cwr() {
+    for lost in [&[3][..], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+        let mut pair = sends(&Config { ecn: true, tlp: false, ..unpaced() }, 40, lost);
+        pair.run(5000);
+        assert_eq!(pair.ends[CLIENT].connection.stats().ecn_reductions, 0);
+        let told: Vec<_> =
+            pair.sent.iter().filter(|sent| sent.has(Flags::CWR) && !sent.has(Flags::SYN)).collect();
+        assert_eq!(told.len(), 1);
+        assert!(told[0].ecn.is_capable() && told[0].payload() > 0);
+    }
+}
+
+/// RFC 3168 section 6.1.2: a timeout in the midst of a recovery reduces the window once more.
+#[test]
+fn a_timeout_in_a_recovery_is_told_too() {
+    let mut pair = Pair::new(&Config { ecn: true, rack: false, tlp: false, ..unpaced() }, 1);
+    pair.write(CLIENT, 100 * S, false);
+    let (mut first, mut times) = (None, 0);
+    pair.fate(move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        let number = sent.header().sequence;
+        let fourth = first.get_or_insert(number).wrapping_add(3 * S as u32);
+        times += u32::from(number == fourth);
+        if number == fourth && times <= 2 { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.run(5000);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 1);
+    let told = pair.sent.iter().filter(|sent| sent.has(Flags::CWR) && !sent.has(Flags::SYN));
+    assert_eq!(told.count(), 2);
 }
