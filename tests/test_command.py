@@ -74,6 +74,28 @@ def test_check(command: Command) -> None:
     assert sorted(path.name for path in command.folder.iterdir()) == ["bulk.toml"]
 
 
+def test_check_warns_of_a_queue_of_a_single_packet(command: Command) -> None:
+    # 1 Mbit/s back over 20 ms are 2500 bytes: one packet, too.
+    faster = ("--set", "link.cell.backward.rate=2 Mbit/s")
+    calm = command("check", "bulk.toml", "--json", *faster)
+    assert calm.stderr == ""
+    assert json.loads(calm.stdout)["warnings"] == []
+    changed = (*faster, "--set", "link.cell.delay=0 s")
+    result = command("check", "bulk.toml", *changed)
+    assert result.returncode == 0
+    assert "a valid scenario" in result.stdout
+    assert "warning" not in result.stdout
+    lines = result.stderr.splitlines()
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["warning", "link cell forward"],
+        ["warning", "link cell backward"],
+    ]
+    assert all("a single packet" in line for line in lines)
+    told = json.loads(command("check", "bulk.toml", "--json", *changed).stdout)
+    assert told["valid"] is True
+    assert [subject for subject, _ in told["warnings"]] == ["link cell forward", "link cell backward"]
+
+
 def test_plot(command: Command, saved: Path) -> None:
     before = (saved / "figure.png").read_bytes()
     assert command("plot", str(saved)).returncode == 0

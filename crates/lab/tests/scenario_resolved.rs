@@ -313,6 +313,27 @@ fn a_description_is_computed_by_hand() {
     assert_eq!(subjects.len(), lines.len());
 }
 
+/// A limit in BDPs counts with the delay of the link alone: where there is none, one packet is all that waits.
+#[test]
+fn a_queue_of_a_single_packet_is_told_as_a_warning() {
+    let warned = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let scenario = Scenario::parse(SMALL, Path::new("a.toml"), &sets).unwrap();
+        let lines = describe(&scenario);
+        lines.into_iter().find(|(subject, _)| subject == "link cell forward, warning").map(|(_, words)| words)
+    };
+    // 8 Mbit/s over 40 ms are 40 kB, and 80 kB wait; over 1.49 ms it is 2980 bytes: no second packet of 1500 fits.
+    assert_eq!(warned(&[]), None);
+    let words = warned(&["link.cell.both.delay=\"0 s\""]).unwrap();
+    assert!(words.contains("a single packet") && words.contains("2 BDP") && words.contains("0 s"), "{words}");
+    assert!(warned(&["link.cell.both.delay=\"745 us\""]).is_some());
+    assert_eq!(warned(&["link.cell.both.delay=\"750 us\""]), None);
+    // A limit that does not count with the delay is meant, and a link without a rate keeps nobody waiting.
+    let queue = "link.cell.forward.queue=\"1 packets\"";
+    assert_eq!(warned(&["link.cell.both.delay=\"0 s\"", queue]), None);
+    assert_eq!(warned(&["link.cell.both.delay=\"0 s\"", "link.cell.forward.rate=\"unlimited\""]), None);
+}
+
 #[test]
 fn a_trace_is_told_with_its_mean_and_length() {
     let sets = ["link.cell.forward.rate={ type = \"trace\", file = \"some.down\" }".to_owned()];

@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
 
 
+_WARNING = ", warning"
+
+
 def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
     """Check a scenario without running it, and print what it describes.
 
+    What is allowed and may not be meant is told as a warning on standard error, and with --json under "warnings" too.
     Of a file with a [sweep] table, without --set, every value of it is checked too.
     """
     from quiclab._quiclab import Sweep
@@ -24,9 +28,14 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
     if not set_:
         # With changes it is a single run that is meant, as `quiclab run` makes it.
         described += _sweep(Sweep.parse(scenario._text, scenario._origin, []))
+    warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
+    for subject, text in warnings:
+        typer.echo(f"warning: {subject}: {text}", err=True)
     if as_json:
-        typer.echo(json.dumps({"scenario": scenario.name, "valid": True, "description": described}, indent=2))
+        told = {"scenario": scenario.name, "valid": True, "warnings": warnings, "description": described}
+        typer.echo(json.dumps(told, indent=2))
         return
+    described = [line for line in described if not line[0].endswith(_WARNING)]
     width = max((len(subject) for subject, _ in described), default=0)
     before = None
     for subject, text in described:

@@ -9,10 +9,13 @@ use units::{Duration, Rate, Size};
 /// How many links and flows are described one by one.
 const SHOWN: usize = 100;
 
+/// What the subject of a line ends with that says what will not be as it may be thought.
+const WARNING: &str = ", warning";
+
 /// What a scenario is: pairs of a subject, each another one, and what there is to say about it, in a fixed order.
 ///
 /// Base RTTs are propagation delays alone, without transmission, jitter and queues. The rate of a link that changes
-/// over time is its mean.
+/// over time is its mean. A subject that ends with ", warning" says what is allowed and may not be meant.
 pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
     let mut lines = vec![
         ("scenario".to_owned(), scenario.name.clone()),
@@ -31,7 +34,10 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
             [("forward", &link.forward, from, to), ("backward", &link.backward, to, from)]
         {
             let subject = format!("link {} {name}", link.name);
-            lines.push((subject, format!("{from} to {to}: {}", direction(values, round_trip))));
+            lines.push((subject.clone(), format!("{from} to {to}: {}", direction(values, round_trip))));
+            if let Some(words) = queue_words(values, round_trip) {
+                lines.push((subject + WARNING, words));
+            }
         }
     }
     more(&mut lines, scenario.links.len(), "link");
@@ -61,7 +67,7 @@ fn count(number: usize, what: &str) -> String {
 fn direction(values: &Arguments, round_trip: Duration) -> String {
     let mut parts = vec![rate_words(values), format!("delay {}", values.duration("delay"))];
     let queue = values.component("queue");
-    let setup = Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32, flows: &[] };
+    let setup = setup(values, round_trip);
     let limits = queue.arguments.0.iter().filter_map(|(_, value)| match value {
         Value::Limit(limit) => Some(limit_words(*limit, setup)),
         _ => None,
@@ -83,6 +89,26 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
     }
     parts.push(format!("MTU {}", values.integer("mtu")));
     parts.join(", ")
+}
+
+fn setup(values: &Arguments, round_trip: Duration) -> Setup<'static> {
+    Setup { rate: mean_rate(values), round_trip, mtu: values.integer("mtu") as u32, flows: &[] }
+}
+
+/// The trap of a queue whose limit, by default, is the BDP of its own link: where that link has hardly any delay, one
+/// packet is all that fits.
+fn queue_words(values: &Arguments, round_trip: Duration) -> Option<String> {
+    let (queue, setup) = (values.component("queue"), setup(values, round_trip));
+    let limit = queue.arguments.0.iter().find_map(|(name, value)| match value {
+        Value::Limit(limit @ Limit::BdpThousandths(_)) if *name == "limit" => Some(*limit),
+        _ => None,
+    })?;
+    (Bound::new(limit, setup).bytes < 2 * u64::from(setup.mtu)).then(|| {
+        format!(
+            "the queue holds a single packet of the MTU: its limit is {limit} of this link, whose base RTT is {round_trip}; say \
+             bytes or a time if the delay is elsewhere"
+        )
+    })
 }
 
 fn rate_words(values: &Arguments) -> String {
@@ -208,7 +234,7 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         lines.push((subject, path_words(scenario, path, rtt)));
     }
     if let Some(words) = mtu_words(scenario, flow, there.iter().chain(&back)) {
-        lines.push((format!("{subject}, warning"), words));
+        lines.push((subject + WARNING, words));
     }
     lines
 }
