@@ -41,7 +41,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             name: "drop_batch",
             kind: Kind::Integer(1, 65_536),
             default: Default::Is("64"),
-            about: "packets that are dropped at most at once from the longest queue when the limit is passed; 1: one at a time, as RFC 8290 section 4.1 has it",
+            about: "packets that are dropped at most at once from the longest queue when the limit is passed (Linux: 64)",
         },
     ],
     build: |arguments, setup, stream| Ok(Waiting::Other(Box::new(FqCoDel::new(arguments, setup, stream)?))),
