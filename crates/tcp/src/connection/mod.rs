@@ -95,6 +95,8 @@ struct PeerWindow {
 struct Persist {
     at: Option<Time>,
     backoffs: u32,
+    /// Probes since the peer was heard last.
+    unanswered: u32,
     due: bool,
     /// A byte beyond SND.NXT has left.
     sent: bool,

@@ -111,7 +111,7 @@ impl Connection {
             self.incoming.note_duplicate(start.max(1), (start + length).min(self.incoming.next()));
         }
         self.acks.at_once();
-        if self.state == State::TimeWait {
+        if self.state == State::TimeWait && header.flags.has(Flags::FIN) {
             // Section 3.10.7.4, eighth: the peer has not heard that its FIN came.
             self.time_wait_until = Some(now + self.config.time_wait);
         }
@@ -189,6 +189,7 @@ impl Connection {
         // would be taken for more than was given. Nor is that one a duplicate (RFC 5681 section 2).
         let current = acked >= una;
         acked = acked.max(una);
+        self.persist.unanswered = 0;
         let window_changed = current && self.update_window(header, start, acked);
         let duplicate = current
             && acked == una

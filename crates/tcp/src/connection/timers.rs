@@ -65,8 +65,13 @@ impl Connection {
         if !self.is_held_by_peer() {
             return;
         }
+        // Section 3.8.6.1: "as long as the receiving TCP peer continues to send acknowledgments"; else R2 (section 3.8.3).
+        if self.persist.unanswered > self.config.retries {
+            return self.abort(now, CloseReason::TimedOut);
+        }
         self.persist.due = true;
         self.persist.backoffs += 1;
+        self.persist.unanswered += 1;
         self.schedule_persist(now);
     }
 

@@ -257,6 +257,8 @@ impl Connection {
             Next::Fresh(length, fin) => {
                 let start = self.recovery.nxt;
                 self.recovery.on_sent(now, start + length + u64::from(fin), fin);
+                // A byte that had probed the window is among what was sent now.
+                self.persist.sent = false;
                 self.stats.sent_bytes += length;
                 if fin {
                     self.fin_sent = true;

@@ -55,6 +55,25 @@ fn a_lost_acknowledgement_of_the_fin() {
     assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
 }
 
+/// RFC 9293 section 3.10.7.4, eighth: nothing else makes TIME-WAIT longer.
+#[test]
+fn old_data_does_not_keep_an_end_in_time_wait() {
+    let mut pair = Pair::new(&Config { timestamps: false, ..Config::default() }, 1);
+    pair.write(CLIENT, 1000, true);
+    pair.run(1000);
+    pair.write(SERVER, 3000, true);
+    pair.run(5000);
+    assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
+    let old = pair.sent.iter().find(|sent| sent.from == SERVER && sent.payload() > 0).unwrap().clone();
+    assert!(!old.has(Flags::FIN));
+    // Else a reset would come back for the acknowledgement (RFC 1337).
+    pair.fate(|_| Fate::Lost);
+    pair.run(40_000);
+    pair.arrive(CLIENT, old.ecn, &old.bytes, old.hole);
+    pair.run(70_000);
+    assert_eq!(pair.states(), [State::Closed, State::Closed]);
+}
+
 /// RFC 9293 section 3.10.5, RFC 2525 section 2.17: who has gone away answers data with a reset.
 #[test]
 fn data_for_nobody_is_reset() {

@@ -1,9 +1,10 @@
 //! The receive window: delayed acknowledgements, zero windows and their probes, autotuning, Nagle.
 
 use crate::loss::unpaced;
-use crate::pair::{CLIENT, Pair, SERVER, at};
-use tcp::{Config, Data};
+use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
+use tcp::{CloseReason, Config, Data};
 use units::Size;
+use wire::tcp::Header;
 
 fn fixed(bytes: u64) -> Config {
     let size = Size::from_bytes(bytes);
@@ -46,6 +47,40 @@ fn a_window_of_zero_is_probed() {
     assert_eq!((pair.ends[SERVER].received, pair.ends[SERVER].finished), (100_000, true));
     // Within a few round trips of the update, not at the next probe.
     assert!(pair.data(CLIENT).last().unwrap().0 < 23_000);
+}
+
+/// RFC 9293 section 3.8.6.1: a window of zero may last as long as the peer answers; section 3.8.3: without an answer R2 counts.
+#[test]
+fn probes_that_nobody_answers_have_an_end() {
+    let mut pair = Pair::of(&Config { retries: 3, ..unpaced() }, &fixed(8192), 1, None);
+    pair.ends[SERVER].reads = false;
+    pair.write(CLIENT, 100_000, false);
+    pair.run(600_000);
+    assert!(pair.ends[CLIENT].connection.stats().window_probes > 10);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), None);
+    pair.fate(|_| Fate::Lost);
+    pair.run(1_200_000);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
+}
+
+/// RFC 5961 section 5.2: the byte that probed the window may be acknowledged before it counts as sent; once it does, what
+/// lies beyond is of nobody's sending.
+#[test]
+fn a_probe_vouches_for_its_own_byte_alone() {
+    let mut pair = Pair::of(&Config { timestamps: false, ..unpaced() }, &fixed(8192), 1, None);
+    pair.ends[SERVER].reads = false;
+    pair.write(CLIENT, 20_000, false);
+    pair.ends[CLIENT].finishes = false;
+    pair.run(5000);
+    assert!(pair.ends[CLIENT].connection.stats().window_probes > 0);
+    pair.ends[SERVER].reads = true;
+    pair.ends[SERVER].read_all(at(5000));
+    pair.run(20_000);
+    assert_eq!(pair.ends[CLIENT].connection.acked_bytes(), 20_000);
+    let last = pair.sent.iter().rfind(|sent| sent.from == SERVER).unwrap().header();
+    let beyond = last.acknowledgement.wrapping_add(1);
+    pair.inject(CLIENT, &Header { acknowledgement: beyond, ..last }, b"");
+    assert_eq!(pair.ends[CLIENT].connection.stats().challenge_acks_sent, 1);
 }
 
 /// RFC 9293 section 3.8.6.2: a reader that takes a little at a time does not make small segments.
