@@ -35,25 +35,23 @@ class Page:
         self.requests: list[str] = []
         """The addresses that it asked for."""
         for domain in ("Page", "Runtime", "Log", "Network"):
-            self._send(f"{domain}.enable")
-        self._send(
-            "Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0
-        )
+            self.send(f"{domain}.enable")
+        self.send("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
         self.resize(1400, 900)
 
     def resize(self, width: int, height: int, ratio: float = 1) -> None:
         """The size of the window in CSS pixels, and device pixels for each."""
-        self._send(
+        self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False
         )
 
     def scheme(self, name: str) -> None:
         """What the system prefers: "light" or "dark"."""
-        self._send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     def load(self, path: Path, ready: str) -> None:
         """Loads a file, and waits until an expression is true."""
-        self._send("Page.navigate", url=path.as_uri())
+        self.send("Page.navigate", url=path.as_uri())
         end = time.monotonic() + _PATIENCE
         while not self.value(f"document.readyState === 'complete' && Boolean({ready})"):
             assert time.monotonic() < end, f"{path} is not ready: {self.complaints}"
@@ -62,7 +60,7 @@ class Page:
 
     def value(self, expression: str) -> Any:
         """The value of an expression, or of what it promises."""
-        result = self._send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        result = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, f"{expression}: {result['exceptionDetails']}"
         return result["result"].get("value")
 
@@ -72,7 +70,7 @@ class Page:
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         """A mouse event: mouseMoved, mousePressed, mouseReleased, mouseWheel."""
-        self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+        self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
         self.settle()
 
     def click(self, x: float, y: float, count: int = 1) -> None:
@@ -84,13 +82,13 @@ class Page:
     def key(self, key: str) -> None:
         """Presses and releases a key."""
         text = {"text": key} if len(key) == 1 else {}
-        self._send("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-        self._send("Input.dispatchKeyEvent", type="keyUp", key=key)
+        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.send("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.settle()
 
     def picture(self) -> bytes:
         """The window as a PNG."""
-        return base64.b64decode(self._send("Page.captureScreenshot", format="png")["data"])
+        return base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
     def heard(self, message: dict[str, Any]) -> None:
         """The browser tells of an event of this page."""
@@ -104,7 +102,8 @@ class Page:
         elif what == "Runtime.consoleAPICalled" and given["type"] in ("error", "warning", "assert"):
             self.complaints.append(json.dumps(given["args"]))
 
-    def _send(self, method: str, **parameters: Any) -> dict[str, Any]:
+    def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Calls a method of the DevTools protocol."""
         return self._browser.send(method, parameters, self._session)
 
 

@@ -49,7 +49,11 @@ def serve(
     # Two tickets, so that a client that returns twice at a time has one for each connection.
     options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
     # Requests of HTTP/3 say how urgent they are. A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
-    options += ["transport.scheduler=rfc9218", "transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
+    options += [
+        "transport.scheduler=rfc9218",
+        "transport.retry=busy",
+        f"transport.retry_above={max_connections // 100}",
+    ]
 
     def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
         if as_json:

@@ -118,7 +118,8 @@ def _is_sequence(head: bytes) -> bool:
 
 def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Log:
     log: Log | None = None
-    reader: _Reader | None = None
+    event: Callable[[Any], None] | None = None
+    decode = json.JSONDecoder().decode
     seen = 0
     for line, raw in enumerate(file, 1):
         seen += len(raw)
@@ -126,21 +127,20 @@ def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Lo
         if not text:
             continue
         try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            record = decode(text.decode("utf-8"))
+            if event is not None:
+                event(record)
+            else:
+                log = _header(path, record, record.get("trace") if isinstance(record, dict) else None)
+                event = _Reader(log, _common(record["trace"])).event
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
             # RFC 7464 section 2.3: a text sequence may be cut off in its last record, and the others stand.
             if log is not None and not raw.endswith(b"\n"):
                 log.notes.append(f"{path.name} is cut off in line {line}")
                 break
             raise Error(f"{path}:{line}: not JSON: {str(error).splitlines()[0]}") from error
-        with _Place(path, line):
-            if not isinstance(record, dict):
-                raise _QlogError("a record is not an object")
-            if reader is None:
-                log = _header(path, record, record.get("trace"))
-                reader = _Reader(log, _common(record["trace"]))
-            else:
-                reader.event(record)
+        except _WRONG as error:
+            raise _named(f"{path}:{line}", error) from error
         if told is not None and line % 10_000 == 0:
             told(seen)
     if log is None:
@@ -149,24 +149,26 @@ def _sequence(path: Path, file: Any, told: Callable[[int], object] | None) -> Lo
 
 
 def _contained(path: Path, document: Any) -> list[Log]:
-    with _Place(path, None):
+    place = str(path)
+    try:
         if not isinstance(document, dict):
             raise _QlogError("not a qlog: no object")
         traces = document.get("traces", [document["trace"]] if "trace" in document else None)
         if not isinstance(traces, list) or not traces:
             raise _QlogError("not a qlog: it has no traces")
-    logs = []
-    for trace in traces:
-        with _Place(path, None):
+        logs = []
+        for trace in traces:
             log = _header(path, document, trace)
             events = trace.get("events")
             if not isinstance(events, list):
                 raise _QlogError("a trace has no list of events")
             reader = _Reader(log, _common(trace))
-        for index, event in enumerate(events):
-            with _Place(path, None, index):
+            for index, event in enumerate(events):
+                place = f"{path}: event {index}"
                 reader.event(event)
-        logs.append(_complete(path, log))
+            logs.append(_complete(path, log))
+    except _WRONG as error:
+        raise _named(place, error) from error
     return logs
 
 
@@ -209,22 +211,13 @@ class _QlogError(Exception):
     """What is wrong, without the place."""
 
 
-class _Place:
-    """Turns what goes wrong with a record into an `Error` that names its place."""
+_WRONG = (_QlogError, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+"""What comes of a record that is not as it should be."""
 
-    def __init__(self, path: Path, line: int | None, event: int | None = None) -> None:
-        self._path, self._line, self._event = path, line, event
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, _QlogError | KeyError | TypeError | ValueError | AttributeError | OverflowError):
-            return
-        place = str(self._path) + (f":{self._line}" if self._line else "")
-        place += f": event {self._event}" if self._event is not None else ""
-        what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-        raise Error(f"{place}: {what}") from error
+def _named(place: str, error: Exception) -> Error:
+    """What is wrong with a record, with its place."""
+    return Error(f"{place}: {f'{error.args[0]!r} is missing' if isinstance(error, KeyError) else error}")
 
 
 class _Clock:
@@ -323,8 +316,10 @@ def _kind(data: dict[str, Any], header: dict[str, Any]) -> str:
 
 def _number(value: Any) -> int:
     """An integer of the protocol, which some stacks write as text."""
+    if type(value) is int and 0 <= value < _LARGEST:
+        return value
     number = int(value)
-    if isinstance(value, float) or not 0 <= number < _LARGEST:
+    if isinstance(value, float | bool) or not 0 <= number < _LARGEST:
         raise _QlogError(f"{value!r} is no integer of QUIC")
     return number
 
@@ -359,10 +354,13 @@ def _packet(time: int, data: dict[str, Any]) -> Packet:
 
 
 def _length(frame: dict[str, Any]) -> int:
-    raw = frame.get("raw") or {}
-    for value in (frame.get("length"), raw.get("payload_length"), raw.get("length")):
-        if value is not None:
-            return _number(value)
+    """The length of a frame's data: a field of its own until 0.3, part of `raw` since."""
+    value = frame.get("length")
+    if value is None:
+        raw = frame.get("raw") or {}
+        value = raw.get("payload_length", raw.get("length"))
+    if value is not None:
+        return _number(value)
     raise _QlogError(f"a frame {frame['frame_type']} has no length")
 
 

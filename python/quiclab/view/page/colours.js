@@ -22,6 +22,12 @@ export class Colours {
     return round === 0 ? base : mix(base, round === 1 ? "#000000" : "#ffffff", this.isDark === (round === 1) ? 0.3 : 0.35);
   }
 
+  /** Black or white: what can be read on a colour. */
+  on(colour) {
+    const [red, green, blue] = parts(colour);
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#000000" : "#ffffff";
+  }
+
   /** A colour as the 32 bits of a pixel. */
   pixel(colour) {
     let bits = this.bits.get(colour);

@@ -15,27 +15,34 @@ export class FlightPanel {
     frame.label(this, direction.facts.hasReceiver ? "" : "until acknowledged");
     const first = lowerBound(direction.sent, time.start - Math.max(direction.maxDelay, direction.typicalDelay));
     const last = upperBound(direction.sent, time.end);
-    frame.visited += last - first;
-    const visible = { lines: 0, crosses: 0 };
-    for (let packet = first; packet < last; packet++) {
-      if (this.#isVisible(packet)) visible[direction.hasArrived(packet) ? "lines" : "crosses"]++;
-    }
     // Not more lines than every third pixel can show; the same ones while the picture moves.
-    const step = Math.max(1, Math.ceil(visible.lines / (time.width / 3)));
-    const stepLost = Math.max(1, Math.ceil(visible.crosses / (time.width / 6)));
-    const alpha = step === 1 ? 0.75 : 0.45;
-    let crosses = 0;
+    const step = Math.max(1, Math.ceil((last - first) / (time.width / 3)));
     frame.context.lineWidth = 1;
-    for (let packet = first; packet < last; packet++) {
-      if (!this.#isVisible(packet)) continue;
-      const arrived = direction.hasArrived(packet);
-      if (arrived ? packet % step : crosses++ % stepLost) continue;
-      const colour = this.colour(packet);
-      if (colour === null) continue;
-      frame.context.globalAlpha = arrived ? alpha : 1;
-      this.line(frame, packet, colour);
-      frame.context.globalAlpha = 1;
-      if (!arrived) frame.cross(...this.#end(frame, packet), 3, colours.ink);
+    frame.context.globalAlpha = step === 1 ? 0.75 : 0.45;
+    for (let packet = Math.ceil(first / step) * step; packet < last; packet += step) {
+      frame.visited++;
+      if (direction.hasArrived(packet) && direction.received[packet] >= time.start) this.#way(frame, packet);
+    }
+    frame.context.globalAlpha = 1;
+    this.#crosses(frame, first, last);
+  }
+
+  #way(frame, packet) {
+    const colour = this.colour(packet);
+    if (colour !== null) this.line(frame, packet, colour);
+    return colour !== null;
+  }
+
+  /** What did not arrive. */
+  #crosses(frame, first, last) {
+    const { direction, time, colours } = this.figure;
+    const { gone } = direction;
+    const [from, to] = [lowerBound(gone, first), lowerBound(gone, last)];
+    const step = Math.max(1, Math.ceil((to - from) / (time.width / 6)));
+    for (let at = Math.ceil(from / step) * step; at < to; at += step) {
+      frame.visited++;
+      const [x, y] = this.#end(frame, gone[at]);
+      if (x >= frame.left && this.#way(frame, gone[at])) frame.cross(x, y, 3, colours.ink);
     }
   }
 
@@ -65,13 +72,6 @@ export class FlightPanel {
     const { direction, time } = this.figure;
     if (direction.hasArrived(packet)) return [frame.left + time.x(direction.received[packet]), this.top + this.height];
     return [frame.left + time.x(direction.sent[packet] + 0.6 * direction.typicalDelay), this.top + 0.6 * this.height];
-  }
-
-  #isVisible(packet) {
-    const { direction, time } = this.figure;
-    if (direction.hasArrived(packet)) return direction.received[packet] >= time.start;
-    // What was neither declared lost nor arrived is on its way at the end.
-    return direction.sent[packet] + 0.6 * direction.typicalDelay >= time.start;
   }
 
   hit(x, y) {

@@ -31,8 +31,10 @@ export class GaugesPanel {
     let most = 0;
     shown.forEach((line, at) => {
       const { values } = direction.metrics.get(line.name);
-      for (let place = parts[at][0]; place < parts[at][1]; place++) if (!line.isBound) most = Math.max(most, values[place]);
       frame.visited += parts[at][1] - parts[at][0];
+      if (line.isBound) return;
+      const [from, to] = parts[at];
+      for (let place = from; place < to; place++) if (values[place] > most) most = values[place];
     });
     this.most = most || 1;
     this.#grid(frame);
@@ -104,7 +106,7 @@ export class GaugesPanel {
     context.restore();
   }
 
-  /** The points of a line: x, y, x, y ...; at most four for each pixel. */
+  /** The points of a line: x, y, x, y ...; at most two for each pixel. */
   #points(frame, times, values, from, to) {
     const { time } = this.figure;
     const points = [];
@@ -113,20 +115,19 @@ export class GaugesPanel {
       for (let at = from; at < to; at++) add(at, values[at]);
       return points;
     }
-    const factor = time.width / time.span;
+    const [factor, start] = [time.width / time.span, time.start];
     for (let at = from; at < to;) {
-      const column = Math.floor((times[at] - time.start) * factor);
+      const column = Math.floor((times[at] - start) * factor);
       let [least, most, next] = [values[at], values[at], at];
-      while (next < to && Math.floor((times[next] - time.start) * factor) === column) {
-        least = Math.min(least, values[next]);
-        most = Math.max(most, values[next++]);
+      while (next < to && Math.floor((times[next] - start) * factor) === column) {
+        const value = values[next++];
+        if (value < least) least = value;
+        if (value > most) most = value;
       }
-      add(at, values[at]);
-      if (least !== most) {
-        add(at, least);
-        add(at, most);
-        add(at, values[next - 1]);
-      }
+      // First what is nearer to the column before.
+      const isFalling = values[at] - least > most - values[at];
+      add(at, isFalling ? most : least);
+      if (least !== most) add(at, isFalling ? least : most);
       at = next;
     }
     return points;

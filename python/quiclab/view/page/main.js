@@ -27,8 +27,8 @@ function summarise(direction) {
     `${integer(direction.count)} packets from the ${facts.sender}`,
     facts.hasSender ? lost : null,
     `${integer(streams.length)} ${streams.length === 1 ? "stream" : "streams"} with ${size(bytes)}`,
-    `${integer(waits.count)} waits, ${duration(waits.total)} in all streams together`
-      + (facts.hasSender ? `; as one byte stream it would have been ${duration(one.total)}` : ""),
+    (waits.count ? `${integer(waits.count)} waits, ${duration(waits.total)} in all streams together` : "no stream waited")
+      + (facts.hasSender && one.count ? `; as one byte stream it would have been ${duration(one.total)}` : ""),
   ].filter(Boolean).join(" \u00b7 ");
 }
 

@@ -28,6 +28,7 @@ export class Direction {
     this.againTo = columns.values(prefix + "again.to").map((more, at) => more + this.againFrom[at]);
     this.isAgain = new Uint8Array(this.count);
     for (const to of this.againTo) this.isAgain[to] = 1;
+    this.#marked();
     this.waits = new Waits(columns, prefix + "waits.", this.streams.length);
     this.one = new Waits(columns, prefix + "one.", this.streams.length);
     this.metrics = new Map(facts.metrics.map((name) => [name, {
@@ -96,14 +97,34 @@ export class Direction {
     this.arrivalAt = starts(counts);
     this.arrivalFrame = new Uint32Array(this.arrivalAt[counts.length]);
     this.arrivalTime = new Float64Array(this.arrivalFrame.length);
+    this.arrivalBytes = new Float64Array(this.arrivalFrame.length);
     const next = this.arrivalAt.slice();
     for (const packet of order) {
       for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) {
         const at = next[this.frameStream[frame]]++;
         this.arrivalFrame[at] = frame;
         this.arrivalTime[at] = this.received[packet];
+        this.arrivalBytes[at] = this.frameLength[frame];
       }
     }
+  }
+
+  /** What the drawing of many packets would otherwise look up again and again. */
+  #marked() {
+    this.weight = new Float64Array(this.count);
+    /** The place of the stream that has a packet's data alone; -1 if it has none, -2 if there are several. */
+    this.only = new Int32Array(this.count);
+    const [marked, gone] = [[], []];
+    for (let packet = 0; packet < this.count; packet++) {
+      this.weight[packet] = this.bytes(packet);
+      const [from, to] = [this.frameAt[packet], this.frameAt[packet + 1]];
+      this.only[packet] = to === from ? -1 : to === from + 1 ? this.frameStream[from] : -2;
+      if (this.isLost(packet) || this.isAgain[packet]) marked.push(packet);
+      if (!this.hasArrived(packet)) gone.push(packet);
+    }
+    /** The packets that were lost or carry bytes again, and those that did not arrive. */
+    this.marked = Uint32Array.from(marked);
+    this.gone = Uint32Array.from(gone);
   }
 
   #totals() {

@@ -64,7 +64,7 @@ export class OverviewPanel {
       waits.fill(1, from, Math.max(from + 1, Math.floor(this.#x(direction.waits.end[span]) * ratio)));
     }
     const most = sums.reduce((one, other) => Math.max(one, other), 1);
-    const [grey, ink, wait] = [colours.other, colours.ink, colours.palette[1]].map((colour) => colours.pixel(colour));
+    const [grey, ink, wait] = [colours.other, colours.ink, colours.soft].map((colour) => colours.pixel(colour));
     for (let x = 0; x < width; x++) {
       raster.rect(x, foot - Math.round((sums[x] / most) * foot), x + 1, foot, grey);
       if (losses[x]) raster.rect(x, 0, x + 1, Math.round(4 * ratio), ink);

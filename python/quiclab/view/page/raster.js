@@ -18,7 +18,11 @@ export class Raster {
     const [y0, y1] = [Math.max(0, top), Math.min(this.height, bottom)];
     if (x0 >= x1 || y0 >= y1) return;
     this.count++;
-    for (let y = y0; y < y1; y++) this.pixels.fill(colour, y * this.width + x0, y * this.width + x1);
+    const { pixels, width } = this;
+    for (let row = y0 * width; row < y1 * width; row += width) {
+      // Most are a few pixels wide: a call for each row would cost more than the pixels.
+      for (let at = row + x0; at < row + x1; at++) pixels[at] = colour;
+    }
   }
 
   /** The same in stripes, so that what is behind shows. */

@@ -72,7 +72,9 @@ export class RowsPanel {
   #bins(raster, first, last, frame) {
     const { direction, time } = this.figure;
     const factor = raster.width / time.span;
-    this.most = 0;
+    const { arrivalTime, arrivalBytes } = direction;
+    const left = time.start;
+    let most = 0;
     const bins = [];
     for (let row = first; row < last; row++) {
       const stream = this.rows[row].at;
@@ -81,18 +83,17 @@ export class RowsPanel {
       const end = upperBound(direction.arrivalTime, time.end, from, to);
       frame.visited += end - start;
       const [columns, sums] = [[], []];
-      for (let at = start; at < end; at++) {
-        const column = Math.floor((direction.arrivalTime[at] - time.start) * factor);
-        const bytes = direction.frameLength[direction.arrivalFrame[at]];
-        if (columns.length && columns[columns.length - 1] === column) sums[sums.length - 1] += bytes;
-        else {
-          columns.push(column);
-          sums.push(bytes);
-        }
-        this.most = Math.max(this.most, sums[sums.length - 1]);
+      for (let at = start; at < end;) {
+        const column = Math.floor((arrivalTime[at] - left) * factor);
+        let sum = 0;
+        while (at < end && Math.floor((arrivalTime[at] - left) * factor) === column) sum += arrivalBytes[at++];
+        columns.push(column);
+        sums.push(sum);
+        if (sum > most) most = sum;
       }
       bins.push({ columns, sums });
     }
+    this.most = most;
     return bins;
   }
 
@@ -157,8 +158,8 @@ export class RowsPanel {
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
-    context.fillStyle = colours.isDark ? "#000000" : "#ffffff";
     for (const { from, to, span, y } of labels) {
+      context.fillStyle = colours.on(colours.stream(direction.waits.stream[span]));
       const [missing, filled] = [direction.waits.missing[span], direction.waits.filled[span]];
       const name = (packet) => (packet < 0 ? "?" : direction.number[packet]);
       const text = missing === filled ? `${name(missing)} late` : `${name(missing)} \u2192 ${name(filled)}`;

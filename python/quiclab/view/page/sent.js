@@ -36,57 +36,84 @@ export class SentPanel {
   /** Packets that share a pixel are one bar. */
   #bars(raster, first, last, ratio) {
     const { direction, time } = this.figure;
+    const { sent, weight } = direction;
     const bars = { left: [], width: [], from: [], to: [], scale: 1, ratio };
-    const factor = raster.width / time.span;
+    const [factor, start] = [raster.width / time.span, time.start];
     let most = 0;
     for (let from = first; from < last;) {
-      const column = Math.floor((direction.sent[from] - time.start) * factor);
+      const column = Math.floor((sent[from] - start) * factor);
       let sum = 0;
       let to = from;
-      while (to < last && Math.floor((direction.sent[to] - time.start) * factor) === column) sum += direction.bytes(to++);
+      while (to < last && Math.floor((sent[to] - start) * factor) === column) sum += weight[to++];
       bars.left.push(column);
       bars.from.push(from);
       bars.to.push(to);
-      most = Math.max(most, sum);
+      if (sum > most) most = sum;
       from = to;
     }
     bars.scale = most ? raster.height / most : 1;
+    this.sums = new Float64Array(direction.streams.length + 1);
+    this.pixels = [-1, ...direction.streams.keys()].map((at) => this.#pixel(at));
     const widest = Math.round(WIDEST * ratio);
     for (let bar = 0; bar < bars.left.length; bar++) {
       const gap = (bar + 1 < bars.left.length ? bars.left[bar + 1] : raster.width) - bars.left[bar];
-      bars.width.push(gap <= 2 ? gap && 1 : Math.min(widest, gap - 1));
+      bars.width.push(gap <= 2 ? Math.min(gap, 1) : Math.min(widest, gap - 1));
       this.#stack(raster, bars, bar);
     }
     this.bars = bars;
     this.most = most;
   }
 
+  #pixel(at) {
+    const { direction, colours } = this.figure;
+    return colours.pixel(at >= 0 && direction.streams[at].shown ? colours.stream(at) : colours.other);
+  }
+
   /** One bar from the bottom up: packet by packet where they can be told apart, else stream by stream. */
   #stack(raster, bars, bar) {
     const { direction, colours } = this.figure;
     const [from, to] = [bars.from[bar], bars.to[bar]];
-    const shares = [];
+    // The streams' places, one more than they are; 0 is for what belongs to none.
+    const [places, parts, losses] = [[], [], []];
     if (to - from <= 8) {
-      for (let packet = from; packet < to; packet++) this.#parts(packet, (at, bytes) => shares.push([at, bytes, direction.isLost(packet)]));
+      for (let packet = from; packet < to; packet++) {
+        this.#parts(packet, (at, bytes) => {
+          places.push(at + 1);
+          parts.push(bytes);
+          losses.push(direction.isLost(packet));
+        });
+      }
     } else {
-      const sums = new Map();
-      for (let packet = from; packet < to; packet++) this.#parts(packet, (at, bytes) => sums.set(at, (sums.get(at) ?? 0) + bytes));
-      for (const [at, bytes] of [...sums].sort((one, other) => one[0] - other[0])) shares.push([at, bytes, false]);
+      const { sums } = this;
+      const add = (at, bytes) => {
+        if (sums[at + 1] === 0) places.push(at + 1);
+        sums[at + 1] += bytes;
+      };
+      for (let packet = from; packet < to; packet++) {
+        const only = direction.only[packet];
+        if (only === -2) this.#parts(packet, add);
+        else add(only, direction.weight[packet]);
+      }
+      // More streams than pixels have no order that could be seen.
+      if (places.length < raster.height) places.sort((one, other) => one - other);
+      for (const place of places) {
+        parts.push(sums[place]);
+        sums[place] = 0;
+      }
     }
-    const right = bars.left[bar] + bars.width[bar];
+    const left = bars.left[bar];
+    const right = left + bars.width[bar];
     let bytes = 0;
     let low = raster.height;
-    for (const [at, part, isLost] of shares) {
-      bytes += part;
+    for (let at = 0; at < places.length; at++) {
+      bytes += parts[at];
       const high = Math.min(raster.height - Math.round(bytes * bars.scale), raster.height - 2);
       if (high >= low) continue;
-      const shown = at >= 0 && direction.streams[at].shown;
-      const colour = colours.pixel(shown ? colours.stream(at) : colours.other);
-      if (isLost && bars.width[bar] > 2) {
-        raster.rect(bars.left[bar], high, right, low, colours.pixel(colours.panel));
-        raster.hatch(bars.left[bar], high, right, low, colour, 4);
+      if (losses[at] && bars.width[bar] > 2) {
+        raster.rect(left, high, right, low, colours.pixel(colours.panel));
+        raster.hatch(left, high, right, low, this.pixels[places[at]], 4);
       } else {
-        raster.rect(bars.left[bar], high, right, low, colour);
+        raster.rect(left, high, right, low, this.pixels[places[at]]);
       }
       low = high;
     }
@@ -94,7 +121,7 @@ export class SentPanel {
     if (to - from <= 8 && bars.width[bar] > 3) {
       let sum = 0;
       for (let packet = from; packet + 1 < to; packet++) {
-        sum += direction.bytes(packet);
+        sum += direction.weight[packet];
         const line = raster.height - Math.round(sum * bars.scale);
         raster.rect(bars.left[bar], line, right, line + 1, colours.pixel(colours.panel));
       }
@@ -105,7 +132,7 @@ export class SentPanel {
   #parts(packet, add) {
     const { direction } = this.figure;
     const [from, to] = [direction.frameAt[packet], direction.frameAt[packet + 1]];
-    const bytes = direction.bytes(packet);
+    const bytes = direction.weight[packet];
     let data = 0;
     for (let frame = from; frame < to; frame++) data += direction.frameLength[frame];
     if (data === 0) add(to > from ? direction.frameStream[from] : -1, bytes);
@@ -118,9 +145,11 @@ export class SentPanel {
     const base = this.top + MARKS - 6;
     let [lastCross, lastTriangle, lastArc] = [-Infinity, -Infinity, -Infinity];
     context.strokeStyle = context.fillStyle = colours.ink;
-    for (let packet = first; packet < last; packet++) {
+    const { marked } = direction;
+    for (let at = lowerBound(marked, first); at < marked.length && marked[at] < last; at++) {
+      const packet = marked[at];
       const lost = direction.isLost(packet);
-      if (!lost && !direction.isAgain[packet]) continue;
+      frame.visited++;
       const x = frame.left + time.x(direction.sent[packet]);
       if (lost && x - lastCross >= MARK_GAP) {
         frame.cross(x, base, 3, colours.ink);
@@ -155,7 +184,7 @@ export class SentPanel {
     const count = bars.to[bar] - packet;
     if (count > 8) return { kind: "packets", from: packet, to: bars.to[bar] };
     let left = ((this.height - y) * bars.ratio) / bars.scale;
-    while (packet + 1 < bars.to[bar] && left > direction.bytes(packet)) left -= direction.bytes(packet++);
+    while (packet + 1 < bars.to[bar] && left > direction.weight[packet]) left -= direction.weight[packet++];
     return { kind: "packet", packet };
   }
 }
