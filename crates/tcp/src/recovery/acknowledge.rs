@@ -75,7 +75,7 @@ impl Recovery {
         {
             self.phase = Phase::Open;
             self.retransmit_now = false;
-            self.duplicates = Duplicates::default();
+            self.duplicates = Duplicates { recover: point, ..Duplicates::default() };
             self.rack.on_recovered();
         }
         self.detect(now, ack, advanced, newly.acked.bytes());

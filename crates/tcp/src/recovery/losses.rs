@@ -63,7 +63,9 @@ impl Recovery {
                 let most = self.board.in_flight().saturating_sub(self.mss);
                 self.duplicates.arrived_bytes = (self.duplicates.arrived_bytes + self.mss).min(most);
             }
-            lose = self.duplicates.count == DUP_THRESHOLD && self.phase == Phase::Open;
+            // RFC 6582 section 3.2, step 2: what was sent again for nothing gives duplicates of no meaning.
+            let meant = self.una > self.duplicates.recover;
+            lose = self.duplicates.count == DUP_THRESHOLD && self.phase == Phase::Open && meant;
         }
         let first = self.board.front_number();
         if lose && self.board.lose(first) {

@@ -33,6 +33,8 @@ enum Phase {
 #[derive(Debug, Default)]
 struct Duplicates {
     count: u64,
+    /// All up to here was sent when the last recovery began: "recover" (RFC 6582 section 3.2).
+    recover: u64,
     /// Each tells of a segment that has left the network: taken off what is in flight.
     arrived_bytes: u64,
 }

@@ -308,3 +308,40 @@ fn a_timeout_in_a_recovery_is_told_too() {
     let told = pair.sent.iter().filter(|sent| sent.has(Flags::CWR) && !sent.has(Flags::SYN));
     assert_eq!(told.count(), 2);
 }
+
+/// RFC 6582 section 3.2, step 2: behind a timeout all goes again, and three duplicates of what had come are no new loss.
+#[test]
+fn duplicates_behind_a_timeout_mean_nothing() {
+    let mut pair = Pair::new(&Config { sack: false, initial_window: 20, ..unpaced() }, 1);
+    pair.write(CLIENT, 80 * S, false);
+    let (mut first, mut times) = (None, [0; 2]);
+    pair.fate(move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        let offset = sent.header().sequence.wrapping_sub(*first.get_or_insert(sent.header().sequence));
+        // The first one twice, the sixth once.
+        let lost = match u64::from(offset) / S {
+            0 => Some((0, 2)),
+            5 => Some((1, 1)),
+            _ => None,
+        };
+        let Some((which, most)) = lost else { return Fate::Delivered };
+        times[which] += 1;
+        if times[which] <= most { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.run(5000);
+    assert_eq!(pair.ends[SERVER].received, 80 * S);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 1);
+    let timeout = pair.data(CLIENT).iter().filter(|sent| sent.1 == 0).map(|sent| sent.0).max().unwrap();
+    // What was first sent behind the timeout goes once.
+    let mut fresh: Vec<u64> =
+        pair.data(CLIENT).iter().filter(|sent| sent.0 > timeout).map(|sent| sent.1).collect();
+    let old: Vec<u64> =
+        pair.data(CLIENT).iter().filter(|sent| sent.0 <= timeout).map(|sent| sent.1).collect();
+    fresh.retain(|offset| !old.contains(offset));
+    let count = fresh.len();
+    fresh.sort_unstable();
+    fresh.dedup();
+    assert_eq!(fresh.len(), count);
+}
