@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import quiclab
 from conftest import SCENARIO, Command
 from quiclab import view
-from quiclab.view import model, qlog
+from quiclab.view import model, qlog, tables
 from quiclab.view.columns import varints
 from quiclab.view.page import bundle, page
 from quiclab.view.ranges import Owners, Ranges
@@ -196,6 +196,28 @@ def test_varints_are_read_back(values: list[int]) -> None:
 # Other stacks' files.
 
 
+@pytest.mark.parametrize("ahead", [-5000, 3, 15, 5000])
+def test_clocks_that_cannot_be_one_are_set(tmp_path: Path, ahead: int) -> None:
+    """The way takes 10 ms: 3 ms more in one direction could be true, 15 ms could not."""
+    server, client = two_streams()
+    server = [(time + 100 + ahead, name, data) for time, name, data in server]
+    client = [(time + 100, name, data) for time, name, data in client]
+    write_sequence(tmp_path / "server.sqlog", header("server"), server)
+    write_sequence(tmp_path / "client.sqlog", header("client"), client)
+    (connection,) = read(tmp_path)
+    ways = [
+        time - packet.time
+        for direction in connection.directions
+        for packet, time in zip(direction.packets, direction.received, strict=True)
+        if time != model.UNKNOWN
+    ]
+    if ahead == 3:
+        assert set(ways) == {7 * MS, 13 * MS} and connection.notes == []
+    else:
+        assert set(ways) == {10 * MS}
+        assert f"the server's clock is {ahead}.000 ms ahead" in connection.notes[0]
+
+
 def _as_03(events: list[Event]) -> list[Event]:
     """As stacks with qlog_version 0.3 write them: lengths in the frame, numbers as text."""
     renamed: list[Event] = []
@@ -338,10 +360,29 @@ def test_connections_are_chosen_by_name(command: Command) -> None:
     assert (command.folder / "chosen.html").exists()
 
 
-def test_flows_over_tcp_are_said_to_be_missing(tmp_path: Path) -> None:
+def test_of_flows_over_tcp_congestion_control_is_shown(tmp_path: Path) -> None:
+    text = SCENARIO.replace("[flow.transport]", "[flow.tcp]")
+    over_tcp = text[text.index("[[flow]]") :].replace('name = "download"', 'name = "over-tcp"\nprotocol = "tcp"')
+    both = quiclab.Scenario.from_text(SCENARIO + over_tcp).run(qlog=True, out=tmp_path / "both")
+    shown = view.write(tmp_path / "both")
+    assert [entry["connection"] for entry in shown.connections] == ["download", "over-tcp"]
+    assert shown.connections[1]["notes"] == [tables.NOTE] and shown.notes == []
+    assert [entry["packets_sent"] for entry in shown.connections[1]["directions"]] == [0, 0]
+    (log,) = [log for log in tables.logs(tmp_path / "both") if log.side == "server"]
+    table = both.table("connection").to_pandas()
+    rows = table[(table.connection == "over-tcp") & (table.side == "server")]
+    assert log.metrics["congestion_window"][1] == rows.cwnd_bytes.tolist()
+    assert log.metrics["smoothed_rtt"][1] == rows.smoothed_rtt_ms.tolist()
+    # A run over TCP alone has no qlog, and needs none.
+    alone = text[: text.index("[[flow]]")] + over_tcp
+    quiclab.Scenario.from_text(alone).run(out=tmp_path / "alone")
+    assert [entry["connection"] for entry in view.write(tmp_path / "alone").connections] == ["over-tcp"]
+
+
+def test_connections_of_which_nothing_is_known_are_named(tmp_path: Path) -> None:
     folder = write_two_streams(tmp_path / "run")
-    summary = {"scenario": "mixed", "seed": 3, "connections": [{"name": "hand"}, {"name": "over-tcp"}]}
+    summary = {"scenario": "mixed", "seed": 3, "connections": [{"name": "hand"}, {"name": "other"}]}
     (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     shown = view.write(folder)
-    assert shown.notes == ["not shown, because qlog has no words for TCP: over-tcp; `quiclab plot` draws them"]
+    assert shown.notes == ["not shown, because there is no qlog of it: other"]
     assert "<title>mixed, seed 3 - quiclab view</title>" in shown.view.read_text(encoding="utf-8")

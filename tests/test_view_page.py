@@ -10,6 +10,7 @@ import pytest
 
 import quiclab
 from chromium import Browser, Page, browser
+from conftest import SCENARIO
 from quiclab import view
 from quiclab.view import model
 from quiclab.view.page import page as build
@@ -299,6 +300,22 @@ def test_streams_are_switched_off_and_on(figure: Figure) -> None:
     assert figure.value("figure.rows.rows.map((row) => row.id)") == [0, 4]
 
 
+def test_a_connection_over_tcp_has_its_congestion_graph(chromium: Browser, tmp_path: Path) -> None:
+    text = SCENARIO.replace("[flow.transport]", "[flow.tcp]").replace(
+        'name = "download"', 'name = "get"\nprotocol = "tcp"'
+    )
+    quiclab.Scenario.from_text(text).run(out=tmp_path / "run")
+    page = chromium.page()
+    page.load(view.write(tmp_path / "run").view, READY)
+    assert "no packets" in page.value("document.querySelector('#summary').textContent")
+    assert "over TCP" in page.value("document.querySelector('#notes').textContent")
+    figure = Figure(page)
+    top, height = figure.top("figure.panels[4]")
+    said = figure.hover(figure.x(figure.value("figure.direction.duration") / 2), top + height / 2)
+    assert "congestion window" in said and "smoothed RTT" in said
+    assert page.complaints == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_in_both_themes(chromium: Browser, hand: Path, scheme: str) -> None:
     """WCAG 2.2: 4.5 for text, 3 for what is to be told apart."""
@@ -329,7 +346,7 @@ def _contrast(one: str, other: str) -> float:
 
 def many(packets: int, streams: int) -> model.Connection:
     """So many packets, 50 microseconds apart, that take turns with the streams; each hundredth is lost."""
-    server, client = Log("many server", "server", "00", "", False), Log("many client", "client", "00", "", False)
+    server, client = Log("many server", "server", "00", ""), Log("many client", "client", "00", "")
     offsets = [0] * streams
     again: list[tuple[int, tuple[int, int, int, bool]]] = []
     cwnd: tuple[list[int], list[float]] = ([], [])

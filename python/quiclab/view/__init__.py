@@ -55,11 +55,12 @@ def write(
     Raises `Error` if there is no qlog, or one that cannot be read; `OutputError` if the page cannot be written.
     """
     from quiclab import __version__
-    from quiclab.view import model, qlog
+    from quiclab.view import model, qlog, tables
     from quiclab.view.page import page
 
     where = Path(run)
-    paths = _files(where)
+    without_packets = tables.logs(where)
+    paths = _files(where, bool(without_packets))
     logs = []
     for index, path in enumerate(paths):
         size = max(path.stat().st_size, 1)
@@ -70,8 +71,9 @@ def write(
 
         heard(0)
         logs += qlog.read(path, heard)
+    logs += without_packets
     found = model.connections(logs)
-    notes = _without_qlog(where, {connection.name for connection in found})
+    notes = _missing(where, {connection.name for connection in found})
     found = _chosen(where, found, connections)
     packets = sum(len(direction.packets) for connection in found for direction in connection.directions)
     if packets > LIMIT:
@@ -86,13 +88,13 @@ def write(
     return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
 
 
-def _files(where: Path) -> list[Path]:
+def _files(where: Path, may_be_none: bool) -> list[Path]:
     from quiclab.view import qlog
 
     if not where.exists():
         raise Error(f"{where}: there is no such run folder")
     paths = list(qlog.records(where))
-    if not paths:
+    if not paths and not may_be_none:
         raise Error(f"{where}: has no qlog (*.sqlog): make one by `quiclab run FILE --qlog`")
     return paths
 
@@ -121,14 +123,14 @@ def _title(where: Path, logs: Sequence[Any]) -> str:
     return next((log.title for log in logs if log.title), where.resolve().name)
 
 
-def _without_qlog(where: Path, names: set[str]) -> list[str]:
-    """A sentence if the run has connections without a qlog: those over TCP."""
+def _missing(where: Path, names: set[str]) -> list[str]:
+    """A sentence if the run has connections of which nothing is known."""
     all_names = dict.fromkeys(str(entry.get("name")) for entry in _summary(where).get("connections", []))
     missing = [name for name in all_names if name not in names]
     if not missing:
         return []
     shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-    return [f"not shown, because qlog has no words for TCP: {shown}; `quiclab plot` draws them"]
+    return [f"not shown, because there is no qlog of it: {shown}"]
 
 
 def _numbers(connection: Any) -> dict[str, Any]:

@@ -110,15 +110,24 @@ def _connection(name: str, client: Log | None, server: Log | None) -> Connection
     notes = [note for log in logs for note in log.notes]
     if len(logs) == 1:
         notes.append(f"only the {logs[0].side}'s log is there: what happened at the other end is as it was told")
-    elif len({log.absolute for log in logs}) > 1:
-        notes.append("the clocks of the two logs begin at different times: they are shown as if both began together")
-        _align(logs)
+    elif (off := _clocks(client, server)) != 0:
+        notes.append(
+            f"the server's clock is {off / 1e6:.3f} ms ahead of the client's: "
+            "shown as if the shortest way took as long in both directions"
+        )
+        _shift(server, -off)
     times = [time for log in logs for time in _times(log)]
     start, end = min(times), max(times)
     directions = [_direction(client, server, "client", end), _direction(server, client, "server", end)]
-    directions = [direction for direction in directions if direction.packets]
-    directions.sort(key=lambda direction: -sum(stream.bytes for stream in direction.streams))
+    directions = [direction for direction in directions if direction.packets or direction.metrics]
+    directions.sort(key=_weight)
     return Connection(name, directions, start, end, notes)
+
+
+def _weight(direction: Direction) -> tuple[int, int]:
+    """What carries more data comes first; of connections without packets what has more to say."""
+    gauges = sum(len(times) for times, _ in direction.metrics.values())
+    return -sum(stream.bytes for stream in direction.streams), -gauges
 
 
 def _times(log: Log) -> list[int]:
@@ -126,16 +135,39 @@ def _times(log: Log) -> list[int]:
     return ends + [times[index] for times, _ in log.metrics.values() for index in (0, -1)]
 
 
-def _align(logs: list[Log]) -> None:
-    """Each log begins at its own 0."""
-    for log in logs:
-        start = min(_times(log))
-        for packet in [*log.sent, *log.received]:
-            packet.time -= start
-        log.lost = [(time - start, kind, number, trigger) for time, kind, number, trigger in log.lost]
-        log.metrics = {
-            name: ([time - start for time in times], values) for name, (times, values) in log.metrics.items()
-        }
+def _clocks(client: Log | None, server: Log | None) -> int:
+    """By how much the server's clock is ahead of the client's, in nanoseconds; 0 if nothing speaks against them.
+
+    Two clocks cannot be one if a packet arrives before it is sent. Then they are set as NTP does (RFC 5905 section 8):
+    so that the shortest way takes as long in both directions.
+    """
+    if client is None or server is None:
+        return 0
+    there, back = _shortest(client, server), _shortest(server, client)
+    if there is None or back is None:
+        known = there if back is None else back
+        return 0 if known is None or known >= 0 else known if back is None else -known
+    return (there - back) // 2 if min(there, back) < 0 else 0
+
+
+def _shortest(sender: Log, receiver: Log) -> int | None:
+    """The shortest time from sending to arrival by both clocks."""
+    sent = {(packet.kind, packet.number): packet.time for packet in sender.sent if packet.number >= 0}
+    ways = (
+        packet.time - sent[packet.kind, packet.number]
+        for packet in receiver.received
+        if (packet.kind, packet.number) in sent
+    )
+    return min(ways, default=None)
+
+
+def _shift(log: Log | None, by: int) -> None:
+    """Sets a log's clock."""
+    assert log is not None, "two clocks belong to two logs"
+    for packet in [*log.sent, *log.received]:
+        packet.time += by
+    log.lost = [(time + by, kind, number, trigger) for time, kind, number, trigger in log.lost]
+    log.metrics = {name: ([time + by for time in times], values) for name, (times, values) in log.metrics.items()}
 
 
 def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) -> Direction:

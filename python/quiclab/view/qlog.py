@@ -71,8 +71,6 @@ class Log:
     group: str
     """What both ends' traces have in common; empty if not said."""
     title: str
-    absolute: bool
-    """Whether its times are those of a clock that others share."""
     sent: list[Packet] = field(default_factory=list)
     received: list[Packet] = field(default_factory=list)
     lost: list[tuple[int, str, int, str]] = field(default_factory=list)
@@ -191,7 +189,7 @@ def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
     group = common.get("group_id", common.get("ODCID", ""))
     name = str(point.get("name") or path.stem)
     title = str(document.get("title") or trace.get("title") or "")
-    return Log(name, side, group if isinstance(group, str) else json.dumps(group), title, absolute=False)
+    return Log(name, side, group if isinstance(group, str) else json.dumps(group), title)
 
 
 def _common(trace: dict[str, Any]) -> dict[str, Any]:
@@ -229,8 +227,6 @@ class _Clock:
         if not self.is_delta and kind not in ("relative", "relative_to_epoch", "absolute"):
             raise _QlogError(f"time_format is {kind!r}; expected relative_to_epoch, relative_to_previous_event, ...")
         self.reference = 0 if kind == "absolute" else _reference(common.get("reference_time"))
-        # A clock that counts from a date is the same at both ends.
-        self.absolute = kind == "absolute" or self.reference != 0
         self.last = 0
 
     def read(self, value: Any) -> int:
@@ -269,7 +265,6 @@ class _Reader:
     def __init__(self, log: Log, common: dict[str, Any]) -> None:
         self._log = log
         self._clock = _Clock(common)
-        log.absolute = self._clock.absolute
         add: dict[str, Callable[[int, dict[str, Any]], None]] = {
             "packet_sent": lambda time, data: log.sent.append(_packet(time, data)),
             "packet_received": lambda time, data: log.received.append(_packet(time, data)),

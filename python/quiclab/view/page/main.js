@@ -20,6 +20,7 @@ function fillChoice(select, texts) {
 /** What there is in a direction, as a sentence. */
 function summarise(direction) {
   const { facts, waits, one } = direction;
+  if (!direction.count) return `no packets, but congestion control of the ${facts.sender}`;
   const lost = `${integer(direction.lostCount)} declared lost (${((100 * direction.lostCount) / Math.max(1, direction.count)).toFixed(2)} %)`;
   const streams = direction.streams.filter((stream) => stream.id >= 0);
   const bytes = streams.reduce((sum, stream) => sum + stream.bytes, 0);

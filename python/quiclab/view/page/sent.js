@@ -30,7 +30,8 @@ export class SentPanel {
     frame.visited += last - first;
     this.#marks(frame, first, last);
     frame.label(this, this.most ? `bar: ${size(this.most)}` : "");
-    if (!direction.facts.hasSender) frame.note(this, "no log of the sender: times are those of the arrival");
+    if (!direction.count) frame.note(this, "no packets to show");
+    else if (!direction.facts.hasSender) frame.note(this, "no log of the sender: times are those of the arrival");
   }
 
   /** Packets that share a pixel are one bar. */

@@ -1,0 +1,62 @@
+"""Connections over TCP, for which qlog has no words: what the tables of a run folder know of their congestion."""
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quiclab import folder
+from quiclab.view.qlog import Log
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLE = "connection.parquet"
+
+NOTE = "over TCP, for which qlog has no words: shown is its congestion control, from the tables of the run"
+
+_COLUMNS = {
+    "congestion_window": "cwnd_bytes",
+    "bytes_in_flight": "bytes_in_flight",
+    "ssthresh": "ssthresh_bytes",
+    "smoothed_rtt": "smoothed_rtt_ms",
+    "latest_rtt": "latest_rtt_ms",
+    "min_rtt": "min_rtt_ms",
+}
+"""The column of the table for a gauge of qlog."""
+
+
+def logs(where: Path) -> list[Log]:
+    """A log without packets for each end of each connection over TCP; empty if the folder has none, or no tables."""
+    flows = _tcp_flows(where)
+    if not flows or not (where / TABLE).exists():
+        return []
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(str(where / TABLE))
+    names = table["connection"].to_pylist()
+    sides = table["side"].to_pylist()
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, (name, side) in enumerate(zip(names, sides, strict=True)):
+        # A flow of several connections numbers all but the first: web, web#1, web#2.
+        if name.partition("#")[0] in flows:
+            rows.setdefault((name, side), []).append(row)
+    return [_log(name, side, table.take(chosen)) for (name, side), chosen in rows.items()]
+
+
+def _tcp_flows(where: Path) -> set[str]:
+    try:
+        scenario = tomllib.loads((where / folder.SCENARIO).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return set()
+    return {str(flow.get("name")) for flow in scenario.get("flow", []) if flow.get("protocol") == "tcp"}
+
+
+def _log(name: str, side: str, table: "pa.Table") -> Log:
+    log = Log(f"{name} {side}", side, f"tcp {name}", "", notes=[NOTE] if side == "client" else [])
+    times = [round(time * 1e9) for time in table["time_s"].to_pylist()]
+    for gauge, column in _COLUMNS.items():
+        values = table[column].to_pylist()
+        known = [(time, value) for time, value in zip(times, values, strict=True) if value is not None]
+        if known:
+            log.metrics[gauge] = [time for time, _ in known], [value for _, value in known]
+    return log
