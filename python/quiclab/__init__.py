@@ -13,12 +13,24 @@ Every error is a `quiclab.Error` with one line that says what to change.
 import json as _json
 from typing import Any as _Any
 
-from quiclab._quiclab import VERSION, Ack, Error, OutputError, RunError, ScenarioError, ScriptError, Trouble
+from quiclab._quiclab import (
+    VERSION,
+    Ack,
+    Error,
+    OutputError,
+    Priority,
+    RunError,
+    ScenarioError,
+    ScriptError,
+    Trouble,
+    View,
+)
 from quiclab._quiclab import rooms_json as _rooms_json
 from quiclab.controller import Controller
 from quiclab.progress import Progress, SweepProgress
 from quiclab.run import Run, load
 from quiclab.scenario import Scenario
+from quiclab.scheduler import Scheduler
 from quiclab.sweeps import Sweep, load_sweep, sweep
 
 __version__ = VERSION
@@ -29,15 +41,18 @@ __all__ = [
     "Controller",
     "Error",
     "OutputError",
+    "Priority",
     "Progress",
     "Run",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
     "ScriptError",
     "Sweep",
     "SweepProgress",
     "Trouble",
+    "View",
     "__version__",
     "load",
     "load_sweep",

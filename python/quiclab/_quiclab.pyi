@@ -75,6 +75,7 @@ def fetch(
     protocols: Sequence[str],
     ipv6: bool | None,
     concurrency: int,
+    urgencies: Sequence[int],
     resume: bool,
     early_data: bool,
     connect_timeout: float,
@@ -101,6 +102,28 @@ class Scenario:
         pcap: str | PathLike[str] | None = None,
         progress: Callable[[float, float, int, int | None], object] | None = None,
     ) -> tuple[str, list[Table]]: ...
+
+@final
+class Priority:
+    @property
+    def urgency(self) -> int: ...
+    @property
+    def incremental(self) -> bool: ...
+    @property
+    def weight(self) -> int: ...
+    @property
+    def deadline_s(self) -> float | None: ...
+    @property
+    def latency_s(self) -> float | None: ...
+
+@final
+class View:
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def window_bytes(self) -> int: ...
+    @property
+    def smoothed_rtt_s(self) -> float: ...
 
 @final
 class Ack:

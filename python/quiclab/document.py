@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from quiclab._quiclab import ScenarioError
-from quiclab.controller import Controller, place_of
+from quiclab.plugged import Plugged, place_of
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
@@ -36,7 +36,7 @@ def literal(value: object, key: str = "value") -> str:
         value = os.fspath(value)
     if isinstance(value, str):
         return _string(value)
-    if _is_controller(value):
+    if _is_plugged(value):
         name, options = place_of(value)
         value = {"type": name, **options}
     if isinstance(value, Mapping):
@@ -50,8 +50,8 @@ def literal(value: object, key: str = "value") -> str:
     raise ScenarioError(f"{key}: a {type(value).__name__} cannot stand in a scenario")
 
 
-def _is_controller(value: object) -> TypeGuard[Controller | type[Controller]]:
-    return isinstance(value, Controller) or (isinstance(value, type) and issubclass(value, Controller))
+def _is_plugged(value: object) -> TypeGuard[Plugged | type[Plugged]]:
+    return isinstance(value, Plugged) or (isinstance(value, type) and issubclass(value, Plugged))
 
 
 def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:

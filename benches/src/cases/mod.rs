@@ -8,6 +8,7 @@ mod handshake_quinn;
 mod idle_pair;
 mod many_flows;
 mod queues;
+mod schedule;
 mod sweep;
 mod varied;
 
@@ -125,5 +126,6 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
     let queued = queues::QUEUES.iter().copied().map(queues::case);
     let controlled = controllers::CONTROLLERS.iter().copied().map(controllers::case);
     all.splice(1..1, queued.chain(controlled).map(|case| Box::new(case) as Box<dyn Case>));
+    all.extend(schedule::cases().map(|case| Box::new(case) as Box<dyn Case>));
     all
 }

@@ -5,13 +5,19 @@ use lab::scenario::Scenario;
 use quic::Config;
 
 /// The defaults that are not those of a scenario.
-const DEFAULTS: [&str; 3] = ["tls.protection=tls", "transport.ecn=true", "transport.mtu_discovery=true"];
+const DEFAULTS: [&str; 4] = [
+    "tls.protection=tls",
+    "transport.ecn=true",
+    "transport.mtu_discovery=true",
+    "transport.scheduler=rfc9218",
+];
 
 /// How connections behave.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The rows of [`quic::PARAMETERS`], where they are not as by default. On the wire the defaults of `ecn`
-    /// and `mtu_discovery` are true: nobody tells what a path carries.
+    /// and `mtu_discovery` are true: nobody tells what a path carries. That of `scheduler` is `rfc9218`: requests of
+    /// HTTP/3 say how urgent they are.
     pub transport: Config,
     /// Suites, tickets, 0-RTT.
     pub tls: tls::Options,
@@ -39,6 +45,7 @@ mod tests {
         let settings = Settings::read(&sets).unwrap();
         assert_eq!((settings.transport.initial_window, settings.transport.max_udp_payload), (20, 1472));
         assert!(settings.transport.ecn && settings.transport.mtu_discovery);
+        assert_eq!(settings.transport.scheduler.name, "rfc9218");
         assert_eq!(settings.tls.cipher, tls::Cipher::ChaCha20Poly1305);
         for wrong in ["transport.initial_windw=20", "transport.initial_window=much", "tls.cipher=des"] {
             let error = Settings::read(&[wrong.to_owned()]).unwrap_err().to_string();

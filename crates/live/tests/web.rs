@@ -112,6 +112,7 @@ fn fetching(urls: Vec<Url>, out: PathBuf, trust: Trust) -> FetchOptions {
         protocols: vec!["hq-interop".to_owned()],
         ipv6: None,
         concurrency: 100,
+        urgencies: Vec::new(),
         resume: false,
         early_data: false,
         connect_timeout: Duration::from_secs(10),
@@ -144,6 +145,34 @@ fn files_come_whole_over_http3() {
     assert_eq!((report.connections.len(), report.connections[0].protocol.as_str()), (1, "h3"));
     for (name, bytes) in &expected {
         assert!(fs::read(out.join(name)).unwrap() == *bytes, "{name}");
+    }
+    server.end();
+}
+
+/// RFC 9218 section 10: what is more urgent comes first, though it was asked for last. Asked for as it was made, what was asked
+/// for first does.
+#[test]
+fn urgent_files_come_first_over_http3() {
+    let folder = Folder::new("urgent");
+    let names = ["first", "second", "third"];
+    for name in names {
+        folder.put(name, 3_000_000);
+    }
+    let protocols = vec!["h3".to_owned()];
+    let serving = serving(&folder.site(), identity(), &[]);
+    let server = Running::new(ServeOptions { protocols: protocols.clone(), ..serving });
+    for (round, (urgencies, expected)) in
+        [(vec![6, 1, 0], ["third", "second", "first"]), (vec![], names)].into_iter().enumerate()
+    {
+        let urls = names.map(|name| server.url(0, name)).to_vec();
+        let out = folder.0.join(format!("out-{round}"));
+        let fetching = fetching(urls, out, Trust::Pin(server.fingerprint));
+        let report = done(&FetchOptions { protocols: protocols.clone(), urgencies, ..fetching });
+        let mut came: Vec<_> = report.urls.iter().map(|url| (url.fetched.finished_at, &url.url)).collect();
+        came.sort();
+        for ((_, url), expected) in came.into_iter().zip(expected) {
+            assert!(url.ends_with(expected), "{url} where {expected} should be");
+        }
     }
     server.end();
 }

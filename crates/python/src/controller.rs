@@ -3,102 +3,21 @@
 //!
 //! Python is asked once for each ACK frame, and for what its class has a method of its own for.
 
-use crate::error;
+use crate::outside::{self, fail};
 use congestion::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
-use lab::outside::{Described, Loader, SOURCE, Wanted};
+use lab::outside::{Part, Wanted};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
-use std::cell::RefCell;
+use pyo3::types::PyString;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
-use units::parameter::{Arguments, Value};
-use units::{Rate, Time, fault};
+use units::parameter::Arguments;
+use units::{Rate, Time};
 
-/// The module of the package that reads code.
-const MODULE: &str = "quiclab.controller";
 /// The most words for states that a process keeps.
 const MAX_STATES: usize = 1000;
 /// The largest window: no sum of sizes comes near it.
 const UNLIMITED: u64 = 1 << 62;
-
-/// Reads code in Python.
-struct Reader;
-
-/// Says to the lab who reads code in Python.
-pub(crate) fn announce() {
-    lab::outside::set_loader(&Reader);
-}
-
-impl Loader for Reader {
-    fn describe(&self, wanted: &Wanted) -> Result<Described, String> {
-        Python::attach(|py| {
-            let (about, options) = describe(py, wanted)?.extract::<(String, Vec<(String, Py<PyAny>)>)>()?;
-            let value = |(name, value): (String, Py<PyAny>)| Ok((name, read_value(value.bind(py))?));
-            Ok(Described { about, options: options.into_iter().map(value).collect::<PyResult<_>>()? })
-        })
-        .map_err(|error: PyErr| told(&error))
-    }
-
-    fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller> {
-        Python::attach(|py| Box::new(Plugged::new(py, wanted, arguments, setup)))
-    }
-}
-
-fn place<'py>(py: Python<'py>, wanted: &Wanted) -> (Option<String>, Option<String>, Bound<'py, PyString>) {
-    let file = wanted.file.as_ref();
-    let module = (!wanted.module.is_empty()).then(|| wanted.module.clone());
-    let path = file.map(|file| file.path.clone()).or(module);
-    (path, file.map(|file| file.text.to_string()), PyString::new(py, &wanted.class))
-}
-
-fn describe<'py>(py: Python<'py>, wanted: &Wanted) -> PyResult<Bound<'py, PyAny>> {
-    py.import(MODULE)?.call_method1("describe_", place(py, wanted))
-}
-
-fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if value.is_instance_of::<PyBool>() {
-        return value.extract().map(Value::Flag);
-    }
-    if value.is_instance_of::<PyInt>() {
-        // What is negative is no option, and is refused there.
-        return Ok(value.extract().map_or(Value::Integer(u64::MAX), Value::Integer));
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return value.extract().map(Value::Number);
-    }
-    value.extract().map(Value::Text)
-}
-
-/// An exception in one line.
-fn told(error: &PyErr) -> String {
-    Python::attach(|py| {
-        let given = (error.value(py), error.traceback(py));
-        let told = py.import(MODULE).and_then(|module| module.call_method1("told_", given));
-        told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string())
-    })
-}
-
-thread_local! {
-    /// The exception behind the fault that ended a run on this thread.
-    static CAUSE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
-
-/// The exception for a run that failed on this thread, with the one behind it if it came from Python.
-pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
-    let error = error::run(error);
-    if let Some(cause) = CAUSE.take() {
-        error.set_cause(py, Some(cause));
-    }
-    error
-}
-
-fn fail(error: PyErr) {
-    fault::raise(told(&error));
-    CAUSE.with_borrow_mut(|cause| {
-        cause.get_or_insert(error);
-    });
-}
 
 /// What one ACK frame told: see quiclab.Controller.on_ack.
 #[pyclass(frozen, get_all, module = "quiclab._quiclab")]
@@ -196,7 +115,7 @@ struct Wants {
 }
 
 /// A controller that asks an object of Python.
-struct Plugged {
+pub(crate) struct Plugged {
     /// `None` once something went wrong: the run is over.
     object: Option<Py<PyAny>>,
     wants: Wants,
@@ -206,7 +125,7 @@ struct Plugged {
 }
 
 impl Plugged {
-    fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Plugged {
+    pub(crate) fn new(py: Python<'_>, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Plugged {
         let allowance = Allowance::new(setup.initial_window, None);
         let mut plugged =
             Plugged { object: None, wants: Wants::default(), setup, allowance, state: "unknown" };
@@ -261,19 +180,7 @@ fn make<'py>(
     wanted: &Wanted,
     arguments: &Arguments,
 ) -> PyResult<(Bound<'py, PyAny>, Wants)> {
-    let options = PyDict::new(py);
-    for (name, value) in arguments.0.iter().filter(|(name, _)| *name != SOURCE) {
-        match value {
-            Value::Flag(value) => options.set_item(name, value)?,
-            Value::Integer(value) => options.set_item(name, value)?,
-            Value::Number(value) => options.set_item(name, value)?,
-            Value::Text(value) => options.set_item(name, value)?,
-            _ => {}
-        }
-    }
-    let (path, text, class) = place(py, wanted);
-    let made = py.import(MODULE)?.call_method1("make_", (path, text, class, options))?;
-    let (object, own): (Bound<'py, PyAny>, BTreeSet<String>) = made.extract()?;
+    let (object, own) = outside::make(py, Part::Controller, wanted, arguments)?;
     let has = |name: &str| own.contains(name);
     let wants = Wants {
         sent: has("on_sent"),

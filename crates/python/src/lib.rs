@@ -6,9 +6,12 @@
 mod arrow;
 mod controller;
 mod error;
+mod loader;
+mod outside;
 #[cfg(target_os = "linux")]
 mod relay;
 mod scenario;
+mod scheduler;
 mod script;
 mod stepper;
 mod sweep;
@@ -31,6 +34,8 @@ mod _quiclab {
     use crate::relay::relay;
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::scheduler::{Priority, View};
     #[pymodule_export]
     use crate::script::{ScriptError, run_script};
     #[pymodule_export]
@@ -55,7 +60,7 @@ mod _quiclab {
     #[pymodule_init]
     #[allow(clippy::unnecessary_wraps, reason = "as PyO3 wants it")]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::controller::announce();
+        crate::loader::announce();
         Ok(())
     }
 

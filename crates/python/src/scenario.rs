@@ -1,7 +1,7 @@
 //! The class `Scenario`: reads, prints and runs.
 
-use crate::controller;
 use crate::error;
+use crate::outside;
 use crate::table::Table;
 use crate::watch::Watch;
 use pyo3::prelude::*;
@@ -72,7 +72,7 @@ impl Scenario {
         if let Some(stopped) = watch.into_stopped() {
             return Err(stopped);
         }
-        let outcome = result.map_err(|error| controller::with_cause(py, error))?;
+        let outcome = result.map_err(|error| outside::with_cause(py, error))?;
         Ok((outcome.summary, outcome.tables.into_iter().map(Table::new).collect()))
     }
 }

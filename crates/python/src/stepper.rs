@@ -1,6 +1,6 @@
 //! The class `Stepper`: a run that is taken step by step.
 
-use crate::controller::with_cause;
+use crate::outside::with_cause;
 use crate::scenario::Scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

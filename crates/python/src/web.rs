@@ -90,7 +90,7 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>) -> PyResult<live::ServeStats> 
 /// called some times a second with bytes so far, bytes in all as far as known, and whole files; an exception of it or of
 /// a signal handler ends all, and is raised when nothing half-written is left.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, resume, early_data, connect_timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, resume, early_data, connect_timeout, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -101,6 +101,7 @@ pub(crate) fn fetch<'py>(
     protocols: Vec<String>,
     ipv6: Option<bool>,
     concurrency: usize,
+    urgencies: Vec<u8>,
     resume: bool,
     early_data: bool,
     connect_timeout: f64,
@@ -116,6 +117,7 @@ pub(crate) fn fetch<'py>(
         protocols,
         ipv6,
         concurrency,
+        urgencies,
         resume,
         early_data,
         connect_timeout: Duration::from_nanos((connect_timeout * 1e9) as u64),

@@ -66,6 +66,10 @@ impl RangeSet {
             Some(last) if new.start < last.end => self.insert_within(new),
             _ => {
                 let count = new.end - new.start;
+                if self.ranges.capacity() == 0 {
+                    // Most sets are one range.
+                    self.ranges.reserve_exact(1);
+                }
                 self.ranges.push(new);
                 count
             }

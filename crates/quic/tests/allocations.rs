@@ -4,13 +4,14 @@
 #[allow(dead_code, reason = "other tests use all of it")]
 mod options;
 
-use options::{config, contexts, null, size};
+use options::{config, contexts, count, null, size};
 use quic::{Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
 use random::Stream;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use units::parameter::{Kind, Value};
 use units::{Duration, Time};
 use wire::{Direction, Ecn, Hole};
 
@@ -77,15 +78,19 @@ struct Wire {
 
 impl Wire {
     fn new(tls: tls::Context, window: u64) -> Wire {
-        let windows: Vec<_> = [
+        let windows = [
             "initial_max_data",
             "initial_max_stream_data_bidi_local",
             "initial_max_stream_data_bidi_remote",
             "initial_max_stream_data_uni",
         ]
-        .map(|name| (name, size(window)))
-        .to_vec();
-        let config = Arc::new(config(&windows));
+        .map(|name| (name, size(window)));
+        Wire::with(tls, &windows)
+    }
+
+    /// With these options at both ends.
+    fn with(tls: tls::Context, options: &[(&str, Value)]) -> Wire {
+        let config = Arc::new(config(options));
         let end = |local: &str, accept| {
             let local_address = local.parse().unwrap();
             let options = EndpointOptions { accept, ..EndpointOptions::new(local_address, tls.clone()) };
@@ -213,16 +218,22 @@ fn nothing_is_allocated_per_packet_once_warm() {
     }
 }
 
+/// Until the handshake is confirmed, and all is acknowledged: the next thing to happen is far away.
+fn rest(wire: &mut Wire, on_event: &mut dyn FnMut(Time, usize, &mut quic::Connection, Event)) {
+    let far = Duration::from_secs(1);
+    let is_near = |wire: &Wire| {
+        let next = wire.ends.iter().filter_map(Endpoint::wake_at).min();
+        next.is_some_and(|next| next < wire.now + far) || wire.underway.iter().any(|queue| !queue.is_empty())
+    };
+    while wire.accepted.is_none() || is_near(wire) {
+        assert!(wire.step(on_event));
+    }
+}
+
 #[test]
 fn a_pair_at_rest_is_small() {
     let mut wire = Wire::new(null(), 1_000_000);
-    let mut connected = 0;
-    // Until the handshake is confirmed and acknowledged: the next thing to happen is far away.
-    let far = Duration::from_secs(1);
-    while connected < 2 || wire.ends.iter().filter_map(Endpoint::wake_at).min() < Some(wire.now + far) {
-        assert!(wire.step(&mut |_, _, _, event| connected += u32::from(event == Event::Connected)));
-    }
-    assert!(wire.underway.iter().all(VecDeque::is_empty));
+    rest(&mut wire, &mut |_, _, _, _| {});
     let handles = [wire.handle, wire.accepted.unwrap()];
     assert!(
         (0..2).all(|side| wire.ends[side].get(handles[side]).is_some_and(quic::Connection::is_established))
@@ -238,4 +249,72 @@ fn a_pair_at_rest_is_small() {
         size_of::<quic::Connection>()
     );
     assert!(pair < 32 * 1024, "{pair} bytes");
+}
+
+/// Many streams at a time, on which something went to and fro: none of them costs much while nothing happens on it, whatever
+/// the scheduler keeps, and what they cost is given back.
+#[test]
+fn a_hundred_thousand_idle_streams() {
+    const STREAMS: u64 = 100_000;
+    for row in quic::schedule::SCHEDULERS {
+        let scheduler = Kind::Component("schedulers").read(row.name, &quic::Config::rooms()).unwrap();
+        let options = [
+            ("initial_max_streams_bidi", count(STREAMS)),
+            ("max_idle_timeout", Value::Duration(Duration::ZERO)),
+            ("scheduler", scheduler),
+        ];
+        let mut wire = Wire::with(null(), &options);
+        rest(&mut wire, &mut |_, _, _, _| {});
+        let before = bytes_in_use();
+        let (mut ids, mut answered) = (Vec::new(), 0);
+        let (now, client) = (wire.now, wire.handle);
+        let connection = wire.ends[0].get_mut(client).unwrap();
+        for _ in 0..STREAMS {
+            let stream = connection.open(Direction::Bidirectional).unwrap();
+            connection.write(now, stream, Data::Bytes(b"a question")).unwrap();
+            ids.push(stream);
+        }
+        let own = ids.capacity() * size_of::<wire::StreamId>();
+        wire.drain(0, &mut |_, _, _, _| {});
+        let mut buffer = [0; 100];
+        rest(&mut wire, &mut |now, side, connection, event| {
+            if let Event::Readable(stream) = event {
+                let bytes = connection.read(stream, &mut buffer).unwrap().bytes;
+                if side == 1 {
+                    let answer = Data::Bytes(&buffer[..bytes as usize]);
+                    assert_eq!(connection.write(now, stream, answer).unwrap(), bytes);
+                } else {
+                    answered += bytes;
+                }
+            }
+        });
+        assert_eq!(answered, 10 * STREAMS, "{}", row.name);
+        let streams = bytes_in_use() - before - own as i64;
+        // Two ends.
+        let each = streams / (2 * STREAMS as i64);
+        println!("{}: {each} bytes for an idle stream", row.name);
+        assert!(each < 512, "{}: {each} bytes", row.name);
+
+        let now = wire.now;
+        let connection = wire.ends[0].get_mut(client).unwrap();
+        for stream in ids {
+            connection.finish(now, stream).unwrap();
+        }
+        wire.drain(0, &mut |_, _, _, _| {});
+        let mut closed = 0;
+        rest(&mut wire, &mut |now, side, connection, event| match event {
+            Event::Readable(stream) => {
+                assert!(connection.read(stream, &mut buffer).unwrap().finished);
+                if side == 1 {
+                    connection.finish(now, stream).unwrap();
+                }
+            }
+            Event::Closed { .. } => closed += 1,
+            _ => {}
+        });
+        assert_eq!(closed, 2 * STREAMS, "{}", row.name);
+        let left = (bytes_in_use() - before) / (2 * STREAMS as i64);
+        println!("{}: {left} bytes when they are over", row.name);
+        assert!(left < 150, "{}: {left} bytes are left", row.name);
+    }
 }

@@ -43,6 +43,10 @@ def fetch(
     scheduler: wire.Scheduler = None,
     ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Addresses of IPv4 alone.")] = False,
     ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Addresses of IPv6 alone.")] = False,
+    urgency: Annotated[
+        list[int] | None,
+        typer.Option(min=0, max=7, help="How urgent the URLs are over HTTP/3, one after the other: 0 to 7. [default: 3]"),
+    ] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Requests that are underway at a time.")] = 100,
     resume: Annotated[
         bool,
@@ -77,6 +81,7 @@ def fetch(
                 protocols=wire.protocols(alpn),
                 ipv6=True if ipv6 else False if ipv4 else None,
                 concurrency=parallel,
+                urgencies=urgency or [],
                 resume=resume,
                 early_data=early_data,
                 connect_timeout=timeout,

@@ -48,13 +48,8 @@ def serve(
     identity = None if cert is None or key is None else (read(cert), read(key))
     # Two tickets, so that a client that returns twice at a time has one for each connection.
     options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
-    # Requests of HTTP/3 say how urgent they are. A tenth of the clients may be in their handshakes; at a tenth of these
-    # the door asks for addresses.
-    options += [
-        "transport.scheduler=rfc9218",
-        "transport.retry=busy",
-        f"transport.retry_above={max_connections // 100}",
-    ]
+    # A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
+    options += ["transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
 
     def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
         if as_json:

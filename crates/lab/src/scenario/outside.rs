@@ -8,6 +8,7 @@
 use super::source::quoted;
 use super::write;
 use congestion::{Controller, Setup};
+use quic::schedule::{RETRANSMISSIONS, Scheduler};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use units::parameter::{Arguments, Default, File, Kind, Parameter, Row, Value};
@@ -18,6 +19,34 @@ pub const SOURCE: &str = "source";
 pub const MAX_OPTIONS: usize = 64;
 
 const MOST: u64 = i64::MAX as u64;
+
+/// What can be written outside of the lab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A congestion controller.
+    Controller,
+    /// A stream scheduler.
+    Scheduler,
+}
+
+impl Part {
+    /// The part whose components are in this room.
+    pub(super) fn of(room: &str) -> Option<Part> {
+        match room {
+            "controllers" => Some(Part::Controller),
+            "schedulers" => Some(Part::Scheduler),
+            _ => None,
+        }
+    }
+
+    /// The word for one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Part::Controller => "controller",
+            Part::Scheduler => "scheduler",
+        }
+    }
+}
 
 /// A component by its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,13 +70,15 @@ pub struct Described {
 
 /// Reads code that is not of the lab.
 pub trait Loader: Sync {
-    /// Reads a controller, without making one.
+    /// Reads a component, without making one.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
-    fn describe(&self, wanted: &Wanted) -> Result<Described, String>;
-    /// Makes one. What goes wrong is told by [`units::fault::raise`].
+    fn describe(&self, part: Part, wanted: &Wanted) -> Result<Described, String>;
+    /// Makes a controller. What goes wrong is told by [`units::fault::raise`].
     fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller>;
+    /// Makes a scheduler. What goes wrong is told by [`units::fault::raise`].
+    fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler>;
 }
 
 static LOADER: OnceLock<&'static dyn Loader> = OnceLock::new();
@@ -57,20 +88,22 @@ pub fn set_loader(loader: &'static dyn Loader) {
     let _ = LOADER.set(loader);
 }
 
-/// The row of a controller that a word of a scenario names by its place; `None` if it is no such word. `read` reads a file
+/// The row of a component that a word of a scenario names by its place; `None` if it is no such word. `read` reads a file
 /// that it names.
 ///
 /// # Errors
 /// What is wrong, and what would be right.
-pub(super) fn controller(
+pub(super) fn component(
+    part: Part,
     word: &str,
     read: impl FnOnce(&str) -> Result<File, String>,
 ) -> Option<Result<Row<()>, String>> {
     let (place, class) = word.rsplit_once(':')?;
-    Some(load(place, class, read))
+    Some(load(part, place, class, read))
 }
 
 fn load(
+    part: Part,
     place: &str,
     class: &str,
     read: impl FnOnce(&str) -> Result<File, String>,
@@ -83,19 +116,69 @@ fn load(
     } else {
         Wanted { file: None, module: place.to_owned(), class: class.to_owned() }
     };
-    row(*loader, &wanted, &loader.describe(&wanted)?)
+    row(*loader, part, &wanted, &loader.describe(part, &wanted)?)
 }
 
+/// The rows that were made, with what they were made from.
+type Known = BTreeMap<(Part, String), (Described, Row<()>)>;
+
 /// The row for what was described: the one that is there, if it says the same.
-fn row(loader: &'static dyn Loader, wanted: &Wanted, described: &Described) -> Result<Row<()>, String> {
-    static KNOWN: Mutex<BTreeMap<String, (Described, Row<()>)>> = Mutex::new(BTreeMap::new());
+fn row(
+    loader: &'static dyn Loader,
+    part: Part,
+    wanted: &Wanted,
+    described: &Described,
+) -> Result<Row<()>, String> {
+    static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
     let place = wanted.file.as_ref().map_or(&wanted.module, |file| &file.path);
     let name = format!("{place}:{}", wanted.class);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, row)) = known.get(&name).filter(|(before, _)| before == described) {
+    let key = (part, name.clone());
+    if let Some((_, row)) = known.get(&key).filter(|(before, _)| before == described) {
         return Ok(*row);
     }
     // Rows last as long as the process: a new one is needed only when somebody has changed the options.
+    let face = Row {
+        name: String::leak(name),
+        about: String::leak(described.about.clone()),
+        parameters: Vec::leak(parameters(part, wanted, described)?),
+        build: (),
+    };
+    plug(loader, part, wanted, face)?;
+    known.insert(key, (described.clone(), face));
+    Ok(face)
+}
+
+/// Makes the row known in its room.
+fn plug(
+    code: &'static dyn Loader,
+    part: Part,
+    wanted: &Wanted,
+    Row { name, about, parameters, .. }: Row<()>,
+) -> Result<(), String> {
+    let asked = wanted.clone();
+    // With the text that this scenario was read with.
+    let with = move |arguments: &Arguments| {
+        let file = asked.file.as_ref().map(|_| arguments.file(SOURCE));
+        Wanted { file, ..asked.clone() }
+    };
+    let plugged = match part {
+        Part::Controller => {
+            let build = move |arguments: &Arguments, setup: Setup| {
+                code.controller(&with(arguments), arguments, setup)
+            };
+            congestion::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
+        }
+        Part::Scheduler => {
+            let build = move |arguments: &Arguments| code.scheduler(&with(arguments), arguments);
+            quic::schedule::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
+        }
+    };
+    plugged.map_err(|error| error.to_string())
+}
+
+/// The options of what was described, and those that every component of its room has.
+fn parameters(part: Part, wanted: &Wanted, described: &Described) -> Result<Vec<Parameter>, String> {
     let mut parameters = Vec::new();
     if let Some(file) = &wanted.file {
         parameters.push(Parameter {
@@ -105,27 +188,23 @@ fn row(loader: &'static dyn Loader, wanted: &Wanted, described: &Described) -> R
             about: "file that it is in",
         });
     }
+    if part == Part::Scheduler {
+        parameters.push(RETRANSMISSIONS);
+    }
     if described.options.len() > MAX_OPTIONS {
         return Err(format!("{} options; expected at most {MAX_OPTIONS}", described.options.len()));
     }
     for (option, value) in &described.options {
+        if parameters.iter().any(|row| row.name == option) {
+            return Err(format!(
+                "an option cannot be called {}: every {} has it",
+                quoted(option),
+                part.word()
+            ));
+        }
         parameters.push(parameter(option, value)?);
     }
-    let (asked, code) = (wanted.clone(), loader);
-    let build = move |arguments: &Arguments, setup: Setup| {
-        // With the text that this scenario was read with.
-        let file = asked.file.as_ref().map(|_| arguments.file(SOURCE));
-        code.controller(&Wanted { file, ..asked.clone() }, arguments, setup)
-    };
-    let row = Row::<congestion::Build> {
-        name: String::leak(name.clone()),
-        about: String::leak(described.about.clone()),
-        parameters: Vec::leak(parameters),
-        build: Box::leak(Box::new(build)),
-    };
-    congestion::plug(row).map_err(|error| error.to_string())?;
-    known.insert(name, (described.clone(), row.face()));
-    Ok(row.face())
+    Ok(parameters)
 }
 
 fn parameter(option: &str, value: &Value) -> Result<Parameter, String> {

@@ -306,7 +306,8 @@ impl<'a> Reader<'a> {
             _ => files.read(path),
         };
         if is_place(room, word)
-            && let Some(loaded) = outside::controller(word, read)
+            && let Some(part) = outside::Part::of(room.name)
+            && let Some(loaded) = outside::component(part, word, read)
         {
             return loaded.map_err(|problem| {
                 self.source.error(item.place, path, format!("{}: {problem}", quoted(word)))
@@ -332,11 +333,6 @@ impl<'a> Reader<'a> {
         let problem = format!("{problem}, found {found}; expected {expected}{}", suggestion(near));
         self.source.error(item.place, path, problem)
     }
-}
-
-/// Whether the word tells where a component of this room is, outside of the lab.
-fn is_place(room: &Room, word: &str) -> bool {
-    room.name == congestion::room().name && word.contains(':')
 }
 
 /// What was found, for an error.
@@ -425,4 +421,9 @@ fn percentage(text: &str) -> Result<Value, String> {
     }
     let fraction: f64 = format!("{digits}e-2").parse().map_err(|_| "not a probability")?;
     number(&Node::Float(fraction), 0.0, 1.0)
+}
+
+/// Whether the word tells where a component of this room is, outside of the lab.
+fn is_place(room: &Room, word: &str) -> bool {
+    outside::Part::of(room.name).is_some() && word.contains(':')
 }

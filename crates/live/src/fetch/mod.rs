@@ -47,6 +47,9 @@ pub struct FetchOptions {
     pub ipv6: Option<bool>,
     /// Requests that are underway at a time.
     pub concurrency: usize,
+    /// How urgent the URLs are, one after the other, over HTTP/3: 0 to 7 (RFC 9218 section 4.1). With more URLs they begin
+    /// anew; without any all have the default, 3.
+    pub urgencies: Vec<u8>,
     /// Whether the first URL of each host is fetched over a connection of its own, and the others over a second one that
     /// takes up its TLS session.
     pub resume: bool,
@@ -208,6 +211,16 @@ impl Client<'_> {
         Err(LiveError::Connect(last))
     }
 
+    /// What is asked for by the URL of this number.
+    fn request(&self, number: usize) -> Request {
+        let mut request = Request::get(self.options.urls[number].path());
+        let urgencies = &self.options.urgencies;
+        if let Some(urgency) = urgencies.get(number % urgencies.len().max(1)) {
+            request.priority.urgency = (*urgency).min(7);
+        }
+        request
+    }
+
     /// One connection, from its beginning to its end.
     fn connect(
         &mut self,
@@ -226,7 +239,7 @@ impl Client<'_> {
         endpoint.interest = self.options.recording.interest();
         let mut endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
         endpoint.set_memory(self.memory.clone());
-        let requests = group.iter().map(|number| Request::get(self.options.urls[*number].path())).collect();
+        let requests = group.iter().map(|number| self.request(*number)).collect();
         let places = group.iter().map(|number| places[*number].clone()).collect();
         let store = Store::new(places, self.progress.clone());
         let web = WebClient::new(url.authority(), requests, self.options.concurrency, Box::new(store));

@@ -3,7 +3,7 @@
 
 use super::{Head, PathView, Priority, RETRANSMISSIONS, SCHEDULERS, Scheduler, StreamKey};
 use std::collections::VecDeque;
-use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::parameter::{Arguments, Value};
 use units::{Duration, Time};
 use wire::StreamId;
 
@@ -21,20 +21,6 @@ pub fn schedulers(data: &[u8]) -> u64 {
         heard = heard.wrapping_mul(31).wrapping_add(sender.step(event[0], event[1]));
     }
     heard
-}
-
-/// The default of an option of the table's rows, but for what goes `first`.
-fn value(row: &Parameter, first: bool) -> Option<(&'static str, Value)> {
-    let Default::Is(text) = row.default else { return None };
-    let text = text.trim_matches('"');
-    let value = match row.kind {
-        Kind::Choice(_) if row.name == RETRANSMISSIONS.name => {
-            Value::Text(if first { "first" } else { "rank" }.to_owned())
-        }
-        Kind::Rate => Value::Rate(text.parse().ok()?),
-        _ => return None,
-    };
-    Some((row.name, value))
 }
 
 /// A piece of a stream: so many bytes, and when they were written.
@@ -102,8 +88,10 @@ impl Sender {
     /// With the scheduler of this row and its defaults, but for what goes `first`.
     pub fn new(row: usize, first: bool) -> Sender {
         let row = &SCHEDULERS[row];
-        let arguments = Arguments(row.parameters.iter().filter_map(|row| value(row, first)).collect());
-        // Every row of the table is found by its name.
+        let word = Value::Text(if first { "first" } else { "rank" }.to_owned());
+        // Every row of the table is found by its name, and has all its defaults.
+        let arguments =
+            Arguments::filled(row.parameters, &[(RETRANSMISSIONS.name, word)], &[]).unwrap_or_default();
         Sender::with(super::build(row.name, &arguments).unwrap_or_else(|| (row.build)(&arguments)), first)
     }
 

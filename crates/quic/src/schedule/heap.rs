@@ -1,6 +1,6 @@
 //! Ready streams by rank: the least one at hand, each one found by its slot.
 
-use super::{StreamKey, entry};
+use super::{StreamKey, entry, make_room};
 
 /// Children of a node: four lie in one or two lines of the cache, and halve the depth of a binary heap.
 const CHILDREN: usize = 4;
@@ -48,6 +48,8 @@ impl<K: Ord + Copy> Heap<K> {
         if *place != 0 {
             return;
         }
+        let at = self.entries.len();
+        make_room(&mut self.entries, at);
         self.entries.push((rank, stream));
         *place = self.entries.len() as u32;
         self.rise(self.entries.len() - 1);

@@ -155,10 +155,24 @@ pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Scheduler>> {
 
 /// What is kept for a slot. A slot is one of an open stream, so that these lists are no longer than those of streams.
 #[inline]
-fn entry<T: std::default::Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
+pub(crate) fn entry<T: std::default::Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let at = slot as usize;
     if list.len() <= at {
-        list.resize_with(at + 1, T::default);
+        grow(list, at);
     }
     &mut list[at]
+}
+
+#[cold]
+fn grow<T: std::default::Default>(list: &mut Vec<T>, at: usize) {
+    make_room(list, at);
+    list.resize_with(at + 1, T::default);
+}
+
+/// Makes room for this place and a little more: a list of many streams that doubled would hold as much again for nothing.
+#[inline]
+fn make_room<T>(list: &mut Vec<T>, at: usize) {
+    if list.capacity() <= at {
+        list.reserve_exact((at + 1 + at / 8).max(4) - list.len());
+    }
 }

@@ -69,6 +69,10 @@ impl SendBuffer {
         if data.is_empty() {
             return;
         }
+        if self.chunks.capacity() == 0 {
+            // Most streams have one chunk at a time at most.
+            self.chunks.reserve_exact(1);
+        }
         match (self.chunks.back_mut(), data) {
             (Some((_, Chunk::Virtual(length))), Data::Virtual(more)) => *length += more,
             (_, Data::Virtual(length)) => self.chunks.push_back((offset, Chunk::Virtual(length))),
@@ -136,6 +140,10 @@ impl SendBuffer {
             if let Some((_, Chunk::Bytes(bytes))) = self.chunks.pop_front() {
                 self.stored -= bytes.len() as u64;
             }
+        }
+        if self.chunks.is_empty() && self.chunks.capacity() > 0 {
+            // A stream at rest keeps no room.
+            self.chunks = VecDeque::new();
         }
     }
 }

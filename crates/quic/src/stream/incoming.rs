@@ -12,11 +12,18 @@ impl Streams {
     /// section 2.1); `None` if it is over.
     #[inline]
     fn resolve(&mut self, id: StreamId) -> Result<Option<&mut Stream>, TransportError> {
+        let slot = self.resolve_slot(id)?;
+        Ok(slot.and_then(|slot| self.slots[slot as usize].as_mut()))
+    }
+
+    /// The same, by its slot.
+    #[inline]
+    fn resolve_slot(&mut self, id: StreamId) -> Result<Option<u32>, TransportError> {
         match self.tables[(id.value() & 3) as usize].get(id.index()) {
-            Some(slot) => Ok(self.slots[slot as usize].as_mut()),
+            Some(slot) => Ok(Some(slot)),
             None => {
                 self.open_for_peer(id)?;
-                Ok(self.get(id))
+                Ok(self.tables[(id.value() & 3) as usize].get(id.index()))
             }
         }
     }
@@ -78,8 +85,10 @@ impl Streams {
         fin: bool,
     ) -> Result<(), TransportError> {
         self.check_receives(id)?;
-        let Some(half) = self.resolve(id)?.and_then(|stream| stream.recv.as_mut()) else { return Ok(()) };
-        let fresh = half.on_data(offset, data, fin)?;
+        let Some(slot) = self.resolve_slot(id)? else { return Ok(()) };
+        let half = self.slots[slot as usize].as_mut().and_then(|stream| stream.recv.as_mut());
+        let Some(half) = half else { return Ok(()) };
+        let fresh = half.on_data_with(offset, data, fin, &mut self.spares)?;
         // What comes behind a reset is not told of: nobody can read it (section 3.2).
         let open = !half.is_stopped() && half.reset_code().is_none();
         let tell = open && !half.told && half.is_readable();

@@ -1,6 +1,6 @@
 //! When the data of streams was written, for schedulers that order by it.
 
-use crate::schedule::{Head, Scheduler};
+use crate::schedule::{Head, Scheduler, entry};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -18,8 +18,8 @@ struct Mark {
 struct Writes {
     /// Ascending; what was acknowledged from the start on has gone.
     marks: VecDeque<Mark>,
-    /// What the scheduler was told last.
-    told: Option<Head>,
+    /// The order of what the scheduler was told last; 0 before it was told anything.
+    told: u64,
 }
 
 /// The writes of all streams of a connection, by slot.
@@ -38,17 +38,17 @@ impl Marks {
 
     /// The stream was written up to `end`. A FIN is written up to `u64::MAX`, and goes with what was written last.
     pub(super) fn note_written(&mut self, slot: u32, end: u64, now: Time) {
-        let slot = slot as usize;
-        if self.writes.len() <= slot {
-            self.writes.resize_with(slot + 1, Writes::default);
-        }
-        let marks = &mut self.writes[slot].marks;
+        let marks = &mut entry(&mut self.writes, slot).marks;
         let full = marks.len() >= MAX_MARKS;
         let latest = Head { written: now, order: self.newest };
         match marks.back_mut() {
             Some(last) if last.head == latest || end == u64::MAX || full => last.end = end,
             _ => {
                 self.newest += 1;
+                if marks.capacity() == 0 {
+                    // Most streams have one write at a time at most.
+                    marks.reserve_exact(1);
+                }
                 marks.push_back(Mark { end, head: Head { written: now, order: self.newest } });
             }
         }
@@ -62,7 +62,7 @@ impl Marks {
             _ => writes.marks.partition_point(|mark| mark.end <= offset),
         };
         let head = writes.marks.get(at)?.head;
-        (writes.told.replace(head) != Some(head)).then_some(head)
+        (std::mem::replace(&mut writes.told, head.order) != head.order).then_some(head)
     }
 
     /// All below `offset` was acknowledged.
@@ -70,6 +70,10 @@ impl Marks {
         let Some(writes) = self.writes.get_mut(slot as usize) else { return };
         while writes.marks.front().is_some_and(|first| first.end <= offset) {
             writes.marks.pop_front();
+        }
+        if writes.marks.is_empty() {
+            // A stream at rest keeps no room.
+            writes.marks = VecDeque::new();
         }
     }
 

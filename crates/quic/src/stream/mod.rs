@@ -4,11 +4,13 @@ mod buffer;
 mod flow;
 mod incoming;
 mod marks;
+mod number;
 mod outgoing;
 mod queue;
 mod recv;
 mod rewind;
 mod send;
+mod spares;
 mod table;
 
 pub use buffer::Data;
@@ -26,6 +28,7 @@ use marks::Marks;
 
 use queue::SendQueue;
 use send::SendHalf;
+use spares::Spares;
 use std::collections::VecDeque;
 use table::Table;
 use units::Time;
@@ -99,6 +102,7 @@ pub(crate) struct Streams {
     send_credits: [u64; 3],
     /// Windows of new streams' receiving halves: the same order.
     recv_windows: [Window; 3],
+    spares: Spares,
     send_buffer: u64,
     queue: Option<Box<SendQueue>>,
     scheduler: Box<dyn Scheduler>,
@@ -152,6 +156,7 @@ impl Streams {
                 window(config.initial_max_stream_data_bidi_remote),
                 window(config.initial_max_stream_data_uni),
             ],
+            spares: Spares::default(),
             send_buffer: config.send_buffer.as_bytes(),
             queue: SendQueue::new(config),
             marks: Marks::wanted(&*scheduler),
@@ -184,6 +189,10 @@ impl Streams {
                 slot
             }
             None => {
+                if self.slots.len() == self.slots.capacity() {
+                    // A list of many streams that doubles would hold as much again for nothing.
+                    self.slots.reserve_exact((self.slots.len() / 8).max(4));
+                }
                 self.slots.push(Some(stream));
                 (self.slots.len() - 1) as u32
             }
@@ -350,8 +359,8 @@ impl Streams {
         }
         half.told = false;
         let read = match how {
-            Reading::Into(out) => half.read(out),
-            Reading::Skip(limit) => half.skip(limit),
+            Reading::Into(out) => half.read_with(out, &mut self.spares),
+            Reading::Skip(limit) => half.skip(limit, &mut self.spares),
             Reading::Discard => half.discard(),
         };
         self.stats.read_bytes += read.bytes;

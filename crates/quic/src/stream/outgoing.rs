@@ -2,6 +2,7 @@
 
 use super::recv::RecvHalf;
 use super::send::SendHalf;
+use super::spares::Spares;
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
@@ -9,6 +10,9 @@ use crate::schedule::{PathView, StreamKey};
 use crate::sent::SentFrame;
 use units::Time;
 use wire::{Direction, Frame, StreamId};
+
+/// Room for so many streams is kept when none is open.
+const KEPT_SLOTS: usize = 1024;
 
 impl Streams {
     pub(super) fn schedule(&mut self, now: Time, id: StreamId) {
@@ -63,8 +67,7 @@ impl Streams {
 
     fn note_stream_blocked(&mut self, id: StreamId) {
         let Some(half) = self.send_half(id) else { return };
-        if half.blocked_at != Some(half.credit) {
-            half.blocked_at = Some(half.credit);
+        if half.note_blocked() {
             if !std::mem::replace(&mut half.listed, true) {
                 self.blocked.push_back(id);
             }
@@ -205,8 +208,7 @@ impl Streams {
             SentFrame::DataBlocked => Frame::DataBlocked { limit: self.credit.blocked_limit()? },
             SentFrame::StreamDataBlocked { id } => {
                 let half = self.send_half(id)?;
-                let limit = half.blocked_at.filter(|limit| *limit == half.credit && half.is_blocked())?;
-                Frame::StreamDataBlocked { id, limit }
+                Frame::StreamDataBlocked { id, limit: half.blocked_limit()? }
             }
             SentFrame::StreamsBlocked { bidirectional } => {
                 let direction =
@@ -370,6 +372,12 @@ impl Streams {
         table.remove(id.index());
         self.slots[slot as usize] = None;
         self.free.push(slot);
+        if self.open_count() == 0 {
+            self.spares = Spares::default();
+            if self.slots.len() > KEPT_SLOTS {
+                (self.slots, self.free) = (Vec::new(), Vec::new());
+            }
+        }
         self.events.push_back(Event::Closed { stream: id, sent, received });
         if id.initiator() != self.side {
             let bidirectional = id.direction() == Direction::Bidirectional;

@@ -3,6 +3,8 @@
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::Window;
+use crate::stream::number::OptionalNumber;
+use crate::stream::spares::Spares;
 use std::collections::VecDeque;
 use std::ops::Range;
 use wire::{Code, Data};
@@ -46,21 +48,19 @@ pub(crate) struct RecvHalf {
     received: RangeSet,
     /// By offset, ascending.
     chunks: VecDeque<(u64, Chunk)>,
-    /// The memory of the chunk that was read last, for the next one.
-    spare: Vec<u8>,
     /// The application only counts: data is not kept.
     counting: bool,
     /// When there are so many chunks, neighbours are joined.
-    join_at: usize,
+    join_at: u32,
     read: u64,
     highest: u64,
     /// MAX_STREAM_DATA: what the peer was told.
     pub limit: u64,
     window: Window,
-    final_size: Option<u64>,
-    reset: Option<u64>,
+    final_size: OptionalNumber,
+    reset: OptionalNumber,
     /// The code with which the application asked the peer to stop.
-    stopped: Option<u64>,
+    stopped: OptionalNumber,
     end_was_read: bool,
     /// Whether the application was told that there is something to read.
     pub told: bool,
@@ -79,16 +79,15 @@ impl RecvHalf {
         RecvHalf {
             received: RangeSet::new(),
             chunks: VecDeque::new(),
-            spare: Vec::new(),
             counting: false,
-            join_at: MAX_PIECES,
+            join_at: MAX_PIECES as u32,
             read: 0,
             highest: 0,
             limit: window.size,
             window,
-            final_size: None,
-            reset: None,
-            stopped: None,
+            final_size: OptionalNumber::NONE,
+            reset: OptionalNumber::NONE,
+            stopped: OptionalNumber::NONE,
             end_was_read: false,
             told: false,
             update_pending: false,
@@ -103,11 +102,13 @@ impl RecvHalf {
     #[inline]
     pub(crate) fn is_readable(&self) -> bool {
         !self.end_was_read
-            && (self.contiguous() > self.read || self.final_size == Some(self.read) || self.reset.is_some())
+            && (self.contiguous() > self.read
+                || self.final_size.get() == Some(self.read)
+                || self.reset.is_some())
     }
     /// The code with which the peer reset it.
     pub(crate) fn reset_code(&self) -> Option<u64> {
-        self.reset
+        self.reset.get()
     }
     /// The highest offset received.
     pub(crate) fn highest(&self) -> u64 {
@@ -119,7 +120,7 @@ impl RecvHalf {
     }
     /// The code of STOP_SENDING.
     pub(crate) fn stop_code(&self) -> Option<u64> {
-        self.stopped
+        self.stopped.get()
     }
 
     /// RFC 9000 sections 4.1 and 4.5: inside the credit, and not against the final size. Gives how much the highest
@@ -130,7 +131,7 @@ impl RecvHalf {
         if end > self.limit {
             return Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "stream data beyond MAX_STREAM_DATA"));
         }
-        if let Some(size) = self.final_size {
+        if let Some(size) = self.final_size.get() {
             if end > size || fin && end != size {
                 return Err(TransportError::new(Code::FINAL_SIZE_ERROR, "data beyond the final size"));
             }
@@ -138,34 +139,47 @@ impl RecvHalf {
             if end < self.highest {
                 return Err(TransportError::new(Code::FINAL_SIZE_ERROR, "final size below data received"));
             }
-            self.final_size = Some(end);
+            self.final_size = end.into();
         }
         let fresh = end.saturating_sub(self.highest);
         self.highest += fresh;
         Ok(fresh)
     }
 
-    /// Takes a STREAM frame.
-    #[inline]
+    /// Takes a STREAM frame, or what stands in a CRYPTO frame.
     pub(crate) fn on_data(&mut self, offset: u64, data: Data<'_>, fin: bool) -> Result<u64, TransportError> {
+        self.on_data_with(offset, data, fin, &mut Spares::default())
+    }
+
+    /// The same, with memory that was used before.
+    #[inline]
+    pub(super) fn on_data_with(
+        &mut self,
+        offset: u64,
+        data: Data<'_>,
+        fin: bool,
+        spares: &mut Spares,
+    ) -> Result<u64, TransportError> {
         let length = data.len() as u64;
         let fresh = self.admit(offset + length, fin)?;
         if length == 0 || self.reset.is_some() {
             return Ok(fresh);
         }
         if !self.counting && self.stopped.is_none() {
-            self.keep(offset..offset + length, data);
+            self.keep(offset..offset + length, data, spares);
         }
         self.received.insert(offset..offset + length);
         let most = MAX_PIECES + (self.highest / SPAN_OF_PIECE) as usize;
-        if self.received.len() > most || self.chunks.len() > self.join_at && self.join_chunks() > most {
+        if self.received.len() > most
+            || self.chunks.len() > self.join_at as usize && self.join_chunks() > most
+        {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "stream data in too many pieces"));
         }
         Ok(fresh)
     }
 
     /// Keeps those bytes of a frame that are new.
-    fn keep(&mut self, range: Range<u64>, data: Data<'_>) {
+    fn keep(&mut self, range: Range<u64>, data: Data<'_>, spares: &mut Spares) {
         let mut start = range.start;
         let overlapping: Vec<Range<u64>> = match self.received.max() {
             Some(max) if max >= start => {
@@ -175,16 +189,16 @@ impl RecvHalf {
         };
         for known in overlapping {
             if known.start > start {
-                self.keep_piece(start..known.start, range.start, data);
+                self.keep_piece(start..known.start, range.start, data, spares);
             }
             start = start.max(known.end);
         }
         if start < range.end {
-            self.keep_piece(start..range.end, range.start, data);
+            self.keep_piece(start..range.end, range.start, data, spares);
         }
     }
 
-    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>) {
+    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>, spares: &mut Spares) {
         let length = piece.end - piece.start;
         let at = match self.chunks.back() {
             Some((start, _)) if *start > piece.start => {
@@ -208,13 +222,17 @@ impl RecvHalf {
                         return;
                     }
                     _ => {
-                        let mut kept = std::mem::take(&mut self.spare);
+                        let mut kept = spares.take();
                         kept.extend_from_slice(bytes);
                         Chunk::Bytes(kept)
                     }
                 }
             }
         };
+        if self.chunks.capacity() == 0 {
+            // Most streams have one chunk at a time at most.
+            self.chunks.reserve_exact(1);
+        }
         self.chunks.insert(at, (piece.start, chunk));
     }
 
@@ -235,7 +253,7 @@ impl RecvHalf {
             }
         }
         self.chunks = joined;
-        self.join_at = (2 * self.chunks.len()).max(MAX_PIECES);
+        self.join_at = (2 * self.chunks.len()).max(MAX_PIECES) as u32;
         self.chunks.len()
     }
 
@@ -246,7 +264,7 @@ impl RecvHalf {
         // RFC 9000-4.5-1: the final size counts as received.
         let fresh = self.admit(final_size, true)?;
         if !complete && self.reset.is_none() {
-            self.reset = Some(code);
+            self.reset = code.into();
             self.forget_chunks();
         }
         Ok(fresh)
@@ -254,11 +272,15 @@ impl RecvHalf {
 
     fn forget_chunks(&mut self) {
         self.chunks = VecDeque::new();
-        self.spare = Vec::new();
     }
 
     /// Copies what can be read into `out`.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Read {
+        self.read_with(out, &mut Spares::default())
+    }
+
+    /// The same; memory that is not needed any more is kept.
+    pub(super) fn read_with(&mut self, out: &mut [u8], spares: &mut Spares) -> Read {
         let mut done = 0;
         // RFC 9000-2.2-1: in order, up to the first gap.
         while done < out.len() {
@@ -273,10 +295,9 @@ impl RecvHalf {
                 Chunk::Virtual(_) => wire::pattern::fill(self.read, into),
             }
             if (skip + count) as u64 == chunk.len()
-                && let Some((_, Chunk::Bytes(mut bytes))) = self.chunks.pop_front()
+                && let Some((_, Chunk::Bytes(bytes))) = self.chunks.pop_front()
             {
-                bytes.clear();
-                self.spare = bytes;
+                spares.give(bytes);
             }
             done += count;
             self.read += count as u64;
@@ -285,13 +306,12 @@ impl RecvHalf {
     }
 
     /// Takes what can be read, but no more than `limit` bytes, without looking at it.
-    pub(crate) fn skip(&mut self, limit: u64) -> Read {
+    pub(super) fn skip(&mut self, limit: u64, spares: &mut Spares) -> Read {
         let bytes = self.contiguous().saturating_sub(self.read).min(limit);
         self.read += bytes;
         while self.chunks.front().is_some_and(|(start, chunk)| start + chunk.len() <= self.read) {
-            if let Some((_, Chunk::Bytes(mut bytes))) = self.chunks.pop_front() {
-                bytes.clear();
-                self.spare = bytes;
+            if let Some((_, Chunk::Bytes(bytes))) = self.chunks.pop_front() {
+                spares.give(bytes);
             }
         }
         self.note_end(bytes)
@@ -312,7 +332,7 @@ impl RecvHalf {
     #[inline]
     fn note_end(&mut self, bytes: u64) -> Read {
         // After a stop what counts as read was given up, and no end was seen.
-        let finished = self.final_size == Some(self.read) && self.stopped.is_none();
+        let finished = self.final_size.get() == Some(self.read) && self.stopped.is_none();
         self.end_was_read |= finished;
         Read { bytes, finished }
     }
@@ -325,7 +345,9 @@ impl RecvHalf {
     /// The application wants no more; gives whether the peer has to be told.
     pub(crate) fn stop(&mut self, code: u64) -> bool {
         let tell = self.stopped.is_none() && self.reset.is_none() && !self.has_all();
-        self.stopped.get_or_insert(code);
+        if self.stopped.is_none() {
+            self.stopped = code.into();
+        }
         self.forget_chunks();
         tell
     }
@@ -337,7 +359,7 @@ impl RecvHalf {
 
     /// Whether all data up to the final size is there.
     pub(crate) fn has_all(&self) -> bool {
-        self.final_size.is_some_and(|size| self.contiguous() >= size)
+        self.final_size.get().is_some_and(|size| self.contiguous() >= size)
     }
 
     /// Whether data lies here that cannot be read yet because what comes before it is missing.
@@ -437,14 +459,14 @@ mod tests {
         half.on_data(0, Data::Bytes(&text(0, 30)), false).unwrap();
         half.on_data(30, Data::Virtual { length: 100 }, false).unwrap();
         half.on_data(140, Data::Bytes(&text(140, 150)), true).unwrap();
-        assert_eq!(half.skip(10), Read { bytes: 10, finished: false });
+        assert_eq!(half.skip(10, &mut Spares::default()), Read { bytes: 10, finished: false });
         let mut out = [0; 5];
         assert_eq!(half.read(&mut out).bytes, 5);
         assert_eq!(out, text(10, 15)[..]);
-        assert_eq!(half.skip(1000), Read { bytes: 115, finished: false });
-        assert_eq!(half.skip(1000), Read { bytes: 0, finished: false });
+        assert_eq!(half.skip(1000, &mut Spares::default()), Read { bytes: 115, finished: false });
+        assert_eq!(half.skip(1000, &mut Spares::default()), Read { bytes: 0, finished: false });
         half.on_data(130, Data::Bytes(&text(130, 140)), false).unwrap();
-        assert_eq!(half.skip(15), Read { bytes: 15, finished: false });
+        assert_eq!(half.skip(15, &mut Spares::default()), Read { bytes: 15, finished: false });
         assert_eq!(half.read(&mut out), Read { bytes: 5, finished: true });
         assert_eq!(out, text(145, 150)[..]);
     }

@@ -3,6 +3,7 @@
 use super::buffer::{Data, Run, SendBuffer};
 use crate::assemble::Piece;
 use crate::ranges::RangeSet;
+use crate::stream::number::OptionalNumber;
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,11 +38,11 @@ pub(crate) struct SendHalf {
     fin: Progress,
     reset: Progress,
     reset_code: u64,
-    stopped: Option<u64>,
+    stopped: OptionalNumber,
     /// MAX_STREAM_DATA: the peer takes up to here.
     pub credit: u64,
     /// The limit for which STREAM_DATA_BLOCKED was last sent.
-    pub blocked_at: Option<u64>,
+    blocked_at: OptionalNumber,
     /// Whether it stands in the connection's list of those that waited for credit.
     pub listed: bool,
     /// Whether the scheduler has this stream.
@@ -73,9 +74,9 @@ impl SendHalf {
             fin: Progress::Open,
             reset: Progress::Open,
             reset_code: 0,
-            stopped: None,
+            stopped: OptionalNumber::NONE,
             credit,
-            blocked_at: None,
+            blocked_at: OptionalNumber::NONE,
             listed: false,
             scheduled: false,
             lost_told: false,
@@ -92,7 +93,7 @@ impl SendHalf {
     }
     /// The code with which the peer asked to stop.
     pub(crate) fn stopped(&self) -> Option<u64> {
-        self.stopped
+        self.stopped.get()
     }
     /// The code with which it was reset, if it was.
     pub(crate) fn reset_code(&self) -> Option<u64> {
@@ -144,7 +145,7 @@ impl SendHalf {
         if self.reset != Progress::Open || self.is_delivered() {
             return false;
         }
-        self.stopped = Some(code);
+        self.stopped = code.into();
         self.reset(code);
         true
     }
@@ -183,6 +184,16 @@ impl SendHalf {
     /// Whether there is new data that only the stream's own credit holds back.
     pub(crate) fn is_blocked(&self) -> bool {
         self.reset == Progress::Open && self.next < self.written && self.next >= self.credit
+    }
+    /// STREAM_DATA_BLOCKED is to be sent. Gives whether it was not sent for this limit yet.
+    pub(crate) fn note_blocked(&mut self) -> bool {
+        let new = self.blocked_at.get() != Some(self.credit);
+        self.blocked_at = self.credit.into();
+        new
+    }
+    /// What STREAM_DATA_BLOCKED tells, if it still holds.
+    pub(crate) fn blocked_limit(&self) -> Option<u64> {
+        self.blocked_at.get().filter(|limit| *limit == self.credit && self.is_blocked())
     }
     /// Whether there is new data to send at all.
     pub(crate) fn has_unsent(&self) -> bool {
@@ -274,7 +285,7 @@ impl SendHalf {
         (self.fin, self.reset) = (again(self.fin), again(self.reset));
         self.lost.clear();
         self.acked.clear();
-        (self.credit, self.blocked_at, self.scheduled) = (0, None, false);
+        (self.credit, self.blocked_at, self.scheduled) = (0, OptionalNumber::NONE, false);
         (self.lost_told, self.starved, self.fin_lost) = (false, false, false);
         std::mem::take(&mut self.next)
     }

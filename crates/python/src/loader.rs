@@ -1,0 +1,36 @@
+//! Who reads code in Python for the lab.
+
+use crate::{controller, outside, scheduler};
+use congestion::{Controller, Setup};
+use lab::outside::{Described, Loader, Part, Wanted};
+use pyo3::prelude::*;
+use quic::schedule::Scheduler;
+use units::parameter::Arguments;
+
+/// Reads code in Python.
+struct Reader;
+
+/// Says to the lab who reads code in Python.
+pub(crate) fn announce() {
+    lab::outside::set_loader(&Reader);
+}
+
+impl Loader for Reader {
+    fn describe(&self, part: Part, wanted: &Wanted) -> Result<Described, String> {
+        Python::attach(|py| {
+            let (about, options) =
+                outside::describe(py, part, wanted)?.extract::<(String, Vec<(String, Py<PyAny>)>)>()?;
+            let value = |(name, value): (String, Py<PyAny>)| Ok((name, outside::read_value(value.bind(py))?));
+            Ok(Described { about, options: options.into_iter().map(value).collect::<PyResult<_>>()? })
+        })
+        .map_err(|error: PyErr| outside::told(&error))
+    }
+
+    fn controller(&self, wanted: &Wanted, arguments: &Arguments, setup: Setup) -> Box<dyn Controller> {
+        Python::attach(|py| Box::new(controller::Plugged::new(py, wanted, arguments, setup)))
+    }
+
+    fn scheduler(&self, wanted: &Wanted, arguments: &Arguments) -> Box<dyn Scheduler> {
+        Python::attach(|py| Box::new(scheduler::Plugged::new(py, wanted, arguments)))
+    }
+}

@@ -1,0 +1,96 @@
+//! Components written in Python: how they are found, described and made, and what becomes of their exceptions.
+
+use crate::error;
+use lab::outside::{Part, SOURCE, Wanted};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
+use quic::schedule::RETRANSMISSIONS;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use units::fault;
+use units::parameter::{Arguments, Value};
+
+/// The module of the package that reads code.
+const MODULE: &str = "quiclab.plugged";
+/// Options that are the lab's and not the class's.
+const OF_THE_LAB: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
+
+/// What the package's functions are called with: the part, where it is, the text of the file if it is in one, its name.
+type Place = (&'static str, Option<String>, Option<String>, String);
+
+fn place(part: Part, wanted: &Wanted) -> Place {
+    let file = wanted.file.as_ref();
+    let module = (!wanted.module.is_empty()).then(|| wanted.module.clone());
+    let path = file.map(|file| file.path.clone()).or(module);
+    (part.word(), path, file.map(|file| file.text.to_string()), wanted.class.clone())
+}
+
+pub(crate) fn describe<'py>(py: Python<'py>, part: Part, wanted: &Wanted) -> PyResult<Bound<'py, PyAny>> {
+    py.import(MODULE)?.call_method1("describe_", place(part, wanted))
+}
+
+/// Makes an object with its options. Gives it, and which of the methods it has that a class need not have.
+pub(crate) fn make<'py>(
+    py: Python<'py>,
+    part: Part,
+    wanted: &Wanted,
+    arguments: &Arguments,
+) -> PyResult<(Bound<'py, PyAny>, BTreeSet<String>)> {
+    let options = PyDict::new(py);
+    for (name, value) in arguments.0.iter().filter(|(name, _)| !OF_THE_LAB.contains(name)) {
+        match value {
+            Value::Flag(value) => options.set_item(name, value)?,
+            Value::Integer(value) => options.set_item(name, value)?,
+            Value::Number(value) => options.set_item(name, value)?,
+            Value::Text(value) => options.set_item(name, value)?,
+            _ => {}
+        }
+    }
+    let (part, path, text, class) = place(part, wanted);
+    py.import(MODULE)?.call_method1("make_", (part, path, text, class, options))?.extract()
+}
+
+pub(crate) fn read_value(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if value.is_instance_of::<PyBool>() {
+        return value.extract().map(Value::Flag);
+    }
+    if value.is_instance_of::<PyInt>() {
+        // What is negative is no option, and is refused there.
+        return Ok(value.extract().map_or(Value::Integer(u64::MAX), Value::Integer));
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return value.extract().map(Value::Number);
+    }
+    value.extract().map(Value::Text)
+}
+
+/// An exception in one line.
+pub(crate) fn told(error: &PyErr) -> String {
+    Python::attach(|py| {
+        let given = (error.value(py), error.traceback(py));
+        let told = py.import(MODULE).and_then(|module| module.call_method1("told_", given));
+        told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string())
+    })
+}
+
+thread_local! {
+    /// The exception behind the fault that ended a run on this thread.
+    static CAUSE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// The exception for a run that failed on this thread, with the one behind it if it came from Python.
+pub(crate) fn with_cause(py: Python<'_>, error: lab::RunError) -> PyErr {
+    let error = error::run(error);
+    if let Some(cause) = CAUSE.take() {
+        error.set_cause(py, Some(cause));
+    }
+    error
+}
+
+/// The run is over for this.
+pub(crate) fn fail(error: PyErr) {
+    fault::raise(told(&error));
+    CAUSE.with_borrow_mut(|cause| {
+        cause.get_or_insert(error);
+    });
+}

@@ -1,0 +1,29 @@
+"""A stream scheduler in Python: the most urgent stream first, but no more than its share.
+
+quiclab run examples/dumbbell.toml --set transport.scheduler=examples/quota.py:Quota
+"""
+
+import quiclab
+
+
+class Quota(quiclab.Scheduler):
+    """The most urgent stream, as long as it has had no more than a share of the bytes; else the others in turns."""
+
+    options = {"share": 0.75}
+
+    def start(self) -> None:
+        self.sent_bytes, self.urgent_bytes, self.last = 1, 0, -1
+
+    def next(self, view: quiclab.View) -> int:
+        urgent = min(self.ready, key=lambda stream: (self.ready[stream].urgency, stream))
+        if self.urgent_bytes <= self.share * self.sent_bytes:
+            return urgent
+        others = [stream for stream in self.ready if stream != urgent]
+        return min((stream for stream in others if stream > self.last), default=min(others))
+
+    def on_sent(self, stream: int, sent_bytes: int) -> None:
+        self.sent_bytes += sent_bytes
+        if stream == min(self.ready, key=lambda stream: (self.ready[stream].urgency, stream)):
+            self.urgent_bytes += sent_bytes
+        else:
+            self.last = stream

@@ -1,0 +1,125 @@
+"""Components written in Python: the options that their classes have, and how classes are found, described and made."""
+
+import importlib
+import sys
+import traceback
+from collections import OrderedDict
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, ClassVar
+
+from quiclab._quiclab import Error
+
+Option = bool | int | float | str
+
+_MOST_FILES = 64
+"""Texts of files that are kept compiled."""
+
+
+class Plugged:
+    """What can be named in a scenario by where it is: a class with options."""
+
+    options: ClassVar[dict[str, Option]] = {}
+    """Names and defaults of its options, which become attributes: flags, whole numbers of 0 or more, numbers, texts."""
+
+    def __init__(self, **options: Option) -> None:
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            known = ", ".join(self.options) or "none"
+            raise TypeError(f"{type(self).__name__} has no option {unknown[0]!r}; its options: {known}")
+        for name, value in {**self.options, **options}.items():
+            setattr(self, name, value)
+
+
+_parts: dict[str, tuple[type[Plugged], tuple[str, ...]]] = {}
+
+
+def part(word: str, base: type[Plugged], called: tuple[str, ...]) -> None:
+    """A kind of component: the word for it, the class that others derive from, the methods that are called only if a
+    class has its own."""
+    _parts[word] = (base, called)
+
+
+def place_of(component: Plugged | type[Plugged]) -> tuple[str, dict[str, Option]]:
+    """How a scenario names the class, and the options of the object."""
+    class_ = component if isinstance(component, type) else type(component)
+    name = f"{class_.__module__}:{class_.__qualname__}"
+    if _found(sys.modules.get(class_.__module__), class_.__qualname__) is not class_:
+        raise Error(f"{name} cannot be found again by its name; expected a class at the top of a module or a notebook")
+    options = {} if isinstance(component, type) else {key: getattr(component, key) for key in class_.options}
+    return name, options
+
+
+_files: OrderedDict[tuple[str, str], ModuleType] = OrderedDict()
+
+
+def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, list[tuple[str, Option]]]:
+    """What a class is in one line, and its options with their defaults."""
+    class_ = _class(word, path, text, name)
+    about = (class_.__doc__ or "").strip().partition("\n")[0] if class_.__doc__ != _parts[word][0].__doc__ else ""
+    return about or f"a {word} in Python: {name}", list(class_.options.items())
+
+
+def make_(
+    word: str, path: str, text: str | None, name: str, options: dict[str, Option]
+) -> tuple[Plugged, set[str]]:
+    """A component, and which of the methods that need not be there it has."""
+    class_ = _class(word, path, text, name)
+    base, called = _parts[word]
+    own = {method for method in called if getattr(class_, method) is not getattr(base, method)}
+    return class_(**options), own
+
+
+def told_(error: BaseException, where: TracebackType | None) -> str:
+    """An exception in one line: where it was raised, and what it is."""
+    kind = traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
+    if isinstance(error, Error):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: SyntaxError: {error.msg}"
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(where)]
+    own = [(name, line) for name, line in frames if name != __file__ and not name.startswith("<frozen ")]
+    return f"{own[-1][0]}:{own[-1][1]}: {kind}" if own else kind
+
+
+def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
+    module = _module(path) if text is None else _file(path, text)
+    class_, (base, _) = _found(module, name), _parts[word]
+    if not isinstance(class_, type) or not issubclass(class_, base):
+        known = [key for key, value in vars(module).items() if _is_own(value, base)]
+        raise Error(f"no {word} {name}; {path} has: {', '.join(known) or 'none'}")
+    return class_
+
+
+def _is_own(value: object, base: type[Plugged]) -> bool:
+    return isinstance(value, type) and issubclass(value, base) and value is not base
+
+
+def _found(module: ModuleType | None, name: str) -> Any:
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    if name in sys.modules:
+        return sys.modules[name]
+    try:
+        return importlib.import_module(name)
+    except (ImportError, ValueError) as error:
+        raise Error(f"module {name} cannot be imported ({error}); expected one, or a file that ends in .py") from error
+
+
+def _file(path: str, text: str) -> ModuleType:
+    """The file as a module. It is run once for each text that it had."""
+    if (known := _files.get((path, text))) is not None:
+        _files.move_to_end((path, text))
+        return known
+    module = ModuleType(Path(path).stem)
+    module.__file__ = path
+    exec(compile(text, path, "exec"), vars(module))
+    _files[path, text] = module
+    if len(_files) > _MOST_FILES:
+        _files.popitem(last=False)
+    return module
