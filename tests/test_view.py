@@ -219,13 +219,17 @@ def test_clocks_that_cannot_be_one_are_set(tmp_path: Path, ahead: int) -> None:
 
 
 def _as_03(events: list[Event]) -> list[Event]:
-    """As stacks with qlog_version 0.3 write them: lengths in the frame, numbers as text."""
+    """As stacks with qlog_version 0.3 write them: lengths in the frame, numbers as text, words of aioquic."""
     renamed: list[Event] = []
     for time, name, data in events:
         data = json.loads(json.dumps(data))
         for frame in data.get("frames", ()):
             if "raw" in frame:
                 frame["length"] = str(frame.pop("raw")["length"])
+        if name == "packet_lost":
+            data = {"type": "1RTT", "packet_number": str(data["header"]["packet_number"])}
+        if "congestion_window" in data:
+            data["cwnd"] = data.pop("congestion_window")
         kind = "recovery" if name in ("packet_lost", "recovery_metrics_updated") else "transport"
         renamed.append((time, f"{kind}:{name.removeprefix('recovery_')}", data))
     return renamed
@@ -254,6 +258,8 @@ def test_plain_json_of_version_03_says_the_same(tmp_path: Path, clock: str) -> N
         (13 * MS, 35 * MS), abs=500
     )
     assert [entry.bytes for entry in direction.streams] == [3000, 2000]
+    assert [time != model.UNKNOWN for time in direction.lost] == [False, True, False, False, False, False]
+    assert direction.metrics["congestion_window"][1] == [14000, 7000]
 
 
 def test_a_file_that_is_cut_off_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:

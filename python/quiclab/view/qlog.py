@@ -291,6 +291,9 @@ class _Reader:
         series = self._log.metrics
         for name in METRICS:
             value = data.get(name)
+            if value is None and name == "congestion_window":
+                # So it is called by aioquic.
+                value = data.get("cwnd")
             if value is None:
                 continue
             if isinstance(value, str):
@@ -303,7 +306,8 @@ class _Reader:
 
 
 def _kind(data: dict[str, Any], header: dict[str, Any]) -> str:
-    kind = header.get("packet_type", data.get("packet_type"))
+    # aioquic says `type` in packet_lost.
+    kind = header.get("packet_type", data.get("packet_type", data.get("type")))
     if not isinstance(kind, str):
         raise _QlogError(f"packet_type is {kind!r}: expected a word")
     return kind.lower()
@@ -320,7 +324,8 @@ def _number(value: Any) -> int:
 
 
 def _packet(time: int, data: dict[str, Any]) -> Packet:
-    header = data["header"]
+    # A stateless reset has no header that could be read.
+    header = data.get("header", data)
     kind = _kind(data, header)
     number = _number(header["packet_number"]) if kind in SPACES else -1
     size = data.get("raw", {}).get("length", header.get("packet_size", -1))
