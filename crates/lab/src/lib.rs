@@ -7,6 +7,7 @@ mod cross_traffic;
 mod end;
 mod error;
 mod host;
+mod pages;
 mod recorder;
 mod run;
 pub mod scenario;
@@ -17,6 +18,7 @@ pub mod sweep;
 mod world;
 
 pub use error::RunError;
+pub use pages::{MAX_DRAWS, page_draws};
 pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};
 pub use scenario::outside;
 pub use scenario::{MAX_FLOWS, Scenario, ScenarioError, describe, rooms, rooms_json};

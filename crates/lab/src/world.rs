@@ -75,6 +75,11 @@ fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
     ends.chain(cross).collect()
 }
 
+/// What the application of a flow draws from.
+pub(crate) fn application_stream(seed: u64, flow: &str) -> Stream {
+    Stream::new(seed, &format!("flow {flow} application"))
+}
+
 /// A world at time zero, and the subjects of its links.
 pub(crate) fn build<'a>(
     scenario: &Scenario,
@@ -256,7 +261,7 @@ impl Plan<'_> {
     fn ends(&self, shared: &Rc<Shared<'_>>) -> Result<[(usize, End); 2], RunError> {
         let flow = self.flow;
         let application = &flow.application;
-        let stream = Stream::new(self.seed, &format!("flow {} application", flow.name));
+        let stream = application_stream(self.seed, &flow.name);
         let ends = traffic::build(application.name, &application.arguments, stream)
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {

@@ -5,6 +5,7 @@ use crate::outside;
 use crate::table::Table;
 use crate::watch::Watch;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 
 /// A scenario that was read and found right.
@@ -51,6 +52,18 @@ impl Scenario {
     fn describe(&self) -> PyResult<Vec<(String, String)>> {
         lab::check(&self.inner).map_err(error::run)?;
         Ok(lab::describe(&self.inner))
+    }
+
+    /// The first numbers of each quantity that the web pages of a flow are drawn from, by its name: doubles as bytes, in the
+    /// order of this machine.
+    fn page_draws<'py>(&self, py: Python<'py>, flow: &str, count: usize) -> PyResult<Bound<'py, PyDict>> {
+        let drawn = py.detach(|| lab::page_draws(&self.inner, flow, count)).map_err(error::run)?;
+        let told = PyDict::new(py);
+        for (name, numbers) in drawn {
+            let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+            told.set_item(name, PyBytes::new(py, &bytes))?;
+        }
+        Ok(told)
     }
 
     /// Runs it with its own seed, without holding the GIL: the summary as JSON, and the tables if asked for.

@@ -74,7 +74,7 @@ pub struct Ends {
 pub type Build = fn(&Arguments, Stream) -> Ends;
 
 /// The applications.
-pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ, objects::HTTP3];
+pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ, objects::HTTP3, page::streams::ROW];
 
 /// The protocol that the application of this name agrees on in the handshake (ALPN, RFC 7301).
 pub fn alpn(name: &str) -> &'static [u8] {

@@ -123,7 +123,13 @@ impl Author {
                 words.push(format!("repeat = \"{} ms\"", 60_000 + self.below(20_000)));
                 continue;
             }
-            // A file has what the option says.
+            // A file has what its row or the option says.
+            let page =
+                [("har", "shop.har"), ("list", "article.csv")].into_iter().find(|(row, _)| *row == name);
+            if let (Kind::File, Some((_, file))) = (parameter.kind, page) {
+                words.push(format!("{} = \"pages/{file}\"", parameter.name));
+                continue;
+            }
             if parameter.kind == Kind::File && parameter.about.contains("rising from 0") {
                 let file = if parameter.about.contains("probability") { "leo.loss" } else { "leo.delay" };
                 words.push(format!("{} = \"traces/{file}\"", parameter.name));
@@ -173,14 +179,19 @@ fn cases() -> Vec<Case> {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
             section.parameters.iter().find(of).map(|parameter| (section.name, parameter.name))
         });
-        let (section, key) = place.unwrap_or_else(|| panic!("nothing takes a component of {}", room.name));
+        // Pages are of an application, which is of a flow.
+        let of_pages = (room.name == "pages").then_some(("flow", "application"));
+        let (section, key) =
+            place.or(of_pages).unwrap_or_else(|| panic!("nothing takes a component of {}", room.name));
         for row in &room.rows {
-            let drawn = (0..200).map(|variant| Case {
-                room: room.name,
-                row: row.name,
-                section,
-                key,
-                value: Author::new(variant).component(row.name, row.parameters),
+            let drawn = (0..200).map(|variant| {
+                let component = Author::new(variant).component(row.name, row.parameters);
+                let value = if of_pages.is_some() {
+                    format!("{{ type = \"page-streams\", page = {component} }}")
+                } else {
+                    component
+                };
+                Case { room: room.name, row: row.name, section, key, value }
             });
             // What the row itself refuses, a course that does not rise, say, is drawn again.
             let before = cases.len();

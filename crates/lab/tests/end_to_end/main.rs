@@ -8,6 +8,7 @@ mod flows;
 mod goodput;
 mod interrupted;
 mod laws;
+mod pages;
 mod protections;
 mod qlog_files;
 mod queues;

@@ -33,15 +33,20 @@ impl Draws {
             .collect()
     }
 
+    /// The next number.
+    pub(super) fn draw(&mut self) -> f64 {
+        self.law.draw(&mut self.stream)
+    }
+
     /// A number of objects or bytes: the draw to the nearest whole number, at least `least`.
     pub(super) fn whole(&mut self, least: u64) -> u64 {
         // Bounded far below 2^53 by the largest values of the options.
-        (self.law.draw(&mut self.stream).round() as u64).max(least)
+        (self.draw().round() as u64).max(least)
     }
 
     /// A number of seconds.
     pub(super) fn seconds(&mut self) -> Duration {
-        Duration::from_nanos((self.law.draw(&mut self.stream) * 1e9).round() as u64)
+        Duration::from_nanos((self.draw() * 1e9).round() as u64)
     }
 }
 

@@ -9,6 +9,7 @@ mod har;
 mod list;
 mod ns3;
 mod object;
+pub(crate) mod streams;
 #[cfg(test)]
 mod testing;
 mod three_gpp;
@@ -18,7 +19,8 @@ pub use file::MOST_FILE_BYTES;
 pub use object::{After, Kind, MOST_BYTES, MOST_OBJECTS, Object, Page, PageError};
 
 use random::Stream;
-use units::parameter::{Arguments, Room, Row};
+use units::Duration;
+use units::parameter::{Arguments, Component, Room, Row};
 
 /// Gives pages, one after the other, without end.
 pub trait Pages {
@@ -67,6 +69,24 @@ pub fn build(
 /// As [`build`].
 pub fn laws(name: &str, arguments: &Arguments) -> Option<Result<Laws, Fault>> {
     model(name).map(|model| (model.laws)(arguments))
+}
+
+/// The first `count` numbers of each quantity that pages of these laws draw from this stream, in the order of the laws.
+pub fn draws(laws: &Laws, stream: &mut Stream, count: usize) -> Vec<Vec<f64>> {
+    let draw = |mut draws: drawn::Draws| (0..count).map(|_| draws.draw()).collect();
+    drawn::Draws::of(laws, stream).into_iter().map(draw).collect()
+}
+
+/// The pages of a component of this room whose options were checked.
+pub(crate) fn of(component: &Component, stream: &mut Stream) -> Box<dyn Pages> {
+    match build(component.name, &component.arguments, stream) {
+        Some(Ok(pages)) => pages,
+        // Nothing that `check` lets pass.
+        _ => Box::new(file::Replay::new(vec![Page {
+            objects: vec![Object::new(Kind::Main, 0)],
+            reading: Duration::ZERO,
+        }])),
+    }
 }
 
 /// Whether these options give pages.

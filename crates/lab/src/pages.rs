@@ -1,0 +1,41 @@
+//! What the pages of a flow are drawn from: numbers to compare a model with its laws.
+
+use crate::error::RunError;
+use crate::scenario::Scenario;
+use crate::world::application_stream;
+use traffic::page::{self, Quantity};
+use units::parameter::{Component, Value};
+
+/// The most numbers of a quantity.
+pub const MAX_DRAWS: usize = 100_000_000;
+
+/// The first `count` numbers of each quantity that the model of a flow's web pages draws, before they are rounded: bytes,
+/// objects or seconds. They are the numbers that a run of the scenario draws. Of pages out of a file there are none.
+///
+/// # Errors
+/// [`RunError::Component`] if no flow has this name, if its application has no web pages, or for more than
+/// [`MAX_DRAWS`].
+pub fn page_draws(
+    scenario: &Scenario,
+    flow: &str,
+    count: usize,
+) -> Result<Vec<(&'static str, Vec<f64>)>, RunError> {
+    let wrong = |problem: String| RunError::Component { place: format!("flow {flow}"), problem };
+    if count > MAX_DRAWS {
+        return Err(wrong(format!("{count} draws, and {MAX_DRAWS} is the most")));
+    }
+    let found = scenario.flows.iter().find(|known| known.name == flow);
+    let found = found.ok_or_else(|| wrong("no flow has this name".to_owned()))?;
+    let pages = found.application.arguments.0.iter().find_map(|(_, value)| match value {
+        Value::Component(component) if component.room == page::room().name => Some(component),
+        _ => None,
+    });
+    let Component { name, arguments, .. } =
+        pages.ok_or_else(|| wrong(format!("{:?} has no web pages", found.application.name)))?;
+    let laws = page::laws(name, arguments)
+        .transpose()
+        .map_err(|(option, problem)| wrong(format!("{option}: {problem}")))?;
+    let laws = laws.unwrap_or_default();
+    let drawn = page::draws(&laws, &mut application_stream(scenario.seed, flow), count);
+    Ok(laws.iter().map(|Quantity { name, .. }| *name).zip(drawn).collect())
+}

@@ -1,0 +1,69 @@
+//! Web pages in a scenario: from models and files, on two streams, and the numbers that they are drawn from.
+
+use crate::bed::{ONE_LINK, examples, run, scenario};
+use lab::Scenario;
+
+fn application(page: &str, more: &str) -> String {
+    format!("flow.get.application={{ type = \"page-streams\", page = {page}{more} }}")
+}
+
+#[test]
+fn pages_of_files_come_whole() {
+    let list = r#"{ type = "list", file = "pages/article.csv", reading = "10 ms" }"#;
+    let archive = r#"{ type = "har", file = "pages/shop.har" }"#;
+    for (page, bytes) in [(list, 328_000), (archive, 323_350)] {
+        for loss in ["link.cell.both.loss=0 %", "link.cell.both.loss=3 %"] {
+            let run = run(&scenario(ONE_LINK, &[&application(page, ", pages = 3"), loss]));
+            let connection = run.connection("get");
+            assert_eq!(
+                (&connection["completed"], &connection["clean"]),
+                (&true.into(), &true.into()),
+                "{page}"
+            );
+            assert_eq!(connection["delivered_bytes"], 3 * bytes, "{page} {loss}");
+        }
+    }
+}
+
+#[test]
+fn a_run_draws_what_is_told() {
+    let scenario = scenario(ONE_LINK, &[&application("\"3gpp\"", "")]);
+    let drawn = lab::page_draws(&scenario, "get", 100).unwrap();
+    let names: Vec<&str> = drawn.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["main-size", "embedded-size", "embedded-count", "parsing", "reading"]);
+    let whole = |quantity: usize, at: usize| drawn[quantity].1[at].round() as u64;
+    let embedded = (whole(2, 0) - 2) as usize;
+    let bytes = whole(0, 0) + (0..embedded).map(|at| whole(1, at)).sum::<u64>();
+    assert_eq!(run(&scenario).connection("get")["delivered_bytes"], bytes);
+}
+
+#[test]
+fn draws_are_those_of_a_flow_with_pages() {
+    let scenario = |sets: &[&str]| scenario(ONE_LINK, sets);
+    let pages = scenario(&[&application("\"ns3\"", "")]);
+    let told = |error: lab::RunError| error.to_string();
+    assert!(told(lab::page_draws(&pages, "got", 1).unwrap_err()).contains("no flow has this name"));
+    assert!(told(lab::page_draws(&scenario(&[]), "get", 1).unwrap_err()).contains("has no web pages"));
+    assert!(told(lab::page_draws(&pages, "get", lab::MAX_DRAWS + 1).unwrap_err()).contains("is the most"));
+    let first = lab::page_draws(&pages, "get", 10).unwrap();
+    assert_eq!(first, lab::page_draws(&pages, "get", 10).unwrap());
+    let other = lab::page_draws(&scenario(&[&application("\"ns3\"", ""), "seed=77"]), "get", 10).unwrap();
+    assert_ne!(first, other);
+}
+
+#[test]
+fn wrong_pages_are_refused_when_the_scenario_is_read() {
+    for (page, told) in [
+        (r#"{ type = "list", file = "pages/shop.har" }"#, "shop.har, line 1: column"),
+        (r#"{ type = "har", file = "pages/article.csv" }"#, "article.csv, no JSON: "),
+        (
+            r#"{ type = "ns3", main_size_max = "1 B", main_size_scale = 1e8 }"#,
+            "of the law lies inside of its bounds",
+        ),
+        (r#""ns4""#, "ns3"),
+    ] {
+        let error = Scenario::parse(ONE_LINK, &examples().join("test.toml"), &[application(page, "")]);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("flow.get.application.page") && error.contains(told), "{error}");
+    }
+}
