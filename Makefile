@@ -118,6 +118,10 @@ format: $(VENV)/.checks ## format the sources
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
 	cargo run --package bench --release $(LOCKED)
 
+.PHONY: bench-view
+bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium
+	$(BIN)/python benches/view.py
+
 .PHONY: fuzz
 fuzz: ## decoders and queues under FUZZ_CASES (200000) random inputs for each entry point
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --release --test fuzz $(LOCKED)

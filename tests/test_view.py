@@ -304,6 +304,58 @@ def test_what_cannot_be_read_is_named_with_its_place(tmp_path: Path, change: Any
     assert "\n" not in str(raised.value)
 
 
+WEIRD: list[Any] = [
+    None,
+    True,
+    -1,
+    1e300,
+    2**62 - 1,
+    2**64,
+    1.5,
+    "",
+    "\ud800</script>",
+    "9" * 40,
+    [],
+    [[]],
+    {},
+    {"a": None},
+]
+
+
+def test_whatever_stands_in_a_file_is_shown_or_named(tmp_path: Path) -> None:
+    """Each value of each record in turn is something that nobody expects."""
+    path = tmp_path / "x.sqlog"
+    records = [
+        header("server"),
+        *({"time": time, "name": f"quic:{name}", "data": data} for time, name, data in two_streams()[0]),
+    ]
+    shown = 0
+    for at, place in [(at, place) for at, record in enumerate(records) for place in _places(record)]:
+        for weird in WEIRD:
+            changed = json.loads(json.dumps(records))
+            _put(changed[at], place, weird)
+            path.write_text("".join(f"\x1e{json.dumps(record)}\n" for record in changed), encoding="utf-8")
+            try:
+                found = model.connections(qlog.read(path))
+            except quiclab.Error as error:
+                assert "x.sqlog" in str(error) and "\n" not in str(error)
+                continue
+            page(found[0].name, found, [], "1").encode("utf-8")
+            shown += 1
+    assert shown > 300, "not everything that is odd is wrong"
+
+
+def _places(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else []
+    return [place for key in keys for place in [(*above, key), *_places(value[key], (*above, key))]]
+
+
+def _put(record: Any, place: tuple[Any, ...], value: Any) -> None:
+    for key in place[:-1]:
+        record = record[key]
+    record[place[-1]] = value
+
+
 # The page.
 
 

@@ -12,7 +12,7 @@ import quiclab
 from chromium import Browser, Page, browser
 from conftest import SCENARIO
 from quiclab import view
-from quiclab.view import model
+from quiclab.view import model, qlog
 from quiclab.view.page import page as build
 from quiclab.view.qlog import Log, Packet
 from test_view import TWO_STREAMS
@@ -20,6 +20,11 @@ from view_logs import write_two_streams
 
 MS = 1_000_000
 READY = "window.quiclab"
+CHOOSE = """(() => {
+    const choice = document.querySelector('#ID');
+    choice.value = 'VALUE';
+    choice.dispatchEvent(new Event('change'));
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +124,7 @@ def test_all_columns_are_read_back(chromium: Browser, tmp_path: Path) -> None:
     """What the page has is what was packed: packets, times, frames, waits and gauges of a run with losses."""
     text = TWO_STREAMS.replace('{ type = "list", packets = [8], data_only = true }', '"5 %"')
     quiclab.Scenario.from_text(text).run(qlog=True, out=tmp_path / "run")
-    logs = [log for path in sorted((tmp_path / "run").glob("*.sqlog")) for log in view.qlog.read(path)]
+    logs = [log for path in sorted((tmp_path / "run").glob("*.sqlog")) for log in qlog.read(path)]
     (connection,) = model.connections(logs)
     path = tmp_path / "page.html"
     path.write_text(build("t", [connection], [], "1"), encoding="utf-8")
@@ -229,6 +234,20 @@ def test_the_wait_is_exactly_where_it_must_be(figure: Figure) -> None:
     assert row == ["4", "13", "22", "1,000", "packet 1, lost, sent again as 5"]
 
 
+def test_fine_screens_are_drawn_and_hit_as_well(figure: Figure) -> None:
+    """Two device pixels for each pixel."""
+    figure.page.resize(1000, 800, ratio=2)
+    figure.page.settle()
+    assert figure.value("[figure.ratio, figure.plot.width]") == [2, 2 * figure.value("figure.width")]
+    panel, stream = figure.value("[figure.colours.panel, figure.colours.stream(1)]")
+    top, height = figure.top("figure.rows")
+    y = top + height - height / 8
+    left, right = figure.x(13 * MS), figure.x(35 * MS)
+    assert [figure.pixel(x, y) for x in (left - 2, left + 3, right - 3, right + 2)] == [panel, stream, stream, panel]
+    top, height = figure.top("figure.sent")
+    assert figure.hover(figure.x(1 * MS) + 2, top + height - 5).startswith("packet 1 (1rtt), lost")
+
+
 def test_zoom_keeps_the_pointer_and_both_graphs_follow(figure: Figure) -> None:
     def steps() -> tuple[float, float]:
         """Where the wait of stream 4 begins, and where the window falls, as seen in the pixels."""
@@ -283,6 +302,60 @@ def test_keys_move_and_lead_to_the_waits(figure: Figure) -> None:
     assert figure.range()[1] < whole[1]
     figure.page.key("Escape")
     assert figure.value("figure.kept === undefined")
+
+
+def test_the_overview_moves_the_window(figure: Figure) -> None:
+    figure.value("{ figure.time.show(0, 10e6); figure.invalidate(); }")
+    figure.page.settle()
+    top, height = figure.top("figure.overview")
+    least, most = figure.value("[figure.time.least, figure.time.most]")
+    left, width = figure.value("[figure.element.getBoundingClientRect().left + 96, figure.time.width]")
+    x = round(left + width / 2)
+    figure.page.click(x, top + height / 2)
+    start, end = figure.range()
+    assert end - start == pytest.approx(10 * MS)
+    assert (start + end) / 2 == pytest.approx(least + (x - left) / width * (most - least))
+
+
+def test_two_fingers_zoom(figure: Figure) -> None:
+    top, _ = figure.top("figure.sent")
+    left = figure.value("figure.element.getBoundingClientRect().left + 96")
+    there = [figure.value(f"figure.time.time({x - left})") for x in (500, 600)]
+
+    def touch(kind: str, *places: float) -> None:
+        points = [{"x": x, "y": top + 50, "id": at} for at, x in enumerate(places)]
+        figure.page.send("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+
+    touch("touchStart", 500)
+    touch("touchStart", 500, 600)
+    touch("touchMove", 500, 700)
+    touch("touchMove", 400, 700)
+    touch("touchEnd")
+    figure.page.settle()
+    # What was below each finger is there still.
+    assert [figure.value(f"figure.time.time({x - left})") for x in (400, 700)] == pytest.approx(there)
+
+
+def test_connections_are_chosen(chromium: Browser, tmp_path: Path) -> None:
+    (one,) = model.connections(
+        [log for path in write_two_streams(tmp_path / "run").iterdir() for log in qlog.read(path)]
+    )
+    other = many(300, 5)
+    other.name = "other"
+    path = tmp_path / "two.html"
+    path.write_text(build("two", [one, other], ["a note"], "1"), encoding="utf-8")
+    page = chromium.page()
+    page.load(path, READY)
+    assert page.value("[...document.querySelector('#connection').options].map((option) => option.text)") == [
+        "hand",
+        "other",
+    ]
+    assert page.value("document.querySelector('#notes').textContent") == "a note"
+    page.value(CHOOSE.replace("ID", "connection").replace("VALUE", "1"))
+    page.settle()
+    assert page.value("document.querySelector('#summary').textContent").startswith("300 packets from the server")
+    assert page.value("window.quiclab.figure.rows.rows.length") == 5
+    assert page.complaints == []
 
 
 def test_streams_are_switched_off_and_on(figure: Figure) -> None:
@@ -410,4 +483,10 @@ def test_200_000_packets_are_drawn_within_the_pixels_there_are(chromium: Browser
     said = figure.hover(figure.x(5.0051e9) + 1, top + height - 5)
     number = round(5.0051e9 / 50_000)
     assert said.startswith(f"packet {number} (1rtt)")
+    # The rows of many streams are scrolled over their names.
+    top, height = figure.top("figure.rows")
+    page.mouse("mouseWheel", 60, top + height / 2, deltaX=0, deltaY=1000)
+    hidden = figure.value("Math.max(0, figure.rows.rows.length * figure.rows.row - figure.rows.height)")
+    assert (hidden > 0) == (streams == 1000)
+    assert figure.value("figure.rows.scroll") == min(1000, hidden)
     assert page.complaints == []

@@ -34,7 +34,13 @@ METRICS = (
 _LARGEST = 1 << 62
 """One more than what a variable-length integer of RFC 9000 section 16 can say."""
 
-_NO_LIMIT = 1 << 50
+_LONGEST = 1 << 32
+"""More bytes than a packet could have, even if somebody logs several as one."""
+
+_LATEST = 4e12
+"""In milliseconds since 1970, the year 2096: what fits into nanoseconds of 64 bits, and twice."""
+
+_NO_LIMIT = 1 << 42
 """From here on a gauge means "none": windows without a limit are written as the largest integer of some type."""
 
 
@@ -187,9 +193,14 @@ def _header(path: Path, document: dict[str, Any], trace: Any) -> Log:
         raise _QlogError(f"vantage_point.type is {side!r}; expected client or server")
     common = _common(trace)
     group = common.get("group_id", common.get("ODCID", ""))
-    name = str(point.get("name") or path.stem)
-    title = str(document.get("title") or trace.get("title") or "")
+    name = _shown(point.get("name") or path.stem)
+    title = _shown(document.get("title") or trace.get("title") or "")
     return Log(name, side, group if isinstance(group, str) else json.dumps(group), title)
+
+
+def _shown(text: Any) -> str:
+    """A name from outside: not longer than a line, and without the halves of characters that JSON can write."""
+    return str(text)[:120].encode("utf-8", "replace").decode("utf-8")
 
 
 def _common(trace: dict[str, Any]) -> dict[str, Any]:
@@ -233,13 +244,15 @@ class _Clock:
         """A time in nanoseconds."""
         if isinstance(value, str):
             value = float(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LATEST:
             raise _QlogError(f"time is {value!r}: expected milliseconds")
         # The reference is added as an integer: a double has not enough digits for nanoseconds since 1970.
         time = round(value * 1_000_000)
         if self.is_delta:
             time += self.last
             self.last = time
+        if not abs(time + self.reference) < _LATEST * 1_000_000:
+            raise _QlogError(f"time is {value!r}, beyond all clocks")
         return time + self.reference
 
 
@@ -256,7 +269,15 @@ def _reference(value: Any) -> int:
             return round(datetime.fromisoformat(value.replace("Z", "+00:00")).timestamp() * 1e9)
         except ValueError:
             value = float(value)
-    return round(float(value) * 1_000_000)
+    return _nanoseconds(value)
+
+
+def _nanoseconds(value: Any) -> int:
+    """A span of milliseconds in nanoseconds."""
+    span = float(value)
+    if not 0 <= span < _LATEST:
+        raise _QlogError(f"{value!r} is no number of milliseconds")
+    return round(span * 1_000_000)
 
 
 class _Reader:
@@ -323,13 +344,21 @@ def _number(value: Any) -> int:
     return number
 
 
+def _size(value: Any) -> int:
+    """A number of bytes in a packet."""
+    number = _number(value)
+    if number > _LONGEST:
+        raise _QlogError(f"{number} bytes are more than a packet has")
+    return number
+
+
 def _packet(time: int, data: dict[str, Any]) -> Packet:
     # A stateless reset has no header that could be read.
     header = data.get("header", data)
     kind = _kind(data, header)
     number = _number(header["packet_number"]) if kind in SPACES else -1
-    size = data.get("raw", {}).get("length", header.get("packet_size", -1))
-    packet = Packet(time, kind, number, int(size), [], [], [], [])
+    size = data.get("raw", {}).get("length", header.get("packet_size"))
+    packet = Packet(time, kind, number, -1 if size is None else _size(size), [], [], [], [])
     for frame in data.get("frames", ()):
         name = frame["frame_type"]
         if name == "stream":
@@ -360,7 +389,7 @@ def _length(frame: dict[str, Any]) -> int:
         raw = frame.get("raw") or {}
         value = raw.get("payload_length", raw.get("length"))
     if value is not None:
-        return _number(value)
+        return _size(value)
     raise _QlogError(f"a frame {frame['frame_type']} has no length")
 
 
@@ -371,7 +400,7 @@ def _ack(frame: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
         if first > last:
             raise _QlogError(f"an acknowledged range ends before it begins: {entry}")
         ranges.append((first, last))
-    return round(float(frame.get("ack_delay", 0)) * 1_000_000), ranges
+    return _nanoseconds(frame.get("ack_delay", 0)), ranges
 
 
 _PLAIN = re.compile(r"[^\x20-\x7e]|[{}]")

@@ -4,16 +4,13 @@ import { Colours } from "./colours.js";
 import { FlightPanel } from "./flight.js";
 import { Frame } from "./frame.js";
 import { gaugePanels } from "./gauges.js";
+import { AXIS, GAP, LEFT, RIGHT } from "./layout.js";
 import { drawMarked } from "./marked.js";
 import { OverviewPanel } from "./overview.js";
 import { RowsPanel } from "./rows.js";
 import { SentPanel } from "./sent.js";
 import { TimeAxis } from "./time.js";
 
-const LEFT = 96;
-const RIGHT = 14;
-const GAP = 10;
-const AXIS = 34;
 /** How many drawings the times are kept of. */
 const KEPT = 240;
 

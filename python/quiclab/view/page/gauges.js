@@ -10,7 +10,8 @@ export class GaugesPanel {
   constructor(figure, title, height, lines, factor) {
     this.figure = figure;
     this.title = title;
-    this.height = height;
+    // Without values there is no more than a sentence.
+    this.height = lines.some((line) => figure.direction.metrics.has(line.name)) ? height : 24;
     this.lines = lines;
     this.factor = factor;
   }
@@ -110,7 +111,7 @@ export class GaugesPanel {
   #points(frame, times, values, from, to) {
     const { time } = this.figure;
     const points = [];
-    const add = (at, value) => points.push(frame.left + time.x(times[at]), this.#y(value));
+    const add = (at, value) => points.push(frame.left + Math.max(-2, time.x(times[at])), this.#y(value));
     if (to - from <= 2 * time.width) {
       for (let at = from; at < to; at++) add(at, values[at]);
       return points;

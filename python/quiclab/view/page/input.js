@@ -1,5 +1,6 @@
 // Wheel, pointer and keys: they change the range, the rows and what is marked.
 
+import { LEFT } from "./layout.js";
 import { showTip } from "./tip.js";
 
 /** Lets people move in the figure. */
@@ -20,16 +21,25 @@ export function listen(figure) {
     else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) figure.time.pan((event.deltaX || event.deltaY) * unit);
     else {
       const isOverview = spot?.panel === figure.overview;
-      const at = isOverview ? figure.time.x(spot.panel.time(spot.x)) : x - (figure.width - figure.time.width - 14);
+      const at = isOverview ? figure.time.x(spot.panel.time(spot.x)) : x - LEFT;
       figure.time.zoom(Math.exp(-event.deltaY * unit * 0.0016), Math.min(Math.max(at, 0), figure.time.width));
     }
     figure.invalidate();
   }, { passive: false });
 
   let drag = null;
+  // Fingers that touch: with two of them the range is what lies between.
+  const fingers = new Map();
+  const lift = (event) => {
+    fingers.delete(event.pointerId);
+    drag = null;
+  };
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     const [x, y] = place(event);
+    fingers.set(event.pointerId, x - LEFT);
+    if (fingers.size > 1) drag = null;
+    if (fingers.size > 1) return;
     const spot = figure.at(x, y);
     drag = { x, y, from: x, spot, moved: false };
     element.setPointerCapture(event.pointerId);
@@ -37,6 +47,10 @@ export function listen(figure) {
   });
   element.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
+    if (fingers.size === 2 && fingers.has(event.pointerId)) {
+      pinch(figure, fingers, event.pointerId, x - LEFT);
+      return;
+    }
     if (drag) {
       drag.moved ||= Math.abs(x - drag.from) > 3 || Math.abs(y - drag.y) > 3;
       if (!drag.moved) return;
@@ -57,15 +71,15 @@ export function listen(figure) {
     showTip(tip, figure, figure.hovered, x, y);
     figure.mark();
   });
-  element.addEventListener("pointerup", () => {
+  element.addEventListener("pointerup", (event) => {
     if (drag && !drag.moved && drag.spot?.panel !== figure.overview) {
       const isMark = figure.hovered?.kind === "packet" || figure.hovered?.kind === "wait";
       figure.kept = isMark ? figure.hovered : undefined;
       figure.mark();
     }
-    drag = null;
+    lift(event);
   });
-  element.addEventListener("pointercancel", () => (drag = null));
+  element.addEventListener("pointercancel", lift);
   element.addEventListener("pointerleave", () => {
     figure.pointer = figure.hovered = undefined;
     showTip(tip, figure, undefined);
@@ -87,6 +101,17 @@ export function listen(figure) {
 export function reset(figure) {
   figure.time.reset();
   figure.kept = undefined;
+  figure.invalidate();
+}
+
+/** Moves one of two fingers: the times below both stay below them. */
+function pinch(figure, fingers, moved, x) {
+  const { time } = figure;
+  const [other] = [...fingers].filter(([finger]) => finger !== moved).map(([, place]) => place);
+  const before = fingers.get(moved);
+  fingers.set(moved, x);
+  if (Math.abs(before - other) < 10 || Math.abs(x - other) < 10) return;
+  time.zoom(Math.abs(x - other) / Math.abs(before - other), Math.min(Math.max(other, 0), time.width));
   figure.invalidate();
 }
 
