@@ -1,7 +1,7 @@
 """`quiclab view`: the packets of a run, stream by stream, and what waited for what, as a page for the browser.
 
 `qlog.py` reads the files, `model.py` puts both ends together, `waiting.py` finds who waits for whom, `columns.py` makes
-the numbers small and `page.py` makes one HTML file of them and of what is in `page/`.
+the numbers small and `page.py` makes one HTML file of them and of what is in `browser/`.
 """
 
 import json

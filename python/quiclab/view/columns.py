@@ -1,6 +1,6 @@
 """Columns of integers as few bytes: differences, zigzag, variable-length integers, DEFLATE, base64.
 
-`page/columns.js` reads them back.
+`browser/columns.js` reads them back.
 """
 
 import base64

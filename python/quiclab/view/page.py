@@ -1,4 +1,4 @@
-"""The page: the model in columns, and the sources in `page/`, put into one HTML file that needs nothing else."""
+"""The page: the model in columns, and the sources in `browser/`, put into one HTML file that needs nothing else."""
 
 import base64
 import hashlib
@@ -56,7 +56,7 @@ def bundle(name: str) -> str:
 
 
 def _source(name: str) -> str:
-    return (files("quiclab.view") / "page" / name).read_text(encoding="utf-8")
+    return (files("quiclab.view") / "browser" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

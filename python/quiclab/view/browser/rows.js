@@ -188,7 +188,8 @@ export class RowsPanel {
       context.fillRect(frame.left - 6, y - this.row / 2 + 1, 4, Math.max(2, this.row - 2));
       if (row % every === 0) {
         context.fillStyle = colours.ink;
-        context.fillText(this.rows[row].label, frame.left - 10, y);
+        // The first name is whole even where its row is lower than it.
+        context.fillText(this.rows[row].label, frame.left - 10, Math.max(y, this.top + 6));
       }
       frame.count += 2;
     }
