@@ -92,14 +92,13 @@ class Scenario:
         """What it is, for people: pairs of a subject and what there is to say about it, as `quiclab check` prints."""
         return self._inner.describe()
 
-    def page_draws(self, flow: str, count: int) -> dict[str, memoryview]:
+    def page_draws(self, flow: str, count: int) -> dict[str, bytes]:
         """The first numbers of each quantity that the web pages of a flow are drawn from, as a run draws them.
 
-        Doubles by the name of the quantity (`main-size`), before they are rounded: bytes, objects or seconds. None for
-        pages that come out of a file. Raises `RunError` if the flow has no web pages.
+        By the name of the quantity (`main-size`), before they are rounded: bytes, objects or seconds, as doubles for
+        `numpy.frombuffer`. None for pages that come out of a file. Raises `RunError` if the flow has no web pages.
         """
-        drawn = self._inner.page_draws(flow, count)
-        return {name: memoryview(numbers).cast("d") for name, numbers in drawn.items()}
+        return self._inner.page_draws(flow, count)
 
     def __reduce__(self) -> tuple[Callable[..., "Scenario"], tuple[str, Path, list[str]]]:
         # For other processes, and for copies: it is read again there, its files too.

@@ -141,9 +141,7 @@ def draw(points: Points) -> "Figure":
         axes.plot(column(curve, "x"), column(curve, "drawn_share"), ".", color=style.BLUE, markersize=3, label="draws")
         (summary,) = select(of_it, {"what": "law"})
         for mean, colour, dashes in (("law_mean", style.BLACK, ":"), ("measured_mean", style.VERMILLION, "--")):
-            axes.axvline(
-                summary[mean], color=colour, linewidth=0.7, linestyle=dashes, label=mean.replace("_", " ")
-            )
+            axes.axvline(summary[mean], color=colour, linewidth=0.7, linestyle=dashes, label=mean.replace("_", " "))
         axes.set_xscale("log")
         axes.set_xlabel(label)
     panels[0].set_ylabel("share not above")
