@@ -268,10 +268,10 @@ impl Regulator {
         self.update_allowance(now);
     }
 
-    /// Reads a word of its parts, and of the controller: what is far away in memory is near afterwards.
+    /// Asks the processor's cache for the controller ([`units::cache`]).
     #[inline]
-    pub fn touch(&self) -> u64 {
-        self.controller.allowance().window ^ self.prior_in_flight
+    pub fn prefetch(&self) {
+        units::cache::ask_for(&*self.controller);
     }
 }
 

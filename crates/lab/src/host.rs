@@ -4,9 +4,9 @@ use crate::cross_traffic::CrossSender;
 use crate::end::End;
 use crate::shared::Shared;
 use network::{Element, Exits, Packet};
-use std::collections::BTreeSet;
 use std::rc::Rc;
-use units::{Duration, Time};
+use units::cache::ask_for;
+use units::{Duration, Time, Timers};
 
 /// The port of the first flow's server; the n-th flow has the n-th port after it.
 pub(crate) const SERVER_PORT: u16 = 4433;
@@ -14,13 +14,21 @@ pub(crate) const SERVER_PORT: u16 = 4433;
 /// further TCP connections.
 pub(crate) const CLIENT_PORT: u16 = 34_433;
 
+/// With so many ends and more, what an end needs is asked for before its turn: they do not stay in the processor's cache.
+const MANY: usize = 16;
+/// A timer that goes off within this time is one of the next things that happen.
+const SOON: Duration = Duration::from_micros(20);
+/// So many packets ahead: one for the end, one for the connection in it, one for what that leads to.
+const FORESIGHT: usize = 3;
+
 /// A node with endpoints, or with senders of cross traffic.
 pub(crate) struct Host<'a> {
     ends: Vec<End>,
     crossing: Vec<CrossSender>,
     /// From port to end.
     ports: Vec<(u16, u32)>,
-    timers: BTreeSet<(Time, u32)>,
+    /// Of the ends by their number, of the senders of cross traffic behind them.
+    timers: Timers,
     shared: Rc<Shared<'a>>,
 }
 
@@ -31,14 +39,14 @@ impl<'a> Host<'a> {
             .flat_map(|(index, end)| end.ports().all().map(move |port| (port, index)))
             .collect();
         ports.sort_unstable();
-        let mut timers = BTreeSet::new();
+        let mut timers = Timers::new(ends.len() + crossing.len());
         for (i, end) in ends.iter_mut().enumerate() {
             end.armed = end.wake_at();
-            timers.extend(end.armed.map(|at| (at, i as u32)));
+            timers.set(i, end.armed);
         }
-        // Their timers have the numbers after those of the ends.
-        let senders = crossing.iter().zip(ends.len() as u32..);
-        timers.extend(senders.filter_map(|(sender, index)| Some((sender.wake_at()?, index))));
+        for (sender, number) in crossing.iter().zip(ends.len()..) {
+            timers.set(number, sender.wake_at());
+        }
         Host { ends, crossing, ports, timers, shared }
     }
 
@@ -47,10 +55,10 @@ impl<'a> Host<'a> {
     }
 
     /// The timer of a sender of cross traffic.
-    fn wake_sender(&mut self, now: Time, number: u32, exits: &mut Exits) {
-        if let Some(sender) = self.crossing.get_mut(number as usize - self.ends.len()) {
+    fn wake_sender(&mut self, now: Time, number: usize, exits: &mut Exits) {
+        if let Some(sender) = self.crossing.get_mut(number - self.ends.len()) {
             sender.wake(now, exits);
-            self.timers.extend(sender.wake_at().map(|at| (at, number)));
+            self.timers.set(number, sender.wake_at());
         }
     }
 
@@ -64,10 +72,7 @@ impl<'a> Host<'a> {
         let end = &mut self.ends[index];
         let at = end.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
         if at != end.armed {
-            if let Some(old) = end.armed {
-                self.timers.remove(&(old, index as u32));
-            }
-            self.timers.extend(at.map(|at| (at, index as u32)));
+            self.timers.set(index, at);
             end.armed = at;
         }
     }
@@ -77,10 +82,29 @@ impl<'a> Host<'a> {
         match self.ports.as_slice() {
             [(only, index)] => (*only == port).then_some(*index as usize),
             ports => {
+                // They mostly follow one another.
+                let guess = usize::from(port.wrapping_sub(ports.first()?.0));
+                if let Some((known, index)) = ports.get(guess)
+                    && *known == port
+                {
+                    return Some(*index as usize);
+                }
                 let at = ports.binary_search_by_key(&port, |(known, _)| *known).ok()?;
                 Some(ports[at].1 as usize)
             }
         }
+    }
+}
+
+impl Host<'_> {
+    /// Asks for what the ends need whose timers go off next.
+    #[inline]
+    fn foresee_timers(&self) {
+        let (next, second) = self.timers.next_two();
+        if let Some(end) = next.and_then(|next| self.ends.get(next)) {
+            end.prefetch();
+        }
+        second.and_then(|second| self.ends.get(second)).into_iter().for_each(ask_for);
     }
 }
 
@@ -94,26 +118,52 @@ impl Element for Host<'_> {
         }
         end.receive(now, packet, &self.shared, exits);
         self.arm(index, now);
+        if self.ends.len() >= MANY
+            && self.timers.at().is_some_and(|at| at < now + SOON)
+            && let Some(end) = self.timers.next().and_then(|(_, next)| self.ends.get(next))
+        {
+            end.prefetch_parts();
+        }
     }
 
     fn wake(&mut self, now: Time, exits: &mut Exits) {
-        while let Some(&(at, index)) = self.timers.first() {
-            if at > now {
-                break;
-            }
-            self.timers.pop_first();
-            let Some(end) = self.ends.get_mut(index as usize) else {
+        let many = self.ends.len() >= MANY;
+        while self.timers.at().is_some_and(|at| at <= now) {
+            let Some((_, index)) = self.timers.next() else { break };
+            let Some(end) = self.ends.get_mut(index) else {
                 self.wake_sender(now, index, exits);
                 continue;
             };
-            end.armed = None;
+            if many {
+                end.prefetch_parts();
+            }
+            // Its timer stands until it is set again below, to a later time.
             end.wake(now, &self.shared, exits);
-            self.arm(index as usize, now);
+            self.arm(index, now);
+        }
+        if many {
+            self.foresee_timers();
+        }
+    }
+
+    fn foresight(&self) -> usize {
+        if self.ends.len() >= MANY { FORESIGHT } else { 0 }
+    }
+
+    #[inline]
+    fn foresee(&self, packet: &Packet, ahead: usize) {
+        let Some(end) = self.end_of(packet.destination.port()).and_then(|index| self.ends.get(index)) else {
+            return;
+        };
+        match ahead {
+            0 => end.prefetch_parts(),
+            1 => end.prefetch(),
+            _ => ask_for(end),
         }
     }
 
     #[inline]
     fn wake_at(&self) -> Option<Time> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.at()
     }
 }

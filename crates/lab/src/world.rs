@@ -99,6 +99,7 @@ pub(crate) fn build<'a>(
     let topology = topology(scenario).map_err(RunError::Topology)?;
     let links = links(scenario, seed, interest)?;
     let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
+    let mut former = None;
     // The ports of TCP connections behind the first of their flows.
     let mut more = CLIENT_PORT + scenario.flows.len() as u16;
     for (index, flow) in scenario.flows.iter().enumerate() {
@@ -108,7 +109,7 @@ pub(crate) fn build<'a>(
         let ports = Ports { first: CLIENT_PORT + index as u16, more, count };
         more = more.checked_add(count - 1).filter(|end| *end < CROSS_PORT).ok_or_else(too_many)?;
         let plan = Plan { seed, tls, tls_sizes: tls_sizes(scenario), interest, index, flow, mtu, ports };
-        for (node, end) in plan.ends(shared)? {
+        for (node, end) in plan.ends(shared, &mut former)? {
             ends[node].push(end);
         }
     }
@@ -258,14 +259,20 @@ impl Plan<'_> {
         RunError::Component { place: format!("flow {}", self.flow.name), problem }
     }
 
-    fn ends(&self, shared: &Rc<Shared<'_>>) -> Result<[(usize, End); 2], RunError> {
+    /// Its two ends. `former`: the options of the flow before, which are shared where they are the same, as many flows
+    /// that take turns find them in the processor's cache then.
+    fn ends(
+        &self,
+        shared: &Rc<Shared<'_>>,
+        former: &mut Option<Arc<Config>>,
+    ) -> Result<[(usize, End); 2], RunError> {
         let flow = self.flow;
         let application = &flow.application;
         let stream = application_stream(self.seed, &flow.name);
         let ends = traffic::build(application.name, &application.arguments, stream)
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
-            Protocol::Quic => self.quic()?,
+            Protocol::Quic => self.quic(former)?,
             Protocol::Tcp => self.tcp()?,
         };
         let client_end = self.end(shared, (Side::Client, self.client()), client, ends.client);
@@ -283,8 +290,10 @@ impl Plan<'_> {
         Stream::new(self.seed, &format!("flow {} {side}", self.flow.name))
     }
 
-    fn quic(&self) -> Result<[Stack; 2], RunError> {
-        let config = Arc::new(self.config()?);
+    fn quic(&self, former: &mut Option<Arc<Config>>) -> Result<[Stack; 2], RunError> {
+        let config = self.config()?;
+        let config = former.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
+        *former = Some(Arc::clone(&config));
         let tls = self.tls.ok_or_else(|| self.error("not prepared for its application".to_owned()))?;
         let endpoint = |side, local, accept| {
             let options = EndpointOptions {

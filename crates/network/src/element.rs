@@ -28,6 +28,16 @@ pub trait Element {
     fn takes_transit(&self) -> bool {
         false
     }
+    /// How many packets ahead it wants to be told what will arrive: 0, unless it says otherwise. Asked once, when the
+    /// world is made.
+    fn foresight(&self) -> usize {
+        0
+    }
+    /// This packet will arrive behind `ahead` others of its link. Not all packets are told of. Nothing may follow from it:
+    /// it is for an element that has something to ask the processor's cache for ([`units::cache`]).
+    fn foresee(&self, packet: &Packet, ahead: usize) {
+        let _ = (packet, ahead);
+    }
 }
 
 impl<E: Element + ?Sized> Element for Box<E> {
@@ -42,6 +52,12 @@ impl<E: Element + ?Sized> Element for Box<E> {
     }
     fn takes_transit(&self) -> bool {
         (**self).takes_transit()
+    }
+    fn foresight(&self) -> usize {
+        (**self).foresight()
+    }
+    fn foresee(&self, packet: &Packet, ahead: usize) {
+        (**self).foresee(packet, ahead);
     }
 }
 

@@ -7,7 +7,6 @@
 //! [`loss::LOSSES`], [`jitter::JITTERS`], and the options of a direction in [`LINK`].
 
 mod bucket;
-mod clock;
 mod count;
 mod course;
 mod element;

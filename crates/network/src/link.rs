@@ -249,13 +249,19 @@ impl Link {
             return None;
         }
         let (at, packet) = self.line.pop()?;
-        self.line.touch_next();
+        self.line.prefetch_next();
         self.end_losses(at);
         self.stats.delivered.add(packet.size);
         if self.log.interest().datagrams() {
             self.log.push(at, Event::Delivered { length: packet.size });
         }
         Some(packet)
+    }
+
+    /// The packet that arrives at the far end behind so many others, if that is known.
+    #[inline]
+    pub(crate) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
+        self.line.upcoming(ahead)
     }
 
     /// Counts the losses of packets whose transmission ends by `at`.

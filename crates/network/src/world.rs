@@ -9,13 +9,12 @@
 //!   first is on its way before it sees the second.
 //! * Within one direction of a link, deliveries at one instant are in the order of transmission.
 
-use crate::clock::Clock;
 use crate::element::{Element, Exits};
 use crate::link::{Link, Overflow};
 use crate::packet::Packet;
 use crate::topology::{NO_ROUTE, NodeId, Topology, node_of};
 use std::fmt;
-use units::Time;
+use units::{Time, Timers};
 
 /// The most timers that go off at one instant: a run in which time no longer passes ends with an error.
 pub const MAX_AT_ONE_INSTANT: u64 = 10_000_000;
@@ -76,11 +75,13 @@ pub struct World<H> {
     hosts: Vec<Option<H>>,
     /// Which hosts take what passes by.
     transit: Vec<bool>,
+    /// How far ahead hosts want to know what arrives.
+    foresight: Vec<usize>,
     links: Vec<Link>,
     ends: Vec<NodeId>,
     /// For each host the next direction by node; empty for routers, which no packet is for.
     routes: Vec<Vec<u32>>,
-    clock: Clock,
+    timers: Timers,
     exits: Exits,
     unroutable: u64,
 }
@@ -98,19 +99,20 @@ impl<H: Element> World<H> {
             Some(_) => topology.routes_to(NodeId(node as u32)),
             None => Vec::new(),
         };
-        let mut clock = Clock::new(hosts.len() + links.len());
+        let mut timers = Timers::new(hosts.len() + links.len());
         for (node, host) in hosts.iter().enumerate() {
-            clock.set(node, host.as_ref().and_then(Element::wake_at));
+            timers.set(node, host.as_ref().and_then(Element::wake_at));
         }
         World {
             now: Time::ZERO,
             at_this_instant: 0,
             transit: hosts.iter().map(|host| host.as_ref().is_some_and(Element::takes_transit)).collect(),
+            foresight: hosts.iter().map(|host| host.as_ref().map_or(0, Element::foresight)).collect(),
             ends: (0..links.len()).map(|direction| topology.end_of(direction)).collect(),
             routes: hosts.iter().enumerate().map(routes).collect(),
             hosts,
             links,
-            clock,
+            timers,
             exits: Exits::default(),
             unroutable: 0,
         }
@@ -122,7 +124,7 @@ impl<H: Element> World<H> {
     }
     /// When the next timer goes off; `None`: nothing will happen any more unless somebody acts from outside.
     pub fn next_at(&self) -> Option<Time> {
-        self.clock.next().map(|(at, _)| at)
+        self.timers.at()
     }
     /// The host at a node, to look at.
     pub fn host(&self, node: NodeId) -> Option<&H> {
@@ -164,7 +166,7 @@ impl<H: Element> World<H> {
         let index = node.0 as usize;
         let host = self.hosts.get_mut(index)?.as_mut()?;
         let result = action(host, self.now, &mut self.exits);
-        self.clock.set(index, host.wake_at());
+        self.timers.set(index, host.wake_at());
         self.forward_all(node);
         Some(result)
     }
@@ -196,7 +198,7 @@ impl<H: Element> World<H> {
         mut stop: impl FnMut(&World<H>) -> bool,
     ) -> Result<Step, RunError> {
         for _ in 0..budget {
-            let next = self.clock.next();
+            let next = self.timers.next();
             let Some((at, element)) = next.filter(|(at, _)| *at <= end) else {
                 let idle = next.is_none();
                 if !(idle && end == Time::NEVER) {
@@ -245,7 +247,7 @@ impl<H: Element> World<H> {
         let Some(direction) = element.checked_sub(nodes) else {
             if let Some(host) = &mut self.hosts[element] {
                 host.wake(now, &mut self.exits);
-                self.clock.set(element, host.wake_at());
+                self.timers.set(element, host.wake_at());
             }
             return self.forward_all(NodeId(element as u32));
         };
@@ -253,10 +255,24 @@ impl<H: Element> World<H> {
         // One packet after the other: each is where it goes before the next one leaves the link.
         while self.links[direction].is_due(now) {
             if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
+                if self.foresight[node.0 as usize] > 0 {
+                    self.foresee(direction, node);
+                }
                 self.arrive(node, packet);
             }
         }
-        self.clock.set(element, self.links[direction].wake_at());
+        self.timers.set(element, self.links[direction].wake_at());
+    }
+
+    /// Tells a host what will arrive from a link, and asks for the packet that it will be told of next time.
+    fn foresee(&self, direction: usize, node: NodeId) {
+        let (node, link) = (node.0 as usize, &self.links[direction]);
+        let Some(host) = &self.hosts[node] else { return };
+        for ahead in 0..self.foresight[node] {
+            let Some(packet) = link.upcoming(ahead) else { return };
+            host.foresee(packet, ahead);
+        }
+        link.upcoming(self.foresight[node]).into_iter().for_each(units::cache::ask_for);
     }
 
     /// A packet is at a node: it is for its host, or goes on.
@@ -270,7 +286,7 @@ impl<H: Element> World<H> {
             Some(host) => {
                 let packet = self.exits.unplace(packet);
                 host.accept(self.now, packet, &mut self.exits);
-                self.clock.set(index, host.wake_at());
+                self.timers.set(index, host.wake_at());
                 self.forward_all(node);
             }
             None => self.drop_unroutable(packet),
@@ -294,7 +310,7 @@ impl<H: Element> World<H> {
             return self.drop_unroutable(packet);
         };
         link.offer(self.now, packet, &mut self.exits);
-        self.clock.set(self.hosts.len() + direction, link.wake_at());
+        self.timers.set(self.hosts.len() + direction, link.wake_at());
     }
 
     fn drop_unroutable(&mut self, packet: Box<Packet>) {

@@ -5,6 +5,7 @@ use crate::ranges::RangeSet;
 use random::Stream;
 use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
+use units::cache::ask_for;
 use wire::{Code, ConnectionId};
 
 /// The length of the ids that this endpoint chooses.
@@ -118,10 +119,10 @@ impl LocalIds {
     pub(crate) fn first_token(&self) -> [u8; 16] {
         self.active.first().map_or([0; 16], |first| first.token)
     }
-    /// Reads a word of it.
+    /// Asks for the list of them.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.active.first().map_or(0, |first| first.sequence)
+    pub(crate) fn prefetch(&self) {
+        ask_for(&self.active[..]);
     }
     /// Whether the peer may use this id.
     #[inline]

@@ -5,51 +5,50 @@ use std::ops::Range;
 /// A set of `u64`s. Adding behind the last range, which is what happens almost always, costs nothing to speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RangeSet {
-    /// Ascending.
-    ranges: Vec<Range<u64>>,
+    /// The highest range; `0..0` in the empty set. It stands here, and not with the others, because it is mostly the only
+    /// one and nearly always the one that is asked for: so nobody has to wait for memory elsewhere.
+    last: Range<u64>,
+    /// Those below it, ascending.
+    lower: Vec<Range<u64>>,
 }
 
 impl RangeSet {
-    /// Reads a word of its end.
-    #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.ranges.last().map_or(0, |last| last.end)
-    }
-
     /// The empty set.
     pub const fn new() -> RangeSet {
-        RangeSet { ranges: Vec::new() }
+        RangeSet { last: 0..0, lower: Vec::new() }
     }
     /// Whether nothing is in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.last.is_empty()
     }
     /// The number of ranges (not of integers).
+    #[inline]
     pub fn len(&self) -> usize {
-        self.ranges.len()
+        self.lower.len() + usize::from(!self.is_empty())
     }
     /// The ranges, ascending.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range<u64>> + ExactSizeIterator + '_ {
-        self.ranges.iter().cloned()
+    #[inline]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range<u64>> + '_ {
+        self.lower.iter().cloned().chain((!self.is_empty()).then(|| self.last.clone()))
     }
     /// The first range.
+    #[inline]
     pub fn first(&self) -> Option<Range<u64>> {
-        self.ranges.first().cloned()
+        self.lower.first().or((!self.is_empty()).then_some(&self.last)).cloned()
     }
     /// The largest integer in it.
     #[inline]
     pub fn max(&self) -> Option<u64> {
-        self.ranges.last().map(|range| range.end - 1)
+        (!self.is_empty()).then(|| self.last.end - 1)
     }
     /// Whether `value` is in it.
     pub fn contains(&self, value: u64) -> bool {
-        match self.ranges.last() {
-            Some(last) if value >= last.start => value < last.end,
-            _ => {
-                let at = self.ranges.partition_point(|range| range.end <= value);
-                self.ranges.get(at).is_some_and(|range| range.start <= value)
-            }
+        if value >= self.last.start {
+            return value < self.last.end;
         }
+        let at = self.lower.partition_point(|range| range.end <= value);
+        self.lower.get(at).is_some_and(|range| range.start <= value)
     }
 
     /// Adds a range; gives the number of integers that were not in the set before.
@@ -58,40 +57,16 @@ impl RangeSet {
         if new.is_empty() {
             return 0;
         }
-        match self.ranges.last_mut() {
-            Some(last) if new.start == last.end => {
-                last.end = new.end;
-                new.end - new.start
-            }
-            Some(last) if new.start < last.end => self.insert_within(new),
-            _ => {
-                let count = new.end - new.start;
-                if self.ranges.capacity() == 0 {
-                    // Most sets are one range.
-                    self.ranges.reserve_exact(1);
-                }
-                self.ranges.push(new);
-                count
-            }
+        let count = new.end - new.start;
+        if self.is_empty() {
+            self.last = new;
+        } else if new.start == self.last.end {
+            self.last.end = new.end;
+        } else if new.start > self.last.end {
+            self.lower.push(std::mem::replace(&mut self.last, new));
+        } else {
+            return self.change(|ranges| insert_within(ranges, new));
         }
-    }
-
-    fn insert_within(&mut self, new: Range<u64>) -> u64 {
-        // All ranges that overlap the new one or touch it become one.
-        let from = self.ranges.partition_point(|range| range.end < new.start);
-        let to = from + self.ranges[from..].partition_point(|range| range.start <= new.end);
-        let (mut merged, mut known) = (new, 0);
-        if from == to {
-            self.ranges.insert(from, merged.clone());
-            return merged.end - merged.start;
-        }
-        for range in &self.ranges[from..to] {
-            known += range.end - range.start;
-            merged = merged.start.min(range.start)..merged.end.max(range.end);
-        }
-        let count = merged.end - merged.start - known;
-        self.ranges[from] = merged;
-        self.ranges.drain(from + 1..to);
         count
     }
 
@@ -100,57 +75,86 @@ impl RangeSet {
         if gone.is_empty() {
             return;
         }
-        let from = self.ranges.partition_point(|range| range.end <= gone.start);
-        let to = from + self.ranges[from..].partition_point(|range| range.start < gone.end);
-        if from == to {
-            return;
-        }
-        let left = self.ranges[from].start..gone.start;
-        let right = gone.end..self.ranges[to - 1].end;
-        let kept = [left, right].into_iter().filter(|range| range.start < range.end);
-        self.ranges.splice(from..to, kept);
+        self.change(|ranges| {
+            let from = ranges.partition_point(|range| range.end <= gone.start);
+            let to = from + ranges[from..].partition_point(|range| range.start < gone.end);
+            if from == to {
+                return;
+            }
+            let left = ranges[from].start..gone.start;
+            let right = gone.end..ranges[to - 1].end;
+            let kept = [left, right].into_iter().filter(|range| range.start < range.end);
+            ranges.splice(from..to, kept);
+        });
     }
 
     /// Takes up to `count` integers off the front.
     pub fn take_front(&mut self, count: u64) -> Option<Range<u64>> {
-        let first = self.ranges.first_mut()?;
-        let taken = first.start..first.end.min(first.start + count);
-        first.start = taken.end;
-        if first.start == first.end {
-            self.ranges.remove(0);
-        }
-        Some(taken)
+        self.change(|ranges| {
+            let first = ranges.first_mut()?;
+            let taken = first.start..first.end.min(first.start + count);
+            first.start = taken.end;
+            if first.start == first.end {
+                ranges.remove(0);
+            }
+            Some(taken)
+        })
     }
 
     /// Takes out everything below `bound`.
     pub fn remove_below(&mut self, bound: u64) {
-        match self.ranges.first_mut() {
-            None => return,
-            Some(first) if first.start >= bound => return,
-            Some(first) if first.end > bound => {
-                first.start = bound;
-                return;
+        if self.first().is_none_or(|first| first.start >= bound) {
+            return;
+        }
+        self.change(|ranges| {
+            let gone = ranges.partition_point(|range| range.end <= bound);
+            ranges.drain(..gone);
+            if let Some(first) = ranges.first_mut() {
+                first.start = first.start.max(bound);
             }
-            Some(_) => {}
-        }
-        let gone = self.ranges.partition_point(|range| range.end <= bound);
-        self.ranges.drain(..gone);
-        if let Some(first) = self.ranges.first_mut() {
-            first.start = first.start.max(bound);
-        }
+        });
     }
 
     /// Forgets the lowest ranges until no more than `limit` are left.
     pub fn keep_highest(&mut self, limit: usize) {
-        if self.ranges.len() > limit {
-            self.ranges.drain(..self.ranges.len() - limit);
+        if self.len() > limit {
+            self.change(|ranges| drop(ranges.drain(..ranges.len() - limit)));
         }
     }
 
     /// Empties the set and gives its memory back.
     pub fn clear(&mut self) {
-        self.ranges = Vec::new();
+        *self = RangeSet::new();
     }
+
+    /// Changes all ranges, in one list.
+    fn change<R>(&mut self, change: impl FnOnce(&mut Vec<Range<u64>>) -> R) -> R {
+        if !self.is_empty() {
+            self.lower.push(self.last.clone());
+        }
+        let result = change(&mut self.lower);
+        self.last = self.lower.pop().unwrap_or(0..0);
+        result
+    }
+}
+
+fn insert_within(ranges: &mut Vec<Range<u64>>, new: Range<u64>) -> u64 {
+    // All ranges that overlap the new one or touch it become one.
+    let from = ranges.partition_point(|range| range.end < new.start);
+    let to = from + ranges[from..].partition_point(|range| range.start <= new.end);
+    let (mut merged, mut known) = (new, 0);
+    if from == to {
+        ranges.insert(from, merged.clone());
+        return merged.end - merged.start;
+    }
+    for range in &ranges[from..to] {
+        known += range.end - range.start;
+        merged = merged.start.min(range.start)..merged.end.max(range.end);
+    }
+    let count = merged.end - merged.start - known;
+    ranges[from] = merged;
+    ranges.drain(from + 1..to);
+    count
 }
 
 #[cfg(test)]
@@ -187,7 +191,10 @@ mod tests {
                 prop_assert_eq!(model(&set), expected.clone());
                 prop_assert_eq!(set.max(), expected.last().copied());
                 prop_assert!(set.iter().all(|r| r.start < r.end));
-                prop_assert!(set.ranges.windows(2).all(|w| w[0].end < w[1].start));
+                let ranges: Vec<_> = set.iter().collect();
+                prop_assert!(ranges.windows(2).all(|w| w[0].end < w[1].start));
+                prop_assert_eq!((set.len(), set.is_empty()), (ranges.len(), ranges.is_empty()));
+                prop_assert_eq!((set.first(), set.iter().next_back()), (ranges.first().cloned(), ranges.last().cloned()));
                 for value in 0..75 {
                     prop_assert_eq!(set.contains(value), expected.contains(&value));
                 }

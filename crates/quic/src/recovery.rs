@@ -119,10 +119,10 @@ impl Recovery {
         self.regulator.signal(now, &Signal::DatagramSize { bytes });
     }
 
-    /// Reads a word of its parts, and of the controller.
+    /// Asks for the controller.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.regulator.touch() ^ self.bytes_in_flight ^ self.rtt.min().as_nanos()
+    pub(crate) fn prefetch(&self) {
+        self.regulator.prefetch();
     }
 
     /// The congestion window in bytes.

@@ -3,6 +3,7 @@
 use congestion::SentState;
 use std::collections::VecDeque;
 use units::Time;
+use units::cache::{ask_behind, ask_for};
 use wire::StreamId;
 
 /// A frame as its sender remembers it: what to do when it is acknowledged or lost. Frames that are never sent again
@@ -213,10 +214,12 @@ impl SentPackets {
         flying.filter(|p| p.epoch == epoch).map(|p| u64::from(p.size)).sum()
     }
 
-    /// Reads a word of what is looked at next: the oldest packet, which is the next to be acknowledged.
+    /// Asks for what is looked at next: the oldest packets, which are the next to be acknowledged, and the place of the
+    /// next one that is sent.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.packets.front().map_or(0, |front| front.sent_at.as_nanos() ^ u64::from(front.size))
+    pub(crate) fn prefetch(&self) {
+        self.packets.iter().take(2).for_each(ask_for);
+        self.packets.back().into_iter().for_each(ask_behind);
     }
 
     /// How many packets are remembered.

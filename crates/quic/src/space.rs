@@ -72,12 +72,6 @@ pub(crate) struct ReceivedPackets {
 }
 
 impl ReceivedPackets {
-    /// Reads a word of it and of its ranges.
-    #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.ranges.touch() ^ self.floor ^ self.largest_at.as_nanos()
-    }
-
     #[inline]
     pub(crate) fn is_duplicate(&self, number: u64) -> bool {
         match self.ranges.max() {

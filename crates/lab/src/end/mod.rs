@@ -106,6 +106,22 @@ impl End {
         }
     }
 
+    /// Asks the processor's cache for what the end needs at its turn, which comes soon; the end itself is there.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        if let Stack::Quic(end) = &self.stack {
+            end.endpoint.prefetch();
+        }
+    }
+    /// The same for what lies one step further, some time after that.
+    #[inline]
+    pub(crate) fn prefetch_parts(&self) {
+        units::cache::ask_for(&*self.application);
+        if let Stack::Quic(end) = &self.stack {
+            end.endpoint.prefetch_parts();
+        }
+    }
+
     /// Takes a packet, and lets everybody do what there is to do.
     #[inline]
     pub(crate) fn receive(&mut self, now: Time, packet: Packet, shared: &Shared<'_>, exits: &mut Exits) {

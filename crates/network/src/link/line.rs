@@ -5,6 +5,7 @@ use crate::packet::Packet;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Time;
+use units::cache::ask_for;
 
 /// The most packets that may be underway on one direction: 120 ms of 100 Gbit/s in packets of 1500 bytes.
 pub(super) const MAX_UNDERWAY: usize = 1 << 20;
@@ -81,14 +82,25 @@ impl Line {
             Line::Reordering(heap, _) => heap.pop().map(|first| (first.at, first.packet)),
         }
     }
-    /// Reads a word of the packet that arrives next, so that it is on its way to the processor's cache while the one before
-    /// is dealt with: it was last looked at a propagation delay ago.
+    /// Asks for the bytes of the packet that arrives next, and for the packet behind it, so that they are on their way to the
+    /// processor's cache while the one before is dealt with: they were last looked at a propagation delay ago.
     #[inline]
-    pub(super) fn touch_next(&self) {
-        if let Line::InOrder(line) = self
-            && let Some((_, packet)) = line.front()
-        {
-            std::hint::black_box(packet.size ^ packet.bytes.first().map_or(0, |first| u32::from(*first)));
+    pub(super) fn prefetch_next(&self) {
+        if let Line::InOrder(line) = self {
+            if let Some((_, packet)) = line.front() {
+                packet.bytes.first().into_iter().for_each(ask_for);
+            }
+            if let Some((_, packet)) = line.get(1) {
+                ask_for(&**packet);
+            }
+        }
+    }
+    /// The packet that arrives behind so many others, where the order is known.
+    #[inline]
+    pub(super) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
+        match self {
+            Line::InOrder(line) => line.get(ahead).map(|(_, packet)| &**packet),
+            Line::Reordering(..) => None,
         }
     }
     /// What is in it.

@@ -178,8 +178,7 @@ impl Connection {
         if kind != SpaceKind::Data {
             return Duration::ZERO;
         }
-        let exponent = self.peer.as_ref().map_or(3, |peer| peer.ack_delay_exponent);
-        let delay = Duration::from_micros(ack.delay().saturating_mul(1 << exponent));
+        let delay = Duration::from_micros(ack.delay().saturating_mul(1 << self.peer_ack_delay_exponent));
         if self.progress == Progress::Confirmed { delay.min(self.peer_max_ack_delay) } else { delay }
     }
 

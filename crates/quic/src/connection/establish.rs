@@ -117,6 +117,7 @@ impl Connection {
         }
         self.check_versions(&peer)?;
         self.peer_max_ack_delay = Duration::from_millis(peer.max_ack_delay_ms);
+        self.peer_ack_delay_exponent = peer.ack_delay_exponent;
         if peer.max_idle_timeout_ms > 0 {
             let theirs = Duration::from_millis(peer.max_idle_timeout_ms);
             self.idle_timeout = Some(self.idle_timeout.map_or(theirs, |ours| ours.min(theirs)));

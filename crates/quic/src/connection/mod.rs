@@ -16,10 +16,10 @@ mod frames;
 mod keys;
 mod migrate;
 mod mtu;
+mod prefetch;
 mod receive;
 mod retry;
 mod timers;
-mod touch;
 mod tracing;
 mod transmit;
 mod validate;
@@ -150,6 +150,8 @@ pub struct Connection {
     peer: Option<TransportParameters>,
     local_parameters: TransportParameters,
     peer_max_ack_delay: Duration,
+    /// As in `peer`, where nothing else is looked at for every packet.
+    peer_ack_delay_exponent: u64,
     idle_timeout: Option<Duration>,
     idle_from: Time,
     /// Whether something ack-eliciting was sent since the last packet arrived: only the first restarts the idle timer.
@@ -257,6 +259,7 @@ impl Connection {
             peer: None,
             local_parameters: parameters,
             peer_max_ack_delay: Duration::ZERO,
+            peer_ack_delay_exponent: 3,
             idle_timeout: (!config.max_idle_timeout.is_zero()).then_some(config.max_idle_timeout),
             idle_from: now,
             eliciting_since_receipt: false,

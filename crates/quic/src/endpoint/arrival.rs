@@ -13,7 +13,6 @@ impl Endpoint {
     #[inline]
     pub fn receive(&mut self, now: Time, mut datagram: Datagram<'_>) {
         let Some(&first) = datagram.bytes.first() else { return };
-        self.touch_parts();
         let short = !FirstByte(first).is_long();
         let id = if short { datagram.bytes.get(1..1 + LOCAL_ID_LENGTH) } else { None };
         if let Some(slot) = id.and_then(|id| self.slot_of(id)) {
@@ -71,7 +70,9 @@ impl Endpoint {
         }
         let slot = self.last_id.1;
         let connection = self.slots.get(slot as usize)?.connection.as_deref()?;
-        connection.touch();
+        if self.slots.len() > 1 {
+            connection.prefetch();
+        }
         connection.owns(&id).then_some(slot)
     }
 

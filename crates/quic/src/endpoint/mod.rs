@@ -9,6 +9,7 @@ mod answers;
 mod arrival;
 mod options;
 mod resets;
+mod slots;
 mod stats;
 
 pub use options::EndpointOptions;
@@ -26,11 +27,12 @@ use crate::waiting::WaitingRoom;
 use answers::Answers;
 use random::Stream;
 use resets::{ResetIndex, ResetRate};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use slots::Slots;
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
-use units::Time;
+use units::{Time, Timers};
 use wire::{ConnectionId, Side, Version};
 
 /// A connection of an endpoint. Slots are used again; the handle of a connection that is gone leads nowhere.
@@ -38,19 +40,6 @@ use wire::{ConnectionId, Side, Version};
 pub struct Handle {
     slot: u32,
     generation: u32,
-}
-
-struct Slot {
-    connection: Option<Box<Connection>>,
-    generation: u32,
-    /// Whether it stands in the queue of those that may have something to send or to tell.
-    queued: bool,
-    /// Whether it counts as a client's handshake that is not complete.
-    half_open: bool,
-    wake_at: Option<Time>,
-    /// What stands in the index for the reset tokens of its peer, as of the change of this number.
-    reset_tokens: Vec<u64>,
-    token_changes: u32,
 }
 
 /// All connections of one address.
@@ -66,13 +55,11 @@ pub struct Endpoint {
     tickets: Option<tls::TicketStore>,
     waiting: WaitingRoom,
     preferred: Preferred,
-    slots: Vec<Slot>,
+    slots: Slots,
     free: Vec<u32>,
     /// Clients' first packets go to an id that the client made up.
     initial_ids: BTreeMap<(SocketAddr, ConnectionId), u32>,
-    /// Connections whose events or datagrams are to be drained.
-    active: VecDeque<u32>,
-    timers: BTreeSet<(Time, u32)>,
+    timers: Timers,
     answers: Answers,
     spent: SpentTokens,
     resets: ResetIndex,
@@ -104,11 +91,10 @@ impl Endpoint {
             tickets,
             waiting: WaitingRoom::default(),
             preferred: Preferred::default(),
-            slots: Vec::new(),
+            slots: Slots::new(),
             free: Vec::new(),
             initial_ids: BTreeMap::new(),
-            active: VecDeque::new(),
-            timers: BTreeSet::new(),
+            timers: Timers::default(),
             answers: Answers::default(),
             spent: SpentTokens::default(),
             half_open: 0,
@@ -209,18 +195,10 @@ impl Endpoint {
             tickets: self.tickets.clone().filter(|_| opening.is_none()),
             preferred: self.preferred,
         };
-        let connection = Some(Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?));
+        let connection = Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?);
         match self.free.pop() {
-            Some(_) => self.slots[slot as usize].connection = connection,
-            None => self.slots.push(Slot {
-                connection,
-                generation: 0,
-                queued: false,
-                half_open: false,
-                wake_at: None,
-                reset_tokens: Vec::new(),
-                token_changes: 0,
-            }),
+            Some(_) => self.slots[slot as usize].connection = Some(connection),
+            None => self.slots.push(connection),
         }
         self.touch(slot);
         Ok(slot)
@@ -278,11 +256,7 @@ impl Endpoint {
 
     #[inline]
     fn touch(&mut self, slot: u32) {
-        let entry = &mut self.slots[slot as usize];
-        if !entry.queued {
-            entry.queued = true;
-            self.active.push_back(slot);
-        }
+        self.slots.enqueue(slot);
     }
 
     /// Makes the next datagram that is to leave at `now`. Connections whose events were not drained by
@@ -292,13 +266,13 @@ impl Endpoint {
         if let Some(transmit) = self.answers.transmit(buffer) {
             return Some(transmit);
         }
-        while let Some(&slot) = self.active.front() {
+        while let Some(slot) = self.slots.front() {
             if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut()
                 && let Some(transmit) = connection.transmit(now, buffer)
             {
                 return Some(transmit);
             }
-            self.active.pop_front();
+            self.slots.dequeue();
             self.settle(slot);
         }
         None
@@ -308,7 +282,7 @@ impl Endpoint {
     /// [`Endpoint::transmit`] has nothing more from it.
     #[inline]
     pub fn next_active(&self) -> Option<Handle> {
-        let slot = *self.active.front()?;
+        let slot = self.slots.front()?;
         Some(Handle { slot, generation: self.slots[slot as usize].generation })
     }
 
@@ -323,9 +297,8 @@ impl Endpoint {
             self.resets.remove(hash, slot);
         }
         entry.token_changes = 0;
-        if let Some(at) = entry.wake_at.take() {
-            self.timers.remove(&(at, slot));
-        }
+        entry.wake_at = None;
+        self.timers.set(slot as usize, None);
         entry.generation = entry.generation.wrapping_add(1);
         self.free.push(slot);
     }
@@ -334,7 +307,6 @@ impl Endpoint {
     #[inline]
     fn settle(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
-        entry.queued = false;
         let Some(connection) = entry.connection.as_deref() else { return };
         if connection.is_gone() && !connection.has_events() {
             return self.forget(slot);
@@ -371,12 +343,7 @@ impl Endpoint {
         // with every packet.
         let stands = matches!((entry.wake_at, at), (Some(set), Some(at)) if set <= at);
         if !stands && entry.wake_at != at {
-            if let Some(old) = entry.wake_at {
-                self.timers.remove(&(old, slot));
-            }
-            if let Some(at) = at {
-                self.timers.insert((at, slot));
-            }
+            self.timers.set(slot as usize, at);
             entry.wake_at = at;
         }
     }
@@ -384,29 +351,39 @@ impl Endpoint {
     /// When [`Endpoint::wake`] is to be called at the latest.
     #[inline]
     pub fn wake_at(&self) -> Option<Time> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.at()
     }
 
-    /// Reads a word of each part that a datagram needs: as a connection does of its own parts.
+    /// Asks the processor's cache for the endpoint's first connection, whose turn comes soon: for who has many endpoints
+    /// with one connection each. Nothing else follows from it.
     #[inline]
-    fn touch_parts(&self) {
-        let slot = self.slots.first().and_then(|slot| slot.wake_at).unwrap_or(Time::ZERO);
-        let timer = self.timers.first().map_or(Time::ZERO, |(at, _)| *at);
-        let active = self.active.front().copied().unwrap_or(0);
-        std::hint::black_box((slot, timer, active, self.last_id.1, self.half_open));
+    pub fn prefetch(&self) {
+        if let Some(connection) = self.slots.first() {
+            connection.prefetch();
+        }
+    }
+    /// The same for what the connection itself leads to: when it is there, some time after [`Endpoint::prefetch`].
+    #[inline]
+    pub fn prefetch_parts(&self) {
+        if let Some(connection) = self.slots.first() {
+            connection.prefetch_parts();
+        }
     }
 
     /// Time has passed.
     pub fn wake(&mut self, now: Time) {
-        while let Some(&(at, slot)) = self.timers.first() {
+        while let Some((at, number)) = self.timers.next() {
             if at > now {
                 break;
             }
-            self.timers.pop_first();
-            let entry = &mut self.slots[slot as usize];
+            self.timers.set(number, None);
+            let many = self.slots.len() > 1;
+            let (entry, slot) = (&mut self.slots[number], number as u32);
             entry.wake_at = None;
             if let Some(connection) = entry.connection.as_deref_mut() {
-                connection.touch();
+                if many {
+                    connection.prefetch();
+                }
                 connection.wake(now);
                 self.touch(slot);
             }

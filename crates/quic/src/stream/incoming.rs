@@ -19,11 +19,11 @@ impl Streams {
     /// The same, by its slot.
     #[inline]
     fn resolve_slot(&mut self, id: StreamId) -> Result<Option<u32>, TransportError> {
-        match self.tables[(id.value() & 3) as usize].get(id.index()) {
+        match self.index.get(id) {
             Some(slot) => Ok(Some(slot)),
             None => {
                 self.open_for_peer(id)?;
-                Ok(self.tables[(id.value() & 3) as usize].get(id.index()))
+                Ok(self.index.get(id))
             }
         }
     }

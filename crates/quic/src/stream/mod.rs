@@ -30,8 +30,9 @@ use queue::SendQueue;
 use send::SendHalf;
 use spares::Spares;
 use std::collections::VecDeque;
-use table::Table;
+use table::Index;
 use units::Time;
+use units::cache::ask_for;
 use wire::{Direction, Side, StreamId};
 
 /// Both halves of one stream; a half that does not exist on this side is `None`.
@@ -92,8 +93,7 @@ pub(crate) struct Streams {
     side: Side,
     slots: Vec<Option<Stream>>,
     free: Vec<u32>,
-    /// By the two low bits of the stream id.
-    tables: [Table; 4],
+    index: Index,
     /// By direction.
     counts: [Counts; 2],
     credit: Credit,
@@ -125,18 +125,11 @@ fn direction_index(direction: Direction) -> usize {
 }
 
 impl Streams {
-    /// Reads a word of its parts, of the table of each kind and of the stream that has been there longest.
+    /// Asks for the scheduler and for the stream that has been there longest.
     #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        let stream = self.slots.first().and_then(Option::as_ref).map_or(0, |stream| {
-            let send = stream.send.as_ref().map_or(0, SendHalf::touch);
-            send ^ stream.recv.as_ref().map_or(0, RecvHalf::touch)
-        });
-        stream
-            ^ self.tables[0].touch()
-            ^ self.events.len() as u64
-            ^ self.stats.acked_bytes
-            ^ self.blocked.len() as u64
+    pub(crate) fn prefetch(&self) {
+        ask_for(&*self.scheduler);
+        self.slots.first().into_iter().for_each(ask_for);
     }
 
     pub(crate) fn new(side: Side, config: &Config, scheduler: Box<dyn Scheduler>) -> Streams {
@@ -146,7 +139,7 @@ impl Streams {
             side,
             slots: Vec::new(),
             free: Vec::new(),
-            tables: Default::default(),
+            index: Index::default(),
             counts: [counts(config.initial_max_streams_bidi), counts(config.initial_max_streams_uni)],
             credit: Credit::default(),
             grant: Grant::new(window(config.initial_max_data)),
@@ -197,18 +190,18 @@ impl Streams {
                 (self.slots.len() - 1) as u32
             }
         };
-        self.tables[(id.value() & 3) as usize].insert(id.index(), slot);
+        self.index.insert(id, slot);
     }
 
     #[inline]
     fn get(&mut self, id: StreamId) -> Option<&mut Stream> {
-        let slot = self.tables[(id.value() & 3) as usize].get(id.index())?;
+        let slot = self.index.get(id)?;
         self.slots[slot as usize].as_mut()
     }
     /// The stream as the scheduler knows it; `None` if it is over.
     #[inline]
-    fn key(&self, id: StreamId) -> Option<StreamKey> {
-        let slot = self.tables[(id.value() & 3) as usize].get(id.index())?;
+    fn key(&mut self, id: StreamId) -> Option<StreamKey> {
+        let slot = self.index.get(id)?;
         Some(StreamKey { id, slot })
     }
     /// The sending half of a stream that is known by its slot.
@@ -349,7 +342,7 @@ impl Streams {
 
     #[inline]
     pub(crate) fn read(&mut self, id: StreamId, how: Reading<'_>) -> Result<Read, StreamError> {
-        let slot = self.tables[(id.value() & 3) as usize].get(id.index()).ok_or(StreamError::Unknown)?;
+        let slot = self.index.get(id).ok_or(StreamError::Unknown)?;
         let stream = self.slots[slot as usize].as_mut().ok_or(StreamError::Unknown)?;
         let half = stream.recv.as_mut().ok_or(StreamError::WrongDirection)?;
         if let Some(code) = half.reset_code() {

@@ -250,7 +250,7 @@ impl Streams {
         match frame {
             SentFrame::Stream { id, offset, length, fin } => {
                 let limit = self.send_buffer;
-                let slot = self.tables[(id.value() & 3) as usize].get(id.index());
+                let slot = self.index.get(id);
                 let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
                 let Some(half) = half else { return };
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
@@ -346,8 +346,7 @@ impl Streams {
 
     /// Frees a stream of which both halves are over, and lets the peer open another in its place.
     pub(super) fn close_if_over(&mut self, id: StreamId) {
-        let table = &mut self.tables[(id.value() & 3) as usize];
-        let Some(slot) = table.get(id.index()) else { return };
+        let Some(slot) = self.index.get(id) else { return };
         let Some(stream) = &mut self.slots[slot as usize] else { return };
         // RFC 9000 section 4.2: bytes that nobody will read give their credit back.
         let unread = stream.recv.as_mut().map_or(0, RecvHalf::give_up);
@@ -369,7 +368,7 @@ impl Streams {
         if let Some(marks) = &mut self.marks {
             marks.forget(slot);
         }
-        table.remove(id.index());
+        self.index.remove(id);
         self.slots[slot as usize] = None;
         self.free.push(slot);
         if self.open_count() == 0 {

@@ -69,12 +69,6 @@ pub(crate) struct RecvHalf {
 }
 
 impl RecvHalf {
-    /// Reads a word of its parts.
-    #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.received.touch() ^ self.read ^ self.limit
-    }
-
     pub(crate) fn new(window: Window) -> RecvHalf {
         RecvHalf {
             received: RangeSet::new(),

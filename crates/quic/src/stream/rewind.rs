@@ -3,7 +3,7 @@
 
 use super::flow::Credit;
 use super::marks::Marks;
-use super::{Streams, direction_index};
+use super::{Index, Streams, direction_index};
 use crate::event::Event;
 use crate::schedule::Scheduler;
 use units::Time;
@@ -55,7 +55,7 @@ impl Streams {
             let opened = 0..self.counts[direction_index(direction)].opened;
             opened.map(move |index| StreamId::new(self.side, direction, index))
         };
-        let known = |id: &StreamId| self.tables[(id.value() & 3) as usize].get(id.index()).is_some();
+        let known = |id: &StreamId| self.index.contains(*id);
         DIRECTIONS.into_iter().flat_map(of).filter(known).collect()
     }
 
@@ -91,7 +91,7 @@ impl Streams {
         self.scheduler = scheduler;
         self.slots.clear();
         self.free.clear();
-        self.tables = Default::default();
+        self.index = Index::default();
         self.control.clear();
         self.events.clear();
         for counts in &mut self.counts {

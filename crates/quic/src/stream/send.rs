@@ -58,12 +58,6 @@ pub(crate) struct SendHalf {
 }
 
 impl SendHalf {
-    /// Reads a word of its parts.
-    #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.acked.touch() ^ self.lost.touch() ^ self.next ^ self.credit
-    }
-
     pub(crate) fn new(credit: u64) -> SendHalf {
         SendHalf {
             buffer: SendBuffer::default(),

@@ -1,13 +1,54 @@
 //! From a stream id to its slot without hashing and without growing with what is over.
 
 use std::collections::VecDeque;
+use wire::StreamId;
 
 const PAGE: usize = 64;
 const NONE: u32 = u32::MAX;
 
+/// The slots of all open streams.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// What was found last: a packet asks for the same stream several times, and the next one mostly for it again. Where
+    /// a connection is not in the processor's cache, that is two places less to wait for.
+    last: Option<(StreamId, u32)>,
+    /// By the two low bits of the stream id.
+    tables: [Table; 4],
+}
+
+impl Index {
+    #[inline]
+    pub(super) fn get(&mut self, id: StreamId) -> Option<u32> {
+        match self.last {
+            Some((last, slot)) if last == id => Some(slot),
+            _ => self.find(id),
+        }
+    }
+
+    fn find(&mut self, id: StreamId) -> Option<u32> {
+        let slot = self.tables[(id.value() & 3) as usize].get(id.index())?;
+        self.last = Some((id, slot));
+        Some(slot)
+    }
+
+    pub(super) fn contains(&self, id: StreamId) -> bool {
+        self.tables[(id.value() & 3) as usize].get(id.index()).is_some()
+    }
+
+    /// Puts a stream in. Those of one type come in the order of their numbers.
+    pub(super) fn insert(&mut self, id: StreamId, slot: u32) {
+        self.tables[(id.value() & 3) as usize].insert(id.index(), slot);
+    }
+
+    pub(super) fn remove(&mut self, id: StreamId) {
+        self.last = None;
+        self.tables[(id.value() & 3) as usize].remove(id.index());
+    }
+}
+
 /// The slots of the open streams of one type, by index. A page of 64 streams that are all over takes a pointer.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+struct Table {
     /// The index of the first stream of the first page, in pages.
     base: u64,
     pages: VecDeque<Option<Box<Page>>>,
@@ -20,21 +61,14 @@ struct Page {
 }
 
 impl Table {
-    /// Reads a word of its first page.
-    #[inline]
-    pub(crate) fn touch(&self) -> u64 {
-        self.pages.front().and_then(Option::as_ref).map_or(0, |page| u64::from(page.slots[0]))
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, index: u64) -> Option<u32> {
+    fn get(&self, index: u64) -> Option<u32> {
         let page = (index / PAGE as u64).checked_sub(self.base)?;
         let slot = self.pages.get(page as usize)?.as_ref()?.slots[index as usize % PAGE];
         (slot != NONE).then_some(slot)
     }
 
     /// Puts a stream in. Streams are opened in the order of their index, so `index` is at most little past the end.
-    pub(crate) fn insert(&mut self, index: u64, slot: u32) {
+    fn insert(&mut self, index: u64, slot: u32) {
         let number = index / PAGE as u64;
         if self.pages.is_empty() {
             self.base = number;
@@ -48,7 +82,7 @@ impl Table {
         page.slots[index as usize % PAGE] = slot;
     }
 
-    pub(crate) fn remove(&mut self, index: u64) {
+    fn remove(&mut self, index: u64) {
         let Some(at) = (index / PAGE as u64).checked_sub(self.base) else { return };
         let Some(entry) = self.pages.get_mut(at as usize) else { return };
         if let Some(page) = entry {
@@ -68,6 +102,18 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_found_last_is_forgotten_with_its_stream() {
+        let (mut index, id) = (Index::default(), StreamId::from_value);
+        index.insert(id(0), 3);
+        index.insert(id(1), 4);
+        assert_eq!((index.get(id(0)), index.get(id(0)), index.get(id(1))), (Some(3), Some(3), Some(4)));
+        index.remove(id(1));
+        assert_eq!((index.get(id(1)), index.contains(id(1)), index.contains(id(0))), (None, false, true));
+        index.insert(id(4), 4);
+        assert_eq!((index.get(id(1)), index.get(id(4)), index.get(id(0))), (None, Some(4), Some(3)));
+    }
 
     #[test]
     fn long_lived_and_short_lived_streams() {

@@ -1,0 +1,45 @@
+//! What a connection needs at its turn is asked for before.
+//!
+//! In two steps, as what pointers lead to can be asked for only when the pointers are there: first the connection itself,
+//! then its parts elsewhere. Who knows early enough whose turn comes does the one, then something else, then the other.
+
+use super::Connection;
+use units::cache::ask_for;
+
+impl Connection {
+    /// Asks for what every packet needs of the connection itself. What only the handshake or a move needs is left out.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        ask_for(&self.phase);
+        ask_for(&self.data);
+        ask_for(&self.key_phases);
+        ask_for(&self.recovery);
+        ask_for(&self.streams);
+        ask_for(&self.path);
+        ask_for(&self.others);
+        ask_for(&self.local_ids);
+        ask_for(&self.remote_ids);
+        ask_for(&self.control);
+        ask_for(&self.peer_max_ack_delay);
+        ask_for(&self.peer_ack_delay_exponent);
+        ask_for(&self.idle_from);
+        ask_for(&self.paced_until);
+        ask_for(&self.events);
+        ask_for(&self.contents);
+        ask_for(&self.losses);
+        ask_for(&self.log);
+        ask_for(&self.now);
+        ask_for(&self.stats);
+    }
+
+    /// Asks for its parts elsewhere, once the connection itself has come.
+    #[inline]
+    pub(crate) fn prefetch_parts(&self) {
+        ask_for(&*self.ack_policy);
+        self.data.sent.prefetch();
+        self.local_ids.prefetch();
+        self.recovery.prefetch();
+        self.streams.prefetch();
+        self.stats.rtt.prefetch(self.recovery.rtt.latest());
+    }
+}
