@@ -11,13 +11,16 @@ mod rounds;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use units::Duration;
 
 // Only its feature is wanted: it takes quinn-proto's trace points out at compile time, as a measurement would.
 use tracing as _;
 
-const USAGE: &str = "usage: bench [--rounds N] [--only TEXT] [--json FILE] [--document FILE]
+const USAGE: &str =
+    "usage: bench [--rounds N] [--only TEXT] [--flow-time TIME] [--json FILE] [--document FILE]
   --rounds N       how often each case is measured, 7 if not given
   --only TEXT      only the cases with TEXT in their name
+  --flow-time TIME how long the runs of many flows simulate, 2 s if not given: less where they are counted
   --json FILE      where the rows {case, value, unit} are written, target/bench.json if not given
   --document FILE  a Markdown file whose results are replaced";
 
@@ -26,6 +29,7 @@ const USAGE: &str = "usage: bench [--rounds N] [--only TEXT] [--json FILE] [--do
 struct Asked {
     rounds: usize,
     only: String,
+    flow_time: Duration,
     json: PathBuf,
     document: Option<PathBuf>,
 }
@@ -41,8 +45,13 @@ fn main() -> ExitCode {
 }
 
 fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
-    let mut asked =
-        Asked { rounds: 7, only: String::new(), json: PathBuf::from("target/bench.json"), document: None };
+    let mut asked = Asked {
+        rounds: 7,
+        only: String::new(),
+        flow_time: Duration::from_secs(2),
+        json: PathBuf::from("target/bench.json"),
+        document: None,
+    };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
         match argument.as_str() {
@@ -54,6 +63,12 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
                     })?;
             }
             "--only" => asked.only = value()?,
+            "--flow-time" => {
+                let text = value()?;
+                asked.flow_time = text
+                    .parse::<Duration>()
+                    .map_err(|error| format!("--flow-time {text}: {error}\n{USAGE}"))?;
+            }
             "--json" => asked.json = value()?.into(),
             "--document" => asked.document = Some(value()?.into()),
             _ => return Err(format!("{argument} is unknown\n{USAGE}")),
@@ -63,7 +78,7 @@ fn asked(mut arguments: impl Iterator<Item = String>) -> Result<Asked, String> {
 }
 
 fn run(asked: &Asked) -> Result<(), String> {
-    let mut cases = cases::all();
+    let mut cases = cases::all(asked.flow_time);
     cases.retain(|case| case.name().contains(&asked.only));
     if cases.is_empty() {
         return Err(format!("no case has {:?} in its name", asked.only));
@@ -108,14 +123,19 @@ mod tests {
         assert_eq!(of("").unwrap().rounds, 7);
         let asked = of("--rounds 3 --only null --json a.json --document b.md").unwrap();
         assert_eq!((asked.rounds, asked.only.as_str()), (3, "null"));
+        assert_eq!(asked.flow_time, Duration::from_secs(2));
+        assert_eq!(of("--flow-time 300ms").unwrap().flow_time, Duration::from_millis(300));
         assert_eq!((asked.json, asked.document), ("a.json".into(), Some("b.md".into())));
     }
 
     #[test]
     fn mistakes_on_the_command_line_are_told() {
-        for (line, says) in
-            [("--rounds 0", "1 to 1000"), ("--rounds", "needs a value"), ("--fast", "unknown")]
-        {
+        for (line, says) in [
+            ("--rounds 0", "1 to 1000"),
+            ("--rounds", "needs a value"),
+            ("--flow-time 3", "unit"),
+            ("--fast", "unknown"),
+        ] {
             assert!(of(line).unwrap_err().contains(says), "{line}");
         }
     }

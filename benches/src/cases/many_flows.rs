@@ -6,11 +6,11 @@ use crate::{clock, heap};
 use lab::{Options, Outcome, Prepared, Scenario};
 use std::ops::ControlFlow;
 use std::path::Path;
+use units::Duration;
 
 /// 10 Gbit/s, 20 ms, a queue of one BDP; the flows share two hosts. Windows of flow control stay out of the way.
 const NETWORK: &str = r#"
 name = "many"
-duration = "2 s"
 
 [transport]
 initial_max_data = "64 MB"
@@ -35,13 +35,13 @@ struct Flows {
 }
 
 impl Flows {
-    fn new(flows: usize) -> Flows {
+    fn new(flows: usize, time: Duration) -> Flows {
         let flow = |number| {
             format!(
                 "[[flow]]\nname = \"flow-{number}\"\nclient = \"client\"\nserver = \"server\"\napplication = \"bulk\"\n"
             )
         };
-        let document = NETWORK.to_owned() + &(0..flows).map(flow).collect::<String>();
+        let document = format!("duration = \"{time}\"{NETWORK}") + &(0..flows).map(flow).collect::<String>();
         let scenario = Scenario::parse(&document, Path::new("bench.toml"), &[])
             .unwrap_or_else(|error| panic!("{error}"));
         let prepared = Prepared::new(&scenario).expect("the options of TLS are sound");
@@ -71,14 +71,15 @@ fn crossed(outcome: &Outcome) -> Transfer {
 /// The case: data packets delivered per CPU second, by one flow or by many.
 pub(super) struct Speed {
     many: bool,
+    time: Duration,
     flows: Option<Flows>,
     last: Option<Transfer>,
 }
 
 impl Speed {
     /// The case; its scenario is built when it is measured first.
-    pub(super) fn new(many: bool) -> Speed {
-        Speed { many, flows: None, last: None }
+    pub(super) fn new(many: bool, time: Duration) -> Speed {
+        Speed { many, time, flows: None, last: None }
     }
 }
 
@@ -97,7 +98,7 @@ impl Case for Speed {
         }
     }
     fn run(&mut self) -> f64 {
-        let flows = self.flows.get_or_insert_with(|| Flows::new(if self.many { MANY } else { 1 }));
+        let flows = self.flows.get_or_insert_with(|| Flows::new(if self.many { MANY } else { 1 }, self.time));
         let (outcome, seconds) = clock::time(|| flows.run());
         let transfer = crossed(&outcome);
         self.last = Some(transfer);
@@ -109,7 +110,7 @@ impl Case for Speed {
 }
 
 /// The case: what a flow more takes of memory at most, both ends of it, and what it alone has underway.
-pub(super) struct Memory;
+pub(super) struct Memory(pub(super) Duration);
 
 impl Case for Memory {
     fn name(&self) -> &'static str {
@@ -123,7 +124,7 @@ impl Case for Memory {
     }
     fn run(&mut self) -> f64 {
         let most = |flows: usize| {
-            let flows = Flows::new(flows);
+            let flows = Flows::new(flows, self.0);
             heap::count(|| flows.run()).1.most as f64
         };
         (most(MANY) - most(1)) / (MANY - 1) as f64

@@ -14,6 +14,7 @@ mod varied;
 
 use crate::case::{Case, Protection, Ratio};
 use crate::quiclab::Traces;
+use units::Duration;
 
 /// The ratios that are reported.
 pub(crate) const RATIOS: &[Ratio] = &[
@@ -99,8 +100,8 @@ const fn control(name: &'static str, under: &'static str) -> Ratio {
 }
 
 /// The cases, in the order in which each round measures them. Candidates that are compared stand side by side, so that
-/// they meet the machine in the same mood.
-pub(crate) fn all() -> Vec<Box<dyn Case>> {
+/// they meet the machine in the same mood. `flow_time`: how long the runs of many flows simulate.
+pub(crate) fn all(flow_time: Duration) -> Vec<Box<dyn Case>> {
     let mut all: Vec<Box<dyn Case>> = vec![
         Box::new(bulk::Bulk::new(Protection::Null, Traces::None)),
         Box::new(bulk_quinn::Bulk::new(Protection::Null)),
@@ -115,9 +116,9 @@ pub(crate) fn all() -> Vec<Box<dyn Case>> {
         Box::new(handshake_quinn::Handshake::new(Protection::Tls)),
         Box::new(idle_pair::IdlePair::new(Protection::Null)),
         Box::new(idle_pair::IdlePair::new(Protection::Tls)),
-        Box::new(many_flows::Speed::new(false)),
-        Box::new(many_flows::Speed::new(true)),
-        Box::new(many_flows::Memory),
+        Box::new(many_flows::Speed::new(false, flow_time)),
+        Box::new(many_flows::Speed::new(true, flow_time)),
+        Box::new(many_flows::Memory(flow_time)),
         Box::new(sweep::Short::new(sweep::Of::Overhead)),
         Box::new(sweep::Short::new(sweep::Of::TwoJobs)),
         Box::new(sweep::Short::new(sweep::Of::TwoCores)),
