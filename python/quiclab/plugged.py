@@ -35,8 +35,7 @@ _parts: dict[str, tuple[type[Plugged], tuple[str, ...]]] = {}
 
 
 def part(word: str, base: type[Plugged], called: tuple[str, ...]) -> None:
-    """A kind of component: the word for it, the class that others derive from, the methods that are called only if a
-    class has its own."""
+    """A kind of component: the word, the class to derive from, the methods called only if a class has its own."""
     _parts[word] = (base, called)
 
 
@@ -60,9 +59,7 @@ def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, l
     return about or f"a {word} in Python: {name}", list(class_.options.items())
 
 
-def make_(
-    word: str, path: str, text: str | None, name: str, options: dict[str, Option]
-) -> tuple[Plugged, set[str]]:
+def make_(word: str, path: str, text: str | None, name: str, options: dict[str, Option]) -> tuple[Plugged, set[str]]:
     """A component, and which of the methods that need not be there it has."""
     class_ = _class(word, path, text, name)
     base, called = _parts[word]

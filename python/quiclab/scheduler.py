@@ -21,9 +21,9 @@ class Scheduler(Plugged):
 
     One object is made for each end of each connection. `next` is called once for each turn (a STREAM frame with as much
     of the stream's data as the packet has room for) while more than one stream is ready; the other methods are called
-    only if the class has them. Streams are known by their ids; times are seconds of virtual time. It must not look at the
-    clock or draw from a generator that it has not seeded: equal scenarios must give equal runs. An exception ends the
-    run.
+    only if the class has them. Streams are known by their ids; times are seconds of virtual time. It must not look at
+    the clock or draw from a generator that it has not seeded: equal scenarios must give equal runs. An exception ends
+    the run.
     """
 
     ready: dict[int, Priority]
@@ -50,7 +50,7 @@ class Scheduler(Plugged):
         """So many lost bytes went before all others (``retransmissions = "first"``): it was nobody's turn."""
 
     def on_head(self, stream: int, written_s: float, order: int) -> None:
-        """The data that the stream would send next was written then, as this write over all streams of the connection."""
+        """The data that the stream would send next was written then, as this write over all streams."""
 
     def on_priority(self, stream: int, priority: Priority) -> None:
         """The application has said something else of a stream, ready or not."""

@@ -45,7 +45,7 @@ def fetch(
     ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Addresses of IPv6 alone.")] = False,
     urgency: Annotated[
         list[int] | None,
-        typer.Option(min=0, max=7, help="How urgent the URLs are over HTTP/3, one after the other: 0 to 7. [default: 3]"),
+        typer.Option(min=0, max=7, help="How urgent the URLs are over HTTP/3, one by one: 0 to 7. [default: 3]"),
     ] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Requests that are underway at a time.")] = 100,
     resume: Annotated[
