@@ -21,9 +21,11 @@ class Ring(quiclab.Scheduler):
     last = -1
 
     def next(self, view: quiclab.View) -> int:
+        """The next one in the circle."""
         return min((stream for stream in self.ready if stream > self.last), default=min(self.ready))
 
     def on_sent(self, stream: int, sent_bytes: int) -> None:
+        """Its turn is over."""
         self.last = stream
 
 
