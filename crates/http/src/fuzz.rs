@@ -2,9 +2,11 @@
 //! is above its limit, or depends on the pieces in which it came. The property tests of this crate and the fuzz targets
 //! call the same functions.
 
+use crate::hpack::{BadBlock, Decoder, Encoder};
+use crate::http1::HeadReader;
 use crate::message::{RequestHead, ResponseHead, check_trailers};
 use crate::qpack::{self, BadSection, DecoderStream, EncoderStream, Field};
-use crate::{MAX_TARGET, Priority, Settings, Target, frame};
+use crate::{MAX_TARGET, Priority, Settings, Target, frame, http1, http2};
 use wire::Reader;
 
 /// A field section: two bytes for the limit on its size, then the section.
@@ -117,6 +119,108 @@ fn payload(kind: u64, payload: &[u8]) {
             if let Ok(id) = frame::read_id(payload) {
                 assert!(payload.len() >= wire::varint::size(id));
             }
+        }
+    }
+}
+
+/// Heads of HTTP/1.1: one byte for the size of the pieces, then the stream.
+///
+/// # Panics
+/// If a head depends on the pieces in which it came, is longer than it may be, or does not come back.
+pub fn http1(data: &[u8]) {
+    let Some((step, stream)) = data.split_first() else { return };
+    let heads = |step: usize| {
+        let (mut reader, mut heads, mut rest) = (HeadReader::default(), Vec::new(), stream);
+        while !rest.is_empty() {
+            let piece = &rest[..step.min(rest.len())];
+            match reader.push(piece) {
+                Ok(Some((head, used))) => {
+                    assert!(head.len() <= http1::MAX_HEAD);
+                    heads.push(head);
+                    rest = &rest[used..];
+                }
+                Ok(None) => rest = &rest[piece.len()..],
+                Err(http1::TooLong) => break,
+            }
+        }
+        heads
+    };
+    let whole = heads(usize::MAX);
+    assert_eq!(whole, heads(1 + usize::from(*step)));
+    for head in whole {
+        if let Ok(message) = http1::read_request(&head)
+            && let (method, Some(path), Some(host)) =
+                (message.head.method.as_str(), &message.head.path, &message.head.authority)
+        {
+            let mut again = Vec::new();
+            http1::write_request(&mut again, method, path, host, &[]);
+            let again = http1::read_request(&again[..again.len() - 4]).map(|message| message.head);
+            let same = again.is_ok_and(|head| {
+                (&head.method, &head.path, &head.authority)
+                    == (&message.head.method, &message.head.path, &message.head.authority)
+            });
+            assert!(same, "{message:?}");
+        }
+        if let Ok(message) = http1::read_response(&head) {
+            assert!((100..1000).contains(&message.head.status));
+        }
+    }
+}
+
+/// Field blocks of one connection: two bytes for the limit on their size, then blocks, each behind a byte for its length.
+///
+/// # Panics
+/// If the fields of a block are above the limit, or do not come back on a connection of their own.
+pub fn blocks(data: &[u8]) {
+    let Some(([high, low], mut rest)) = data.split_first_chunk::<2>() else { return };
+    let limit = u64::from(u16::from_be_bytes([*high, *low]));
+    let (mut decoder, mut encoder, mut again) = (Decoder::default(), Encoder::default(), Decoder::default());
+    while let Some((length, behind)) = rest.split_first() {
+        let (block, behind) = behind.split_at(usize::from(*length).min(behind.len()));
+        rest = behind;
+        match decoder.decode(block, limit) {
+            Ok(fields) => {
+                assert!(fields.iter().map(Field::size).sum::<u64>() <= limit);
+                let mut out = Vec::new();
+                encoder.encode(&mut out, &fields);
+                assert_eq!(again.decode(&out, limit), Ok(fields));
+            }
+            Err(BadBlock::TooLarge) => {}
+            Err(BadBlock::Undecodable(_)) => return,
+        }
+    }
+}
+
+/// Frames of HTTP/2.
+///
+/// # Panics
+/// If a head does not come back, or settings do not.
+pub fn http2_frames(data: &[u8]) {
+    let (mut rest, mut settings) = (data, http2::Settings::default());
+    while let Some((bytes, behind)) = rest.split_first_chunk::<{ http2::FRAME_HEAD }>() {
+        let Ok(head) = http2::FrameHead::decode(*bytes) else { return };
+        let mut again = Vec::new();
+        head.encode(&mut again);
+        // The reserved bit does not come back (RFC 9113 section 4.1).
+        assert_eq!(http2::FrameHead::decode(*again.first_chunk().unwrap_or(bytes)), Ok(head));
+        let Some((payload, behind)) = behind.split_at_checked(head.length as usize) else { return };
+        rest = behind;
+        if head.check().is_err() || head.kind == http2::Kind::DATA {
+            continue;
+        }
+        match http2::Frame::decode(&head, payload) {
+            Ok(http2::Frame::Fields(block)) => assert!(block.len() <= payload.len()),
+            Ok(http2::Frame::Settings(payload)) => {
+                if settings.update(payload).is_err() {
+                    return;
+                }
+                let (mut out, mut again) = (Vec::new(), http2::Settings::default());
+                settings.encode(&mut out);
+                assert_eq!(again.update(&out), Ok(()));
+                assert_eq!(again, settings);
+            }
+            Ok(http2::Frame::WindowUpdate(more)) => assert!(more > 0 && more <= http2::MAX_WINDOW),
+            _ => {}
         }
     }
 }

@@ -1,12 +1,17 @@
-//! HTTP/3 as bytes and values: what stands on its streams (RFC 9114), how fields are packed (RFC 9204), how urgent a
-//! response is (RFC 9218), and which object a request is for.
+//! HTTP as bytes and values: heads of HTTP/1.1 (RFC 9112), frames of HTTP/2 (RFC 9113) and of HTTP/3 (RFC 9114), how fields
+//! are packed (RFC 7541, RFC 9204), how urgent a response is (RFC 9218), and which object a request is for.
 //!
-//! Nothing here knows a connection; the applications that speak HTTP/3 are in `traffic`.
+//! What is named without a version is HTTP/3's. Nothing here knows a connection; the applications that speak HTTP are in
+//! `traffic`.
 
 mod code;
 pub mod frame;
 pub mod fuzz;
+pub mod hpack;
+pub mod http1;
+pub mod http2;
 mod huffman;
+mod integer;
 pub mod message;
 mod priority;
 pub mod qpack;

@@ -1,8 +1,9 @@
 //! The decoders on arbitrary bytes, and on valid inputs that were changed in a few places; on a stable toolchain what the
 //! fuzz targets do with libFuzzer.
 
-use http::frame;
+use http::hpack::Encoder;
 use http::qpack::{self, Field};
+use http::{frame, http2};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -62,6 +63,64 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// Heads of HTTP/1.1, with one byte for the size of the pieces in front.
+fn heads() -> impl Strategy<Value = Vec<u8>> {
+    let first = select(vec!["GET /a HTTP/1.1\r\n", "HEAD * HTTP/1.0\r\n", "HTTP/1.1 200 OK\r\n", "\r\n"]);
+    let line = select(vec![
+        "Host: a\r\n",
+        "content-length: 5\r\n",
+        "Connection: close, x\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "priority: u=2\r\n",
+        " folded\r\n",
+        "\r\n",
+    ]);
+    (any::<u8>(), vec((first, vec(line, 0..5)), 0..4)).prop_map(|(step, all)| {
+        let mut out = vec![step];
+        for (first, lines) in all {
+            out.extend_from_slice(first.as_bytes());
+            lines.iter().for_each(|line| out.extend_from_slice(line.as_bytes()));
+            out.extend_from_slice(b"\r\n");
+        }
+        out
+    })
+}
+
+/// Field blocks of HTTP/2, each behind its length, with two bytes for the limit in front.
+fn blocks() -> impl Strategy<Value = Vec<u8>> {
+    let field = ("[a-d]{1,2}", "[a-d]{0,3}").prop_map(|(name, value)| Field::new(name, value));
+    let limit = prop_oneof![3 => Just(u16::MAX), 1 => any::<u16>()];
+    (limit, vec(vec(field, 0..6), 0..5)).prop_map(|(limit, all)| {
+        let (mut out, mut encoder) = (limit.to_be_bytes().to_vec(), Encoder::default());
+        for fields in all {
+            let mut block = Vec::new();
+            encoder.encode(&mut block, &fields);
+            out.push(block.len() as u8);
+            out.extend(block);
+        }
+        out
+    })
+}
+
+/// Frames of HTTP/2.
+fn http2_frames() -> impl Strategy<Value = Vec<u8>> {
+    let payload = prop_oneof![
+        vec(any::<u8>(), 0..20),
+        Just(vec![0, 4, 0, 0, 1, 0]),
+        Just(vec![0, 0, 0, 1]),
+        Just(vec![0; 8]),
+    ];
+    vec((0u8..18, any::<u8>(), 0u32..3, payload), 0..6).prop_map(|all| {
+        let mut out = Vec::new();
+        for (kind, flags, stream, payload) in all {
+            let (kind, flags, length) = (http2::Kind(kind), http2::Flags(flags), payload.len() as u32);
+            http2::FrameHead { length, kind, flags, stream }.encode(&mut out);
+            out.extend(payload);
+        }
+        out
+    })
+}
+
 /// A failing input is printed, smallest first; nothing is written beside the sources.
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -77,6 +136,24 @@ proptest! {
         http::fuzz::instructions(&data);
         http::fuzz::frames(&data);
         http::fuzz::target(&data);
+        http::fuzz::http1(&data);
+        http::fuzz::blocks(&data);
+        http::fuzz::http2_frames(&data);
+    }
+
+    #[test]
+    fn altered_heads(bytes in heads(), changes in changes()) {
+        http::fuzz::http1(&changed(bytes, &changes));
+    }
+
+    #[test]
+    fn altered_blocks(bytes in blocks(), changes in changes()) {
+        http::fuzz::blocks(&changed(bytes, &changes));
+    }
+
+    #[test]
+    fn altered_http2_frames(bytes in http2_frames(), changes in changes()) {
+        http::fuzz::http2_frames(&changed(bytes, &changes));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a peer may write on its encoder and decoder stream when nothing is in a dynamic table (RFC 9204 sections 4.3 and
 //! 4.4): hardly anything.
 
-use super::integer::Partial;
+use crate::integer::Partial;
 use crate::{Code, Violation};
 
 /// The peer's encoder stream, for a table of capacity 0.

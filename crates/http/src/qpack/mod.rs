@@ -4,7 +4,7 @@
 //! (section 4.2). What a peer writes on its own is checked all the same.
 
 mod instructions;
-mod integer;
+
 mod section;
 mod static_table;
 

@@ -1,8 +1,8 @@
 //! Field sections: from fields to bytes and back (RFC 9204 section 4.5).
 
 use super::Field;
-use super::integer::{self, Bad};
 use super::static_table::{self, Found};
+use crate::integer::{self, Bad};
 use std::borrow::Cow;
 use wire::Reader;
 

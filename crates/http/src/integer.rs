@@ -1,4 +1,4 @@
-//! Integers and strings with a prefix (RFC 7541 sections 5.1 and 5.2, by way of RFC 9204 section 4.1).
+//! Integers and strings with a prefix (RFC 7541 sections 5.1 and 5.2; RFC 9204 section 4.1 refers there).
 
 use crate::huffman;
 use wire::Reader;
@@ -8,7 +8,7 @@ const MAX: u64 = wire::varint::MAX;
 
 /// Why an integer or a string cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bad {
+pub(crate) enum Bad {
     /// The bytes end before it does.
     End,
     /// It is greater than what is taken, or longer than its value needs by far.
@@ -18,7 +18,7 @@ pub(super) enum Bad {
 }
 
 /// Appends `value`, its first byte having `pattern` above the lowest `bits` bits.
-pub(super) fn write(out: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
+pub(crate) fn write(out: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     let mask = (1u64 << bits) - 1;
     if value < mask {
         out.push(pattern | value as u8);
@@ -35,21 +35,21 @@ pub(super) fn write(out: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
 
 /// An integer of which some bytes have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Partial {
+pub(crate) struct Partial {
     value: u64,
     shift: u32,
 }
 
 impl Partial {
     /// Takes the first byte, of which `bits` bits belong to the integer; `Ok` if it was all.
-    pub(super) fn begin(first: u8, bits: u32) -> Result<u64, Partial> {
+    pub(crate) fn begin(first: u8, bits: u32) -> Result<u64, Partial> {
         let mask = ((1u16 << bits) - 1) as u8;
         let value = u64::from(first & mask);
         if first & mask < mask { Ok(value) } else { Err(Partial { value, shift: 0 }) }
     }
 
     /// Takes the next byte; gives the integer when it was the last.
-    pub(super) fn push(&mut self, byte: u8) -> Result<Option<u64>, Bad> {
+    pub(crate) fn push(&mut self, byte: u8) -> Result<Option<u64>, Bad> {
         // RFC 7541 section 5.1: what is too large, or too long by leading zeros, is an error.
         if self.shift > 56 {
             return Err(Bad::Integer);
@@ -64,7 +64,7 @@ impl Partial {
 }
 
 /// Reads an integer whose first byte was `first`.
-pub(super) fn read(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<u64, Bad> {
+pub(crate) fn read(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<u64, Bad> {
     let mut partial = match Partial::begin(first, bits) {
         Ok(value) => return Ok(value),
         Err(partial) => partial,
@@ -78,7 +78,7 @@ pub(super) fn read(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<u64,
 
 /// Appends a string with its length and Huffman flag, the flag above `bits` bits of length and `pattern` above both:
 /// Huffman-coded if that is shorter.
-pub(super) fn write_string(out: &mut Vec<u8>, pattern: u8, bits: u32, text: &[u8]) {
+pub(crate) fn write_string(out: &mut Vec<u8>, pattern: u8, bits: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {
         write(out, pattern | 1 << bits, bits, coded as u64);
@@ -90,7 +90,7 @@ pub(super) fn write_string(out: &mut Vec<u8>, pattern: u8, bits: u32, text: &[u8
 }
 
 /// Reads a string whose first byte was `first`.
-pub(super) fn read_string(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<Vec<u8>, Bad> {
+pub(crate) fn read_string(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<Vec<u8>, Bad> {
     let length = usize::try_from(read(first, bits, reader)?).map_err(|_| Bad::End)?;
     let bytes = reader.bytes(length).map_err(|_| Bad::End)?;
     if first >> bits & 1 == 0 {

@@ -1,0 +1,106 @@
+//! From a field block to fields (RFC 7541 sections 3 and 6).
+
+use super::DEFAULT_TABLE;
+use super::table::Table;
+use crate::integer::{self, Bad};
+use crate::qpack::Field;
+use std::borrow::Cow;
+use wire::Reader;
+
+/// Why a field block is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadBlock {
+    /// It cannot be decoded: a connection error of type COMPRESSION_ERROR (RFC 9113 section 4.3).
+    Undecodable(&'static str),
+    /// Its fields are larger than the limit; it was decoded nevertheless, so that the next one can be (RFC 9113 section 10.5.1).
+    TooLarge,
+}
+
+impl From<Bad> for BadBlock {
+    fn from(bad: Bad) -> BadBlock {
+        BadBlock::Undecodable(match bad {
+            Bad::End => "the field block ends inside a field line",
+            Bad::Integer => "an integer of a field block is too large",
+            Bad::Huffman => "a string of a field block is no Huffman code",
+        })
+    }
+}
+
+/// The receiving side of a connection's field compression, with a dynamic table of at most [`DEFAULT_TABLE`] bytes.
+#[derive(Debug)]
+pub struct Decoder {
+    table: Table,
+}
+
+impl Default for Decoder {
+    fn default() -> Decoder {
+        Decoder { table: Table::new(DEFAULT_TABLE) }
+    }
+}
+
+impl Decoder {
+    /// Reads a block whose fields are at most `limit` bytes large, as [`Field::size`] counts.
+    ///
+    /// # Errors
+    /// See [`BadBlock`].
+    pub fn decode(&mut self, bytes: &[u8], limit: u64) -> Result<Vec<Field>, BadBlock> {
+        let mut reader = Reader::new(bytes);
+        let (mut fields, mut size) = (Vec::new(), 0);
+        let mut begun = false;
+        while let Ok(first) = reader.u8() {
+            // Section 6.3: the capacity of the table.
+            if first >> 5 == 0b001 {
+                let capacity = integer::read(first, 5, &mut reader)?;
+                // Section 4.2: at the beginning of a block, and not above the limit that was announced.
+                if begun || capacity > DEFAULT_TABLE {
+                    return Err(BadBlock::Undecodable(
+                        "a size of the dynamic table out of place or too large",
+                    ));
+                }
+                self.table.set_capacity(capacity);
+                continue;
+            }
+            begun = true;
+            let field = self.line(first, &mut reader)?;
+            size += field.size();
+            if size <= limit {
+                fields.push(field);
+            }
+        }
+        if size > limit { Err(BadBlock::TooLarge) } else { Ok(fields) }
+    }
+
+    /// A field line whose first byte was `first`.
+    fn line(&mut self, first: u8, reader: &mut Reader<'_>) -> Result<Field, BadBlock> {
+        // Section 6.1: an indexed field.
+        if first & 0x80 != 0 {
+            return self.entry(integer::read(first, 7, reader)?);
+        }
+        // Section 6.2.1: a literal that is added to the table; sections 6.2.2 and 6.2.3: one that is not.
+        let (inserted, bits) = if first & 0x40 != 0 { (true, 6) } else { (false, 4) };
+        let name = match integer::read(first, bits, reader)? {
+            0 => Cow::Owned(string(reader)?),
+            index => self.entry(index)?.name,
+        };
+        let field = Field { name, value: Cow::Owned(string(reader)?) };
+        if inserted {
+            self.table.insert(field.clone());
+        }
+        Ok(field)
+    }
+
+    fn entry(&self, index: u64) -> Result<Field, BadBlock> {
+        // Sections 2.3.3 and 6.1: 0, and what is behind the dynamic table, is an error.
+        self.table.get(index).ok_or(BadBlock::Undecodable("neither table has an entry at that index"))
+    }
+
+    #[cfg(test)]
+    pub(super) fn table(&self) -> &Table {
+        &self.table
+    }
+}
+
+fn string(reader: &mut Reader<'_>) -> Result<Vec<u8>, BadBlock> {
+    let first = reader.u8().map_err(|_| Bad::End)?;
+    Ok(integer::read_string(first, 7, reader)?)
+}
