@@ -178,11 +178,14 @@ fn execute(
     if options.tables {
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
-    finish_sinks(&shared)?;
-    let links = world.links().iter().map(|link| (link.stats(), link.delays().cloned())).collect();
     let mut reports: Vec<EndReport> =
         world.hosts().flat_map(|host| host.ends().iter().map(End::report)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
+    if options.tables {
+        record_objects(&reports, closed, &shared);
+    }
+    finish_sinks(&shared)?;
+    let links = world.links().iter().map(|link| (link.stats(), link.delays().cloned())).collect();
     let mut crossing: Vec<_> = world
         .hosts()
         .flat_map(|host| host.crossing().iter().map(|sender| (sender.index, sender.sent)))
@@ -292,6 +295,31 @@ fn record_capacity(
             at += bin;
         }
         let taken = shared.recorder.borrow_mut().take(*subject, link.log());
+        shared.note_records(taken);
+    }
+}
+
+/// Records what became of the objects that clients have loaded.
+fn record_objects(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
+    let interest = shared.recorder.borrow().interest();
+    for report in reports {
+        let Some(load) = &report.load else { continue };
+        let mut log = trace::Log::new(interest);
+        for object in &load.objects {
+            let loaded = trace::ObjectLoaded {
+                page: object.page as u32,
+                object: object.object as u32,
+                stream: object.stream,
+                bytes: object.bytes,
+                urgency: object.urgency,
+                wanted_at: object.wanted_at,
+                asked_at: object.asked_at,
+                first_at: object.first_at,
+                complete_at: object.complete_at,
+            };
+            log.push(now, trace::Event::ObjectLoaded(Box::new(loaded)));
+        }
+        let taken = shared.recorder.borrow_mut().take(report.subject, &mut log);
         shared.note_records(taken);
     }
 }

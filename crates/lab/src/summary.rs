@@ -5,6 +5,7 @@ use crate::scenario::{Flow, Scenario};
 use crate::world::DIRECTIONS;
 use network::{LinkStats, QueueDelays};
 use serde_json::{Map, Value, json};
+use traffic::web::{Load, PageLoad};
 use units::{Duration, Time};
 use wire::Side;
 
@@ -89,7 +90,7 @@ fn connection(
     let stats = &sender.stats;
     let number = crate::end::End::number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
-    json!({
+    let mut entry = json!({
         "name": name,
         "sender": sender.side.to_string(),
         "completed": progress.finished_at.is_some(),
@@ -114,6 +115,38 @@ fn connection(
         "cwnd_bytes": sender.window,
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
+    });
+    if let (Some(load), Value::Object(entry)) = (&client.load, &mut entry) {
+        entry.insert("page".into(), page(load, start));
+    }
+    entry
+}
+
+/// What became of the pages of a flow that began at this time. The first page begins with the flow.
+fn page(load: &Load, start: Time) -> Value {
+    let begun = |(number, page): (usize, &PageLoad)| if number == 0 { Some(start) } else { page.begun_at };
+    let spans = |end: fn(&PageLoad) -> Option<Time>| -> Vec<f64> {
+        let pages = load.pages.iter().enumerate();
+        pages.filter_map(|page| Some(end(page.1)?.since(begun(page)?).as_secs_f64())).collect()
+    };
+    let mean = |spans: &[f64]| {
+        if spans.is_empty() { Value::Null } else { rounded(spans.iter().sum::<f64>() / spans.len() as f64) }
+    };
+    let loads = spans(|page| page.complete_at);
+    let objects: Vec<f64> = load
+        .objects
+        .iter()
+        .filter_map(|object| Some(object.complete_at?.since(object.wanted_at?).as_secs_f64()))
+        .collect();
+    json!({
+        "pages": load.pages.len(),
+        "pages_complete": loads.len(),
+        "objects": load.objects.len(),
+        "objects_complete": objects.len(),
+        "load_mean_s": mean(&loads),
+        "load_max_s": loads.iter().copied().reduce(f64::max).map_or(Value::Null, rounded),
+        "byte_index_mean_s": mean(&spans(|page| page.mean_byte_at)),
+        "object_mean_s": mean(&objects),
     })
 }
 

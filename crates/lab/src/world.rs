@@ -108,7 +108,8 @@ pub(crate) fn build<'a>(
         let count = flow.connections().min(MAX_FLOWS) as u16;
         let ports = Ports { first: CLIENT_PORT + index as u16, more, count };
         more = more.checked_add(count - 1).filter(|end| *end < CROSS_PORT).ok_or_else(too_many)?;
-        let plan = Plan { seed, tls, tls_sizes: tls_sizes(scenario), interest, index, flow, mtu, ports };
+        let plan =
+            Plan { seed, tls, tls_sizes: tls_sizes(scenario, flow), interest, index, flow, mtu, ports };
         for (node, end) in plan.ends(shared, &mut former)? {
             ends[node].push(end);
         }
@@ -188,9 +189,11 @@ fn cross_sender(
     Ok(sender)
 }
 
-/// What TLS over TCP takes from the options of `[tls]`.
-fn tls_sizes(scenario: &Scenario) -> tcp::TlsSizes {
+/// What TLS over TCP takes from the options of `[tls]`, and from what the flow speaks.
+fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
     tcp::TlsSizes {
+        // What has no name that is registered is offered by nobody.
+        alpn: if flow.alpn() == traffic::UNREGISTERED { b"" } else { flow.alpn() },
         server_name: scenario.tls.text("server_name"),
         certificate_chain: scenario.tls.size("certificate_chain").as_bytes(),
         hybrid: scenario.tls.text("key_share") == "x25519mlkem768",

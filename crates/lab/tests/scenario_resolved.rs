@@ -99,13 +99,15 @@ impl Author {
                 self.value(&Kind::Size)
             );
         }
-        let room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
+        let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
+        // Not every application goes over QUIC, and not every version of HTTP.
+        room.rows.retain(|row| !["http1", "http2"].contains(&row.name));
         let row = room.rows[self.below(room.rows.len() as u64) as usize];
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
             let options = self.options(room.name, name);
             return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
         }
-        let options = self.some(row.parameters, &[]);
+        let options = self.some(row.parameters, &["over"]);
         if options.is_empty() && self.below(2) == 0 {
             return format!("\"{}\"", row.name);
         }

@@ -47,6 +47,8 @@ pub struct TlsSizes {
     pub server_name: String,
     /// DER bytes of the server's two certificates together.
     pub certificate_chain: u64,
+    /// The application protocol that the client offers and the server takes (ALPN, RFC 7301); empty: there is no such extension.
+    pub alpn: &'static [u8],
     /// Whether keys are exchanged by X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem), or by X25519.
     pub hybrid: bool,
 }
@@ -306,8 +308,10 @@ impl Records {
         // its extensions.
         let certificate =
             self.sizes.certificate_chain.min(MOST_HANDSHAKE as u64 / 2) as usize + 1 + 3 + 2 * (3 + 2);
+        // RFC 7301 section 3.1: the server names what it takes in the same form.
+        let alpn = if self.sizes.alpn.is_empty() { 0 } else { 4 + 2 + 1 + self.sizes.alpn.len() };
         let flight = [
-            filler(message::ENCRYPTED_EXTENSIONS, 2),
+            filler(message::ENCRYPTED_EXTENSIONS, 2 + alpn),
             filler(message::CERTIFICATE, certificate),
             // Section 4.4.3: algorithm, length, and a signature by ECDSA on P-256.
             filler(message::CERTIFICATE_VERIFY, 2 + 2 + 71),
@@ -389,8 +393,15 @@ fn client_hello(sizes: &TlsSizes) -> Vec<u8> {
     let (group, share): ([u8; 2], usize) = if sizes.hybrid { ([0x11, 0xec], 1216) } else { ([0, 0x1d], 32) };
     let name = [&[0][..], &field::<2>(sizes.server_name.as_bytes())].concat();
     let shares = [&group[..], &field::<2>(&vec![7; share])].concat();
+    let alpn = if sizes.alpn.is_empty() {
+        Vec::new()
+    } else {
+        // RFC 7301 section 3.1.
+        extension(16, &field::<2>(&field::<1>(sizes.alpn)))
+    };
     let extensions = [
         extension(0, &field::<2>(&name)),
+        alpn,
         extension(10, &field::<2>(&[group[0], group[1], 0, 0x17])),
         extension(13, &field::<2>(&[4, 3, 8, 4, 4, 1, 5, 3, 8, 5, 5, 1, 8, 6, 6, 1])),
         extension(43, &field::<1>(&[3, 4])),
@@ -424,7 +435,12 @@ mod tests {
     use super::*;
 
     fn sizes() -> TlsSizes {
-        TlsSizes { server_name: "server.example".to_owned(), certificate_chain: 3000, hybrid: false }
+        TlsSizes {
+            server_name: "server.example".to_owned(),
+            certificate_chain: 3000,
+            alpn: b"",
+            hybrid: false,
+        }
     }
 
     /// Hands over all that one end has for the other, in pieces of so many bytes.

@@ -84,6 +84,7 @@ impl Wire {
             tls: TlsSizes {
                 server_name: "server.example".to_owned(),
                 certificate_chain: 3000,
+                alpn: b"",
                 hybrid: false,
             },
             cookie_key: 1,

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
-use units::{Duration, Rate};
+use units::{Duration, Rate, Time};
 
 /// The packet types of QUIC (RFC 9000 section 17), and a segment of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -294,6 +294,29 @@ impl EcnState {
     }
 }
 
+/// What became of an object of a web page, or of a list of objects, as its client saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ObjectLoaded {
+    /// The page, from 0 on.
+    pub page: u32,
+    /// Its place in the page, from 0 on.
+    pub object: u32,
+    /// The stream that it was asked for on: of HTTP/3 or HTTP/2; of HTTP/1.1 that of the connection.
+    pub stream: Option<u64>,
+    /// Bytes of its content that came.
+    pub bytes: u64,
+    /// Its urgency (RFC 9218 section 4.1).
+    pub urgency: u8,
+    /// When it could have been asked for, but for limits.
+    pub wanted_at: Option<Time>,
+    /// When it was asked for.
+    pub asked_at: Option<Time>,
+    /// When the response began to come.
+    pub first_at: Option<Time>,
+    /// When all of it had come.
+    pub complete_at: Option<Time>,
+}
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -431,6 +454,8 @@ pub enum Event {
         /// Its value.
         value: f64,
     },
+    /// What became of an object that an application has loaded, or has not: told at the end of a run.
+    ObjectLoaded(Box<ObjectLoaded>),
     /// A stream was opened, and by which side.
     StreamOpened {
         /// The stream.

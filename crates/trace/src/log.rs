@@ -63,6 +63,7 @@ impl Interest {
             | Event::MigrationState { .. }
             | Event::EcnState { .. }
             | Event::MtuUpdated { .. }
+            | Event::ObjectLoaded(_)
             | Event::StreamOpened { .. }
             | Event::StreamClosed { .. } => self.lifecycle,
         }

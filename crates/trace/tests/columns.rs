@@ -49,6 +49,7 @@ fn names_and_columns() {
         "gauge: time_s connection side gauge value",
         "packet: time_s connection side direction kind number length_bytes frames",
         "stream: connection side stream opened_s closed_s sent_bytes received_bytes",
+        "object: connection page object stream size_bytes urgency wanted_s asked_s first_byte_s complete_s",
         "queue: time_s link packets bytes",
         "drop: time_s link length_bytes reason",
         "rate: time_s subject kind mbps",
@@ -172,4 +173,39 @@ fn buffers_are_as_arrow_has_them() {
             assert!(text.codes.iter().all(|code| (*code as usize) < text.words.len()), "{}", column.name);
         }
     }
+}
+
+#[test]
+fn an_object_is_a_row() {
+    let mut subjects = Subjects::new();
+    let client = subjects.register("get", Role::Connection(Side::Client));
+    let mut sink = Columns::new(PACKETS);
+    let at = |seconds: u64| Some(Time::ZERO + Duration::from_millis(1000 * seconds));
+    let whole = trace::ObjectLoaded {
+        page: 1,
+        object: 2,
+        stream: Some(8),
+        bytes: 500,
+        urgency: 3,
+        wanted_at: at(1),
+        asked_at: at(2),
+        first_at: at(3),
+        complete_at: at(4),
+    };
+    let nothing = trace::ObjectLoaded { page: 1, object: 3, ..Default::default() };
+    for object in [whole, nothing] {
+        let record = Record { time: Time::ZERO, event: Event::ObjectLoaded(Box::new(object)) };
+        sink.record(subjects.get(client), &record).unwrap();
+    }
+    let tables = sink.into_tables();
+    let table = find(&tables, "object");
+    assert_eq!(
+        row(table, 0),
+        "connection=get page=1 object=2 stream=8 size_bytes=500 urgency=3 wanted_s=1 asked_s=2 first_byte_s=3 complete_s=4"
+    );
+    assert_eq!(
+        row(table, 1),
+        "connection=get page=1 object=3 stream=null size_bytes=0 urgency=0 wanted_s=null asked_s=null \
+         first_byte_s=null complete_s=null"
+    );
 }

@@ -4,8 +4,11 @@
 //! events and nothing else. To add one: write its file, add its line to [`APPLICATIONS`]. Beside them stand [`sources`] of
 //! datagrams that have no connection.
 
+mod browse;
 mod bulk;
 mod hq;
+mod http1;
+mod http2;
 mod http3;
 mod negotiated;
 mod objects;
@@ -56,6 +59,10 @@ pub trait Application {
     }
     /// How far it is.
     fn progress(&self) -> Progress;
+    /// What became of the objects that it loads, if it does: asked at the end of a run.
+    fn load(&self) -> Option<web::Load> {
+        None
+    }
     /// The code with which this application closes a connection when nothing is wrong.
     fn no_error(&self) -> u64 {
         0
@@ -74,15 +81,28 @@ pub struct Ends {
 pub type Build = fn(&Arguments, Stream) -> Ends;
 
 /// The applications.
-pub static APPLICATIONS: &[Row<Build>] = &[bulk::ROW, objects::HQ, objects::HTTP3, page::streams::ROW];
+pub static APPLICATIONS: &[Row<Build>] = &[
+    bulk::ROW,
+    objects::HQ,
+    objects::HTTP1,
+    objects::HTTP2,
+    objects::HTTP3,
+    browse::ROW,
+    page::streams::ROW,
+];
 
-/// The protocol that the application of this name agrees on in the handshake (ALPN, RFC 7301).
-pub fn alpn(name: &str) -> &'static [u8] {
+/// What applications agree on whose protocol is registered nowhere.
+pub const UNREGISTERED: &[u8] = b"quiclab";
+
+/// The protocol that the application of this name, with these options, agrees on in the handshake (ALPN, RFC 7301).
+pub fn alpn(name: &str, arguments: &Arguments) -> &'static [u8] {
     match name {
+        "page" => browse::alpn(arguments),
         "hq" => hq::ALPN,
+        "http1" => http1::ALPN,
+        "http2" => http2::ALPN,
         "http3" => http3::ALPN,
-        // No protocol that is registered anywhere.
-        _ => b"quiclab",
+        _ => UNREGISTERED,
     }
 }
 
@@ -104,7 +124,24 @@ pub fn tcp_connections(name: &str, arguments: &Arguments) -> Result<usize, Misfi
                 ),
             )),
         },
+        "page" => browse::tcp_connections(arguments),
+        "http1" => Ok(arguments.integer("connections") as usize),
+        "http2" => Ok(1),
         _ => Err(("", format!("{name:?} does not go over TCP; expected protocol = \"quic\""))),
+    }
+}
+
+/// Whether an application with these options goes over QUIC.
+///
+/// # Errors
+/// If it does not.
+pub fn goes_over_quic(name: &str, arguments: &Arguments) -> Result<(), Misfit> {
+    match name {
+        "page" => browse::goes_over_quic(arguments),
+        "http1" | "http2" => {
+            Err(("", format!("{name:?} does not go over QUIC; expected protocol = \"tcp\"")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -282,6 +282,11 @@ impl Transport for TcpTransport<'_> {
     fn set_priority(&mut self, stream: StreamId, _: Priority) -> Result<(), StreamError> {
         self.connection(stream).map(drop)
     }
+    fn limit_unsent(&mut self, stream: StreamId, bytes: u64) {
+        if let Ok(connection) = self.connection(stream) {
+            connection.limit_unsent(bytes);
+        }
+    }
     fn alpn(&self) -> Option<&[u8]> {
         self.connections.told_connected.then_some(self.connections.alpn)
     }
@@ -305,7 +310,12 @@ mod tests {
                 config: Arc::default(),
                 random: random::Stream::new(1, "test"),
                 interest: trace::Interest::NONE,
-                tls: tcp::TlsSizes { server_name: String::new(), certificate_chain: 0, hybrid: false },
+                tls: tcp::TlsSizes {
+                    server_name: String::new(),
+                    certificate_chain: 0,
+                    alpn: b"",
+                    hybrid: false,
+                },
                 cookie_key: 0,
                 initial_sequence: None,
             };

@@ -70,6 +70,12 @@ pub trait Transport {
     /// # Errors
     /// See [`StreamError`].
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError>;
+    /// Lets no more of a stream be written while so many bytes of it wait to be sent: a write is then refused as blocked, and
+    /// [`quic::Event::Writable`] follows (TCP_NOTSENT_LOWAT of sockets). A transport that chooses between streams when it fills a
+    /// packet has no use for it.
+    fn limit_unsent(&mut self, stream: StreamId, bytes: u64) {
+        let _ = (stream, bytes);
+    }
     /// The application protocol that was agreed on, once it is (RFC 7301).
     fn alpn(&self) -> Option<&[u8]>;
     /// Closes the connection with a code of the application.

@@ -12,6 +12,7 @@ use crate::counters::Counters;
 use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
 use std::net::SocketAddr;
+use traffic::web::Load;
 use traffic::{Application, Progress};
 use units::Time;
 use wire::Side;
@@ -25,6 +26,10 @@ pub(crate) struct EndReport {
     pub stats: Counters,
     pub window: u64,
     pub close: Option<(String, bool)>,
+    /// The objects that its application has loaded, if it loads any.
+    pub load: Option<Load>,
+    /// The subject of its records.
+    pub subject: u32,
 }
 
 /// What a connection has counted, its window, and why it ended, if it did, with whether that was clean.
@@ -103,6 +108,8 @@ impl End {
             stats,
             window,
             close,
+            load: self.application.load(),
+            subject: self.subject,
         }
     }
 

@@ -364,7 +364,7 @@ fn read_protocol(
     }
     let application = values.component("application");
     let fits = match protocol {
-        Protocol::Quic => Ok(()),
+        Protocol::Quic => traffic::goes_over_quic(application.name, &application.arguments),
         Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).map(drop),
     };
     if let (Err((option, problem)), Some(entry)) = (fits, flow.get("application")) {

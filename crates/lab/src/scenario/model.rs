@@ -104,7 +104,7 @@ pub struct Flow {
 impl Flow {
     /// The application protocol that its ends agree on (ALPN, RFC 7301).
     pub(crate) fn alpn(&self) -> &'static [u8] {
-        traffic::alpn(self.application.name)
+        traffic::alpn(self.application.name, &self.application.arguments)
     }
 
     /// How many connections it may have: one, but for applications that open several streams over TCP.

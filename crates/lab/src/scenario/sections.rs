@@ -34,11 +34,14 @@ pub static RECORD: &[Parameter] = &[
             "event",
             "gauge",
             "stream",
+            "object",
             "queue",
             "drop",
             "rate",
         ])),
-        default: Default::Is(r#"["connection", "loss", "event", "stream", "queue", "drop", "rate"]"#),
+        default: Default::Is(
+            r#"["connection", "loss", "event", "stream", "object", "queue", "drop", "rate"]"#,
+        ),
         about: "tables that are kept",
     },
     Parameter {

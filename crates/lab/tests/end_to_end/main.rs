@@ -17,3 +17,4 @@ mod resolved;
 mod tcp;
 mod tcp_connections;
 mod web;
+mod web_pages;

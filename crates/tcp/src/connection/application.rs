@@ -2,7 +2,7 @@
 
 use super::{Connection, Reset};
 use crate::data::{Data, Read, Run};
-use crate::event::{CloseReason, StreamError};
+use crate::event::{CloseReason, Event, StreamError};
 use crate::state::State;
 use units::Time;
 
@@ -13,6 +13,10 @@ impl Connection {
     /// See [`StreamError`].
     pub fn write(&mut self, data: Data<'_>) -> Result<u64, StreamError> {
         self.may_write()?;
+        if self.unsent() >= self.unsent_limit && !data.is_empty() {
+            self.write_blocked = true;
+            return Err(StreamError::Blocked);
+        }
         let at = self.written();
         let data = match data {
             // No stream is longer than what 62 bits count.
@@ -34,6 +38,31 @@ impl Connection {
             (None, Data::Virtual(length)) => self.outgoing.push_virtual(length, at),
         }
         Ok(data.len())
+    }
+
+    /// Lets no more be written while so many bytes or more wait to be sent for the first time, as the option
+    /// TCP_NOTSENT_LOWAT of sockets does: such a write is refused as blocked, and [`Event::Writable`](crate::Event::Writable)
+    /// follows. Without it only real bytes have a limit, the option `send_buffer`.
+    pub fn limit_unsent(&mut self, bytes: u64) {
+        self.unsent_limit = bytes.max(1);
+    }
+
+    /// Bytes that wait to be sent for the first time.
+    fn unsent(&self) -> u64 {
+        let framed = (self.outgoing.end() + 1).saturating_sub(self.recovery.nxt);
+        framed + self.tls.as_ref().map_or(0, |tls| tls.pending())
+    }
+
+    /// Tells that a write can go on which was refused or cut short, if it can.
+    #[inline]
+    pub(super) fn tell_writable(&mut self) {
+        if self.write_blocked
+            && self.outgoing.stored() < self.config.send_buffer.as_bytes()
+            && self.unsent() < self.unsent_limit
+        {
+            self.write_blocked = false;
+            self.events.push_back(Event::Writable);
+        }
     }
 
     /// Application bytes that were written.

@@ -157,6 +157,8 @@ pub struct Connection {
     end_was_read: bool,
     /// A write was refused or cut short.
     write_blocked: bool,
+    /// How many bytes may wait to be sent before a write is refused.
+    unsent_limit: u64,
     close_reason: Option<CloseReason>,
     /// The application has closed: what comes from now on is answered with a reset.
     closed: bool,
@@ -207,6 +209,7 @@ impl Connection {
             told_readable: false,
             end_was_read: false,
             write_blocked: false,
+            unsent_limit: u64::MAX,
             close_reason: None,
             closed: false,
             log: Log::new(interest),

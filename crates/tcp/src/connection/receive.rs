@@ -288,10 +288,7 @@ impl Connection {
         self.outgoing.release_to(acked.min(all) - 1);
         let place = acked.min(all) - 1;
         self.stats.acked_bytes = self.tls.as_mut().map_or(place, |tls| tls.on_acknowledged(place));
-        if self.write_blocked && self.outgoing.stored() < self.config.send_buffer.as_bytes() {
-            self.write_blocked = false;
-            self.events.push_back(Event::Writable);
-        }
+        self.tell_writable();
         if self.fin_sent && acked == all + 1 {
             let state = self.state.after_fin_acked();
             if state != self.state {

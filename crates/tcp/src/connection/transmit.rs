@@ -260,6 +260,7 @@ impl Connection {
                 // A byte that had probed the window is among what was sent now.
                 self.persist.sent = false;
                 self.stats.sent_bytes += length;
+                self.tell_writable();
                 if fin {
                     self.fin_sent = true;
                     let state = self.state.after_fin_sent();

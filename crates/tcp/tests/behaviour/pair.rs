@@ -86,7 +86,7 @@ pub(crate) struct Pair {
 }
 
 pub(crate) fn tls() -> TlsSizes {
-    TlsSizes { server_name: "server.example".to_owned(), certificate_chain: 3000, hybrid: false }
+    TlsSizes { server_name: "server.example".to_owned(), certificate_chain: 3000, alpn: b"", hybrid: false }
 }
 
 pub(crate) fn setup(end: usize, config: &Config, seed: u64) -> Setup {

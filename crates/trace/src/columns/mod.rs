@@ -12,6 +12,7 @@
 //! | `gauge` | time_s, connection, side, gauge, value |
 //! | `packet` | time_s, connection, side, direction, kind, number?, length_bytes, frames |
 //! | `stream` | connection, side, stream, opened_s?, closed_s?, sent_bytes?, received_bytes? |
+//! | `object` | connection, page, object, stream?, size_bytes, urgency, wanted_s?, asked_s?, first_byte_s?, complete_s? |
 //! | `queue` | time_s, link, packets, bytes |
 //! | `drop` | time_s, link, length_bytes, reason |
 //! | `rate` | time_s, subject, kind, mbps |

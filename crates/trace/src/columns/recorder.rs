@@ -6,6 +6,7 @@ use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, SUBJECT};
 use super::stream::{End, Streams};
 use super::table::Table;
+use crate::event::ObjectLoaded;
 use crate::{Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
 use std::fmt::Write;
 use std::io;
@@ -40,6 +41,7 @@ pub struct Columns {
     packet: First,
     drop: First,
     stream: Streams,
+    object: First,
     rate: Rates,
     names: Words,
     /// The code of each subject's name in `names`.
@@ -63,6 +65,7 @@ impl Columns {
             packet: First::new(schema::packet(), rows),
             drop: First::new(schema::drop(), rows),
             stream: Streams::new(rows),
+            object: First::new(schema::object(), rows),
             rate: Rates::new(options.bin, rows),
             names: Words::default(),
             codes: Vec::new(),
@@ -79,6 +82,7 @@ impl Columns {
             self.event.table,
             self.gauge.into_table(),
             self.stream.into_table(),
+            self.object.table,
             self.queue.into_table(),
             self.drop.table,
             self.rate.into_table(),
@@ -126,6 +130,7 @@ impl Columns {
             Event::StreamClosed { stream, sent, received } => {
                 self.stream.closed(end, *stream, time, (*sent, *received));
             }
+            Event::ObjectLoaded(object) => self.object(end, object),
             Event::PacketSent(packet) if self.packets => self.packet(end, time, schema::SENT, packet),
             Event::PacketReceived(packet) if self.packets => self.packet(end, time, schema::RECEIVED, packet),
             Event::PacketDropped { kind, length, .. } if self.packets => {
@@ -157,6 +162,14 @@ impl Columns {
             .optional_f64(metrics.delivery_rate.map(|rate| rate.as_mbit_per_sec()))
             .u32(metrics.pto_count)
             .end();
+    }
+
+    fn object(&mut self, end: End, object: &ObjectLoaded) {
+        let Some(row) = self.object.row() else { return };
+        let row = row.code(end.connection).u32(object.page).u32(object.object).optional_u64(object.stream);
+        let row = row.u64(object.bytes).u32(object.urgency.into());
+        let times = [object.wanted_at, object.asked_at, object.first_at, object.complete_at];
+        times.into_iter().fold(row, |row, time| row.optional_f64(time.map(Time::as_secs_f64))).end();
     }
 
     fn packet(&mut self, end: End, time: Time, direction: u32, packet: &Packet) {

@@ -113,6 +113,23 @@ pub(super) fn stream() -> Table {
         ],
     )
 }
+pub(super) fn object() -> Table {
+    table(
+        "object",
+        vec![
+            text(CONNECTION),
+            u32("page"),
+            u32("object"),
+            optional(u64("stream")),
+            u64("size_bytes"),
+            u32("urgency"),
+            optional(f64("wanted_s")),
+            optional(f64("asked_s")),
+            optional(f64("first_byte_s")),
+            optional(f64("complete_s")),
+        ],
+    )
+}
 pub(super) fn queue() -> Table {
     table("queue", vec![f64("time_s"), text(LINK), u32("packets"), u64("bytes")])
 }

@@ -131,6 +131,7 @@ pub(crate) fn connection() -> Vec<Record> {
     events.extend(["slow_start", "recovery"].map(|state| Event::CongestionState { state }));
     events.push(Event::Gauge { name: "bottleneck_rate_mbps", value: 9.5 });
     events.push(Event::Gauge { name: "unknown_ms", value: f64::NAN });
+    events.push(Event::ObjectLoaded(Box::default()));
     for stream in 0..4 {
         events.push(Event::StreamOpened { stream, local: stream & 1 == 0 });
         events.push(Event::StreamClosed { stream, sent: 10, received: 20 });

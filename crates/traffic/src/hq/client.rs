@@ -68,18 +68,18 @@ impl HqClient {
     }
 
     /// Sends as many requests as may be underway and as the peer admits.
-    fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
+    pub(crate) fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
         while let Some(index) = fetches.next() {
             let request = fetches.request(index);
             if request.method != Method::Get || request.path.bytes().any(|byte| byte <= b' ') {
-                fetches.note_asked(now);
+                fetches.note_asked(now, None);
                 fetches.finish(now, index, Some(Failure::Unsupported));
                 continue;
             }
             let Ok(stream) = transport.open(Direction::Bidirectional) else { break };
             let line = format!("GET {}\r\n", request.path);
             let written = transport.write(stream, Data::Bytes(line.as_bytes()));
-            fetches.note_asked(now);
+            fetches.note_asked(now, Some(stream.value()));
             self.exchanges.insert(stream, Exchange { index, take: None });
             // A new stream has room for a line, or the send buffer is configured to be less than one.
             if written != Ok(line.len() as u64) || transport.finish(stream).is_err() {

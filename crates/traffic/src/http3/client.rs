@@ -7,7 +7,7 @@ use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Request, Take};
 use http::message::{self, ResponseHead};
 use http::qpack::Field;
-use http::{Code, Priority, Violation};
+use http::{Code, Violation};
 use quic::{Data, Event, StreamError};
 use std::collections::BTreeMap;
 use units::Time;
@@ -163,7 +163,7 @@ impl Http3Client {
     }
 
     /// Sends as many requests as may be underway and as the peer admits.
-    fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
+    pub(crate) fn ask(&mut self, now: Time, fetches: &mut Fetches, transport: &mut dyn Transport) {
         if self.closing {
             fetches.give_up_waiting(now);
         }
@@ -176,12 +176,12 @@ impl Http3Client {
             let limit = self.control.settings().and_then(|settings| settings.max_field_section_size);
             let is_valid = request.path.starts_with('/') && request.path.bytes().all(|byte| byte > b' ');
             if !is_valid || limit.is_some_and(|limit| size > limit) {
-                fetches.note_asked(now);
+                fetches.note_asked(now, None);
                 fetches.finish(now, index, Some(Failure::Unsupported));
                 continue;
             }
             let Ok(stream) = transport.open(Direction::Bidirectional) else { break };
-            fetches.note_asked(now);
+            fetches.note_asked(now, Some(stream.value()));
             let mut exchange = Exchange {
                 index,
                 method,
@@ -266,11 +266,8 @@ fn fields(request: &Request, authority: &str) -> Vec<Field> {
         Field::new(":scheme", "https"),
         Field::new(":authority", authority.to_owned()),
         Field::new(":path", request.path.clone()),
-        Field::new("user-agent", "quiclab"),
     ];
-    if request.priority != Priority::default() {
-        fields.push(Field::new("priority", request.priority.to_string()));
-    }
+    fields.extend(request.fields());
     fields
 }
 

@@ -4,12 +4,13 @@ use super::control::{Control, Told};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers};
 use crate::Transport;
-use crate::web::{Answer, Method, Pumped, Query, Reply, Site};
+use crate::web::{Answer, Method, Pumped, Query, Reply, Site, Thinking};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
 use http::{Code, Priority, Target, Violation, frame};
 use quic::Event;
 use std::collections::{BTreeMap, VecDeque};
+use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
 /// The priorities that are kept of streams on which no request has come (RFC 9218 section 7.2 asks for some).
@@ -19,6 +20,8 @@ const MAX_EARLY_PRIORITIES: usize = 128;
 #[derive(Debug)]
 enum Exchange {
     Asking(Box<Asking>),
+    /// The answer is there, and given later.
+    Thinking(Box<Reply>),
     Answering(Box<Reply>),
 }
 
@@ -64,6 +67,8 @@ pub(crate) struct Http3Server {
     next: u64,
     /// From this stream on no request is taken: what GOAWAY told.
     refused_from: Option<StreamId>,
+    /// Requests that are answered later.
+    thinking: Thinking,
     /// Whether the connection is being closed.
     broken: bool,
 }
@@ -79,17 +84,42 @@ impl Http3Server {
             priorities: BTreeMap::new(),
             next: 0,
             refused_from: None,
+            thinking: Thinking::default(),
             broken: false,
         }
     }
 
-    pub(crate) fn on_event(&mut self, event: &Event, site: &mut dyn Site, transport: &mut dyn Transport) {
+    pub(crate) fn on_event(
+        &mut self,
+        now: Time,
+        event: &Event,
+        site: &mut dyn Site,
+        transport: &mut dyn Transport,
+    ) {
         if self.broken {
             return;
         }
-        if let Err(Violation { code, why }) = self.handle(event, site, transport) {
+        if let Err(Violation { code, why }) = self.handle(now, event, site, transport) {
             self.broken = true;
             transport.close(code.0, why);
+        }
+    }
+
+    /// When a request that was thought about is to be answered.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.thinking.wake_at().filter(|_| !self.broken)
+    }
+    /// Answers those whose time has come.
+    pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        while let Some(stream) = self.thinking.next(now) {
+            if let Some(exchange) = self.exchanges.remove(&stream) {
+                let exchange = match exchange {
+                    Exchange::Thinking(reply) => Exchange::Answering(reply),
+                    other => other,
+                };
+                self.exchanges.insert(stream, exchange);
+                self.pump(stream, transport);
+            }
         }
     }
 
@@ -108,6 +138,7 @@ impl Http3Server {
 
     fn handle(
         &mut self,
+        now: Time,
         event: &Event,
         site: &mut dyn Site,
         transport: &mut dyn Transport,
@@ -124,11 +155,16 @@ impl Http3Server {
         let carries_request = |stream: StreamId| stream.direction() == Direction::Bidirectional;
         match *event {
             Event::Opened(stream) if carries_request(stream) => self.next = self.next.max(stream.index() + 1),
-            Event::Readable(stream) if carries_request(stream) => self.read(stream, site, transport)?,
+            Event::Readable(stream) if carries_request(stream) => {
+                self.read((now, stream), site, transport)?
+            }
             Event::Writable(stream) => self.pump(stream, transport),
             Event::Reset { stream, .. } if carries_request(stream) => {
                 let _ = transport.stop(stream, Code::NO_ERROR.0);
-                if !matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_))) {
+                if !matches!(
+                    self.exchanges.get(&stream),
+                    Some(Exchange::Answering(_) | Exchange::Thinking(_))
+                ) {
                     // RFC 9114 section 4.1.1: a request that is cancelled before it was complete gets no response.
                     self.forget(stream);
                     let _ = transport.reset(stream, Code::REQUEST_CANCELLED.0);
@@ -144,7 +180,7 @@ impl Http3Server {
         while self.exchanges.len() < self.max_requests
             && let Some(stream) = self.waiting.pop_front()
         {
-            self.read(stream, site, transport)?;
+            self.read((now, stream), site, transport)?;
         }
         Ok(())
     }
@@ -158,7 +194,8 @@ impl Http3Server {
     /// also come when all of the response is written and waits to be sent.
     fn on_priority(&mut self, stream: StreamId, priority: Priority, transport: &mut dyn Transport) {
         let known = set_priority(stream, priority, transport);
-        let answering = matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_)));
+        let answering =
+            matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_) | Exchange::Thinking(_)));
         // Nothing will be heard of a stream that is over.
         let over = !known && stream.index() < self.next;
         if answering || over {
@@ -172,7 +209,7 @@ impl Http3Server {
 
     fn read(
         &mut self,
-        stream: StreamId,
+        (now, stream): (Time, StreamId),
         site: &mut dyn Site,
         transport: &mut dyn Transport,
     ) -> Result<(), Violation> {
@@ -197,7 +234,7 @@ impl Http3Server {
             let _ = transport.discard(stream);
             return Ok(());
         };
-        let reply = match asking.read(stream, transport)? {
+        let (reply, think) = match asking.read(stream, transport)? {
             Outcome::Blocked => return Ok(()),
             Outcome::Broken(code) => {
                 self.break_off(stream, code, transport);
@@ -216,8 +253,12 @@ impl Http3Server {
                 answer(&head, site)
             }
         };
-        self.exchanges.insert(stream, Exchange::Answering(Box::new(reply)));
-        self.pump(stream, transport);
+        if self.thinking.begin(now, stream, think) {
+            self.exchanges.insert(stream, Exchange::Thinking(Box::new(reply)));
+        } else {
+            self.exchanges.insert(stream, Exchange::Answering(Box::new(reply)));
+            self.pump(stream, transport);
+        }
         Ok(())
     }
 
@@ -318,7 +359,7 @@ fn set_priority(stream: StreamId, priority: Priority, transport: &mut dyn Transp
 }
 
 /// What a complete request gets.
-fn answer(head: &RequestHead, site: &mut dyn Site) -> Reply {
+fn answer(head: &RequestHead, site: &mut dyn Site) -> (Reply, Duration) {
     let method = method(head).unwrap_or_default();
     let path = head.path.as_deref().unwrap_or_default();
     let answer = match Target::parse(path.as_bytes()) {
@@ -328,25 +369,15 @@ fn answer(head: &RequestHead, site: &mut dyn Site) -> Reply {
     reply(answer, method == Method::Head)
 }
 
-/// A response; only its head, if the request was for that.
-fn reply(answer: Answer, head_only: bool) -> Reply {
-    let Answer { status, content_type, body } = answer;
-    let length = body.len();
-    let mut fields = vec![Field::new(":status", status.to_string())];
-    // RFC 9110 section 15.5.6.
-    if status == 405 {
-        fields.push(Field::new("allow", "GET, HEAD"));
-    }
-    fields.extend(content_type.map(|kind| Field::new("content-type", kind)));
-    // RFC 9110 section 6.4.1: these never have content.
-    let never = matches!(status, 204 | 304);
-    if !never {
-        fields.push(Field::new("content-length", length.to_string()));
-    }
+/// A response, only its head if the request was for that; and how long it is thought about.
+fn reply(answer: Answer, head_only: bool) -> (Reply, Duration) {
+    let (rest, has_content) = answer.fields();
+    let mut fields = vec![Field::new(":status", answer.status.to_string())];
+    fields.extend(rest);
     let mut head = headers(&fields);
-    if never || head_only || length == 0 {
-        return Reply::new(head, None);
+    if head_only || !has_content {
+        return (Reply::new(head, None), answer.think);
     }
-    frame::FrameHead { kind: frame::DATA, length }.encode(&mut head);
-    Reply::new(head, Some(body))
+    frame::FrameHead { kind: frame::DATA, length: answer.body.len() }.encode(&mut head);
+    (Reply::new(head, Some(answer.body)), answer.think)
 }

@@ -1,15 +1,18 @@
 //! The web client.
 
 use crate::hq::{self, HqClient};
+use crate::http1::{self, Http1Client};
+use crate::http2::{self, Http2Client};
 use crate::http3::{self, Http3Client};
-use crate::web::{Fetched, Fetches, Request, Sink};
+use crate::web::{Fetched, Fetches, Load, Order, Request, Sink};
 use crate::{Application, Progress, Transport};
 use http::Code;
 use quic::Event;
 use units::Time;
 
-/// A client that fetches a list of objects over one connection and then closes it. It speaks `h3` or `hq-interop`,
-/// whichever the handshake agreed on (ALPN); on another protocol it closes the connection.
+/// A client that fetches a list of objects over one connection and then closes it. It speaks `h3`, `hq-interop`, `h2` or
+/// `http/1.1`, whichever the handshake agreed on (ALPN); on another protocol it closes the connection. `http/1.1` opens as many
+/// streams, connections of TCP each, as the transport admits.
 ///
 /// In 0-RTT packets it asks as soon as it is told [`Event::EarlyDataReady`]; what the server does not take is asked again.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub struct WebClient {
 enum Protocol {
     Hq(HqClient),
     Http3(Box<Http3Client>),
+    Http1(Http1Client),
+    Http2(Box<Http2Client>),
 }
 
 impl WebClient {
@@ -40,6 +45,17 @@ impl WebClient {
             protocol: None,
             fetches: Fetches::new(requests, concurrency, sink),
         }
+    }
+
+    /// A client for requests that may be sent in an order of their own.
+    pub(crate) fn ordered(
+        authority: impl Into<String>,
+        (requests, order): (Vec<Request>, Order),
+        concurrency: usize,
+        sink: Box<dyn Sink>,
+    ) -> WebClient {
+        let fetches = Fetches::ordered(requests, order, concurrency, sink);
+        WebClient { authority: authority.into(), protocol: None, fetches }
     }
 
     /// The same with the number of bytes that all bodies together have, for [`Progress::total`].
@@ -74,6 +90,8 @@ impl WebClient {
             None => {}
             Some(Protocol::Hq(hq)) => hq.cancel(now, request, &mut self.fetches, transport),
             Some(Protocol::Http3(http3)) => http3.cancel(now, request, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.cancel(now, request, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.cancel(now, request, &mut self.fetches, transport),
         }
     }
 
@@ -81,6 +99,8 @@ impl WebClient {
         self.protocol = match transport.alpn() {
             Some(hq::ALPN) => Some(Protocol::Hq(HqClient::default())),
             Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Client::new(&self.authority)))),
+            Some(http1::ALPN) => Some(Protocol::Http1(Http1Client::new(&self.authority))),
+            Some(http2::ALPN) => Some(Protocol::Http2(Box::new(Http2Client::new(&self.authority)))),
             _ => None,
         };
     }
@@ -90,10 +110,12 @@ impl Application for WebClient {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match event {
             Event::EarlyDataReady => {
+                self.fetches.begin_order(now);
                 self.fetches.set_early(true);
                 self.choose(transport);
             }
             Event::Connected => {
+                self.fetches.begin_order(now);
                 self.fetches.set_early(false);
                 if self.protocol.is_none() {
                     self.choose(transport);
@@ -107,6 +129,8 @@ impl Application for WebClient {
         match &mut self.protocol {
             Some(Protocol::Hq(hq)) => hq.on_event(now, event, &mut self.fetches, transport),
             Some(Protocol::Http3(http3)) => http3.on_event(now, event, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.on_event(now, event, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.on_event(now, event, &mut self.fetches, transport),
             None if *event == Event::Ended => self.fetches.give_up_waiting(now),
             None => {}
         }
@@ -116,6 +140,24 @@ impl Application for WebClient {
         }
     }
 
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.fetches.wake(now);
+        match &mut self.protocol {
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.ask(now, &mut self.fetches, transport),
+        }
+    }
+    fn wake_at(&self) -> Option<Time> {
+        self.fetches.wake_at()
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(Load::of(&self.fetches))
+    }
+
     fn progress(&self) -> Progress {
         self.fetches.progress()
     }
@@ -123,7 +165,9 @@ impl Application for WebClient {
     fn no_error(&self) -> u64 {
         match &self.protocol {
             Some(Protocol::Http3(_)) => Code::NO_ERROR.0,
-            _ => hq::NO_ERROR,
+            Some(Protocol::Http1(_)) => http1::NO_ERROR,
+            Some(Protocol::Http2(_)) => ::http::http2::Code::NO_ERROR.0.into(),
+            Some(Protocol::Hq(_)) | None => hq::NO_ERROR,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The web server.
 
 use crate::hq::{self, HqServer};
+use crate::http1::{self, Http1Server};
+use crate::http2::{self, Http2Server};
 use crate::http3::{self, Http3Server};
 use crate::web::Site;
 use crate::{Application, Progress, Transport};
@@ -11,7 +13,7 @@ use units::Time;
 /// The requests that are underway at a time unless told otherwise.
 const MAX_REQUESTS: usize = 256;
 
-/// The server's end of one connection. It speaks `h3` or `hq-interop`, whichever the handshake agreed on (ALPN).
+/// The server's end of one connection. It speaks `h3`, `hq-interop`, `h2` or `http/1.1`, whichever the handshake agreed on (ALPN).
 ///
 /// A response is written as far as its stream takes it, and goes on when the stream is writable: what it holds in memory
 /// beside the send buffer is 16 kB, and its fields.
@@ -26,6 +28,8 @@ pub struct WebServer {
 enum Protocol {
     Hq(HqServer),
     Http3(Box<Http3Server>),
+    Http1(Http1Server),
+    Http2(Box<Http2Server>),
 }
 
 impl std::fmt::Debug for WebServer {
@@ -57,6 +61,8 @@ impl WebServer {
             None => {}
             Some(Protocol::Hq(hq)) => hq.shut_down(),
             Some(Protocol::Http3(http3)) => http3.shut_down(transport),
+            Some(Protocol::Http1(http1)) => http1.shut_down(),
+            Some(Protocol::Http2(http2)) => http2.shut_down(transport),
         }
     }
 
@@ -66,6 +72,8 @@ impl WebServer {
             None => true,
             Some(Protocol::Hq(hq)) => hq.is_idle(),
             Some(Protocol::Http3(http3)) => http3.is_idle(),
+            Some(Protocol::Http1(http1)) => http1.is_idle(),
+            Some(Protocol::Http2(http2)) => http2.is_idle(),
         }
     }
 
@@ -73,6 +81,8 @@ impl WebServer {
         self.protocol = match transport.alpn() {
             Some(hq::ALPN) => Some(Protocol::Hq(HqServer::new(self.max_requests))),
             Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Server::new(self.max_requests)))),
+            Some(http1::ALPN) => Some(Protocol::Http1(Http1Server::default())),
+            Some(http2::ALPN) => Some(Protocol::Http2(Box::new(Http2Server::new()))),
             _ => None,
         };
         if self.closing {
@@ -82,7 +92,7 @@ impl WebServer {
 }
 
 impl Application for WebServer {
-    fn on_event(&mut self, _now: Time, event: &Event, transport: &mut dyn Transport) {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         // Streams of 0-RTT packets come before the handshake is complete.
         if self.protocol.is_none() && *event != Event::Ended {
             self.choose(transport);
@@ -92,8 +102,27 @@ impl Application for WebServer {
         }
         match &mut self.protocol {
             Some(Protocol::Hq(hq)) => hq.on_event(event, &mut *self.site, transport),
-            Some(Protocol::Http3(http3)) => http3.on_event(event, &mut *self.site, transport),
+            Some(Protocol::Http3(http3)) => http3.on_event(now, event, &mut *self.site, transport),
+            Some(Protocol::Http1(http1)) => http1.on_event(now, event, &mut *self.site, transport),
+            Some(Protocol::Http2(http2)) => http2.on_event(now, event, &mut *self.site, transport),
             None => {}
+        }
+    }
+
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        match &mut self.protocol {
+            None | Some(Protocol::Hq(_)) => {}
+            Some(Protocol::Http3(http3)) => http3.wake(now, transport),
+            Some(Protocol::Http1(http1)) => http1.wake(now, &mut *self.site, transport),
+            Some(Protocol::Http2(http2)) => http2.wake(now, transport),
+        }
+    }
+    fn wake_at(&self) -> Option<Time> {
+        match &self.protocol {
+            None | Some(Protocol::Hq(_)) => None,
+            Some(Protocol::Http3(http3)) => http3.wake_at(),
+            Some(Protocol::Http1(http1)) => http1.wake_at(),
+            Some(Protocol::Http2(http2)) => http2.wake_at(),
         }
     }
 
@@ -104,6 +133,7 @@ impl Application for WebServer {
     fn no_error(&self) -> u64 {
         match &self.protocol {
             Some(Protocol::Http3(_)) => Code::NO_ERROR.0,
+            // What HTTP/1.1 and HTTP/2 have for it has the same number.
             _ => hq::NO_ERROR,
         }
     }

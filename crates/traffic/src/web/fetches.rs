@@ -1,9 +1,9 @@
 //! The requests of a web client: which are to be sent, which are underway, what came back.
 
+use super::order::Order;
 use super::{Failure, Fetched, Head, Request, Sink, Take};
 use crate::{Progress, Transport};
 use quic::{Read, StreamError};
-use std::collections::VecDeque;
 use units::Time;
 use wire::StreamId;
 
@@ -17,8 +17,8 @@ pub(crate) struct Fetches {
     requests: Vec<Request>,
     results: Vec<Fetched>,
     retries: Vec<u8>,
-    /// Those that wait, in order.
-    waiting: VecDeque<usize>,
+    /// Which may be sent.
+    order: Order,
     underway: usize,
     /// How many may be underway at a time.
     concurrency: usize,
@@ -27,6 +27,8 @@ pub(crate) struct Fetches {
     /// For bodies; made when the first byte is wanted.
     buffer: Vec<u8>,
     progress: Progress,
+    /// For each page the sum over the bytes of its bodies of the times in nanoseconds at which they came.
+    byte_times: Vec<u128>,
     /// Whether the handshake is not complete yet.
     early: bool,
 }
@@ -38,11 +40,24 @@ impl std::fmt::Debug for Fetches {
 }
 
 impl Fetches {
+    /// Requests that may be sent at once, in the order of the list.
     pub(crate) fn new(requests: Vec<Request>, concurrency: usize, sink: Box<dyn Sink>) -> Fetches {
+        let order = Order::of_list(requests.len());
+        Fetches::ordered(requests, order, concurrency, sink)
+    }
+
+    /// Requests that may be sent in an order of their own.
+    pub(crate) fn ordered(
+        requests: Vec<Request>,
+        order: Order,
+        concurrency: usize,
+        sink: Box<dyn Sink>,
+    ) -> Fetches {
         Fetches {
             results: vec![Fetched::default(); requests.len()],
             retries: vec![0; requests.len()],
-            waiting: (0..requests.len()).collect(),
+            byte_times: vec![0; order.parts().len()],
+            order,
             requests,
             underway: 0,
             concurrency: concurrency.max(1),
@@ -63,6 +78,31 @@ impl Fetches {
         self.early = early;
     }
 
+    /// The connection has begun to be of use.
+    pub(crate) fn begin_order(&mut self, now: Time) {
+        self.order.begin(now);
+    }
+    /// When a request becomes wanted by time alone.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.order.wake_at()
+    }
+    /// The time has come.
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.order.wake(now);
+    }
+    /// Which requests are wanted when, and of which page they are.
+    pub(crate) fn order(&self) -> &Order {
+        &self.order
+    }
+    /// For each page the sum over the bytes of its bodies of the times in nanoseconds at which they came.
+    pub(crate) fn byte_times(&self) -> &[u128] {
+        &self.byte_times
+    }
+    /// How many requests wait to be sent.
+    pub(crate) fn waiting(&self) -> usize {
+        self.order.waiting()
+    }
+
     pub(crate) fn request(&self, index: usize) -> &Request {
         &self.requests[index]
     }
@@ -79,23 +119,24 @@ impl Fetches {
 
     /// The request to send next, if one may be sent.
     pub(crate) fn next(&self) -> Option<usize> {
-        self.waiting.front().copied().filter(|_| self.underway < self.concurrency)
+        self.order.next().filter(|_| self.underway < self.concurrency)
     }
-    /// The request that [`Fetches::next`] gave was written.
-    pub(crate) fn note_asked(&mut self, now: Time) {
-        if let Some(index) = self.waiting.pop_front() {
+    /// The request that [`Fetches::next`] gave was written to this stream of the protocol.
+    pub(crate) fn note_asked(&mut self, now: Time, stream: Option<u64>) {
+        if let Some(index) = self.order.next() {
+            self.order.take(index);
             self.underway += 1;
-            self.results[index] = Fetched { asked_at: Some(now), early: self.early, ..Fetched::default() };
+            self.results[index] =
+                Fetched { asked_at: Some(now), stream, early: self.early, ..Fetched::default() };
         }
     }
     /// Takes a request that waits out of the row; `false` if it does not wait.
     pub(crate) fn withdraw(&mut self, now: Time, index: usize) -> bool {
-        let at = self.waiting.iter().position(|waiting| *waiting == index);
-        if let Some(at) = at {
-            self.waiting.remove(at);
+        let waits = self.order.take(index);
+        if waits {
             self.conclude(now, index, Some(Failure::Cancelled));
         }
-        at.is_some()
+        waits
     }
 
     /// The requests that are underway were lost with their streams: they go out again. `streams` are theirs.
@@ -103,7 +144,7 @@ impl Fetches {
         for index in indices.rev() {
             self.underway -= 1;
             self.results[index] = Fetched::default();
-            self.waiting.push_front(index);
+            self.order.put_back(index, true);
         }
     }
 
@@ -112,6 +153,7 @@ impl Fetches {
         let result = &mut self.results[index];
         result.status = head.status;
         result.first_at = Some(now);
+        self.order.on_begun(now, index);
         match self.sink.begin(index, head) {
             Ok(Take::Nothing) => Err(Failure::Cancelled),
             Ok(take) => Ok(take),
@@ -138,19 +180,43 @@ impl Fetches {
         };
         let Ok(Read { bytes: count, .. }) = read else { return Ok(read) };
         if count > 0 {
-            let result = &mut self.results[index];
             if take == Take::Bytes {
                 let bytes = &self.buffer[..count as usize];
                 self.sink
-                    .bytes(index, result.bytes, bytes)
+                    .bytes(index, self.results[index].bytes, bytes)
                     .map_err(|error| Failure::Sink(error.to_string()))?;
             }
-            result.bytes += count;
-            self.progress.bytes += count;
-            self.progress.first_at.get_or_insert(now);
-            self.progress.last_at = Some(now);
+            self.count(now, index, count);
         }
         Ok(read)
+    }
+
+    /// Takes bytes of a body that were read together with what stood before it.
+    pub(crate) fn take_body(
+        &mut self,
+        (now, index): (Time, usize),
+        take: Take,
+        bytes: &[u8],
+    ) -> Result<(), Failure> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if take == Take::Bytes {
+            let sunk = self.sink.bytes(index, self.results[index].bytes, bytes);
+            sunk.map_err(|error| Failure::Sink(error.to_string()))?;
+        }
+        self.count(now, index, bytes.len() as u64);
+        Ok(())
+    }
+
+    fn count(&mut self, now: Time, index: usize, bytes: u64) {
+        self.results[index].bytes += bytes;
+        self.progress.bytes += bytes;
+        self.progress.first_at.get_or_insert(now);
+        self.progress.last_at = Some(now);
+        if let Some(sum) = self.byte_times.get_mut(self.order.part_of(index)) {
+            *sum += u128::from(bytes) * u128::from(now.as_nanos());
+        }
     }
 
     /// A request that was underway is over.
@@ -163,14 +229,16 @@ impl Fetches {
         if self.retries[index] < MAX_RETRIES {
             self.retries[index] += 1;
             self.underway -= 1;
-            self.waiting.push_back(index);
+            self.order.put_back(index, false);
         } else {
             self.finish(now, index, Some(Failure::NotProcessed));
         }
     }
     /// No request can be sent any more: those that wait are given up.
     pub(crate) fn give_up_waiting(&mut self, now: Time) {
-        while let Some(index) = self.waiting.pop_front() {
+        // What the connection never came to be used for is given up as well.
+        self.order.begin(now);
+        while let Some(index) = self.order.give_up(now) {
             self.conclude(now, index, Some(Failure::NotProcessed));
         }
     }
@@ -183,6 +251,7 @@ impl Fetches {
             result.failure.get_or_insert_with(|| Failure::Sink(error.to_string()));
         }
         self.finished += 1;
+        self.order.on_over(now, index);
         if self.are_over() && self.results.iter().all(Fetched::is_complete) {
             self.progress.finished_at = Some(now);
         }

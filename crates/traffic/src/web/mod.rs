@@ -1,13 +1,19 @@
 //! What web servers offer and web clients fetch, whatever the protocol between them.
 
 mod fetches;
+mod load;
+mod order;
 mod reply;
 mod request;
 mod sink;
 mod site;
+mod thinking;
 
 pub(crate) use fetches::Fetches;
+pub use load::{Load, ObjectLoad, PageLoad};
+pub(crate) use order::{Gate, Order, Part};
 pub(crate) use reply::{Pumped, Reply};
 pub use request::{Failure, Fetched, Method, Request};
 pub use sink::{Discard, Head, Sink, Take};
 pub use site::{Answer, Body, Query, Site, Source};
+pub(crate) use thinking::Thinking;

@@ -11,7 +11,7 @@ const CHUNK: usize = 16_384;
 /// How far a response is after a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pumped {
-    /// All of it was written, and the stream ended behind it.
+    /// All of it was written, and the stream ended behind it, unless it is to stay.
     Done,
     /// The stream takes no more for now: to be continued when it is writable.
     Blocked,
@@ -30,12 +30,19 @@ pub(crate) struct Reply {
     body: Option<Body>,
     /// How much of the body was taken out of it.
     taken: u64,
+    /// Whether the stream goes on behind it.
+    stays: bool,
 }
 
 impl Reply {
     /// A response of these bytes, and behind them the body.
     pub(crate) fn new(head: Vec<u8>, body: Option<Body>) -> Reply {
-        Reply { chunk: head, at: 0, body, taken: 0 }
+        Reply { chunk: head, at: 0, body, taken: 0, stays: false }
+    }
+
+    /// The same on a stream that does not end behind it, as a connection of HTTP/1.1.
+    pub(crate) fn staying(self) -> Reply {
+        Reply { stays: true, ..self }
     }
 
     /// Writes what the stream takes.
@@ -49,6 +56,7 @@ impl Reply {
                 }
             }
             match self.body.take() {
+                None if self.stays => return Pumped::Done,
                 None => {
                     return if transport.finish(stream).is_ok() { Pumped::Done } else { Pumped::Over };
                 }

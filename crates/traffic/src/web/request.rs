@@ -1,6 +1,7 @@
 //! What a web client asks for, and what became of it.
 
 use http::Priority;
+use http::qpack::Field;
 use std::fmt;
 use units::Time;
 
@@ -32,14 +33,29 @@ pub struct Request {
     pub path: String,
     /// The method.
     pub method: Method,
-    /// How urgent the response is: HTTP/3 sends it as the field `priority`, hq-interop has none.
+    /// How urgent the response is: it is sent as the field `priority`; hq-interop has none.
     pub priority: Priority,
+    /// Bytes of a field `cookie`, which makes the request as large as it is to be; 0: there is none. hq-interop has no fields.
+    pub cookie: usize,
 }
 
 impl Request {
     /// GET of this path with the default priority.
     pub fn get(path: impl Into<String>) -> Request {
-        Request { path: path.into(), method: Method::Get, priority: Priority::default() }
+        Request { path: path.into(), method: Method::Get, priority: Priority::default(), cookie: 0 }
+    }
+
+    /// The fields that are sent whatever the protocol, beside those that say what is asked for.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let mut fields = vec![Field::new("user-agent", "quiclab")];
+        if self.priority != Priority::default() {
+            fields.push(Field::new("priority", self.priority.to_string()));
+        }
+        if self.cookie > 0 {
+            // A letter whose Huffman code has 8 bits: no packing of fields makes it shorter.
+            fields.push(Field::new("cookie", "X".repeat(self.cookie)));
+        }
+        fields
     }
 }
 
@@ -50,6 +66,8 @@ pub struct Fetched {
     pub status: Option<u16>,
     /// Bytes of the body that came.
     pub bytes: u64,
+    /// The stream of the protocol that it was sent on: that of HTTP/3, that of HTTP/2, under HTTP/1.1 that of the connection.
+    pub stream: Option<u64>,
     /// When it was written to its stream, for the last time if it was tried more than once.
     pub asked_at: Option<Time>,
     /// Whether that was before the handshake was complete.

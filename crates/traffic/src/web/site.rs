@@ -2,9 +2,11 @@
 
 use super::Method;
 use http::Target;
+use http::qpack::Field;
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
+use units::Duration;
 
 /// A request as it reaches a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,17 +36,41 @@ pub struct Answer {
     pub content_type: Option<Cow<'static, str>>,
     /// The content. Its length is told by Content-Length.
     pub body: Body,
+    /// How long the server thinks before it answers. hq-interop answers at once.
+    pub think: Duration,
+    /// Bytes of a field `x-fill`, which makes the head as large as it is to be; 0: there is none.
+    pub fill: usize,
 }
 
 impl Answer {
     /// 200 with this body and no content type.
     pub fn found(body: Body) -> Answer {
-        Answer { status: 200, content_type: None, body }
+        Answer { status: 200, content_type: None, body, think: Duration::ZERO, fill: 0 }
     }
     /// A status with one line of text.
     pub fn plain(status: u16, text: &str) -> Answer {
         let body = Body::Bytes(format!("{text}\n").into_bytes());
-        Answer { status, content_type: Some("text/plain;charset=utf-8".into()), body }
+        let content_type = Some("text/plain;charset=utf-8".into());
+        Answer { status, content_type, ..Answer::found(body) }
+    }
+
+    /// The fields of the response, whatever the protocol; whether it has content, unless it answers HEAD.
+    pub(crate) fn fields(&self) -> (Vec<Field>, bool) {
+        let mut fields = Vec::new();
+        // RFC 9110 section 15.5.6.
+        if self.status == 405 {
+            fields.push(Field::new("allow", "GET, HEAD"));
+        }
+        fields.extend(self.content_type.clone().map(|kind| Field::new("content-type", kind)));
+        // RFC 9110 section 6.4.1: these never have content.
+        let never = matches!(self.status, 204 | 304);
+        if !never {
+            fields.push(Field::new("content-length", self.body.len().to_string()));
+        }
+        if self.fill > 0 {
+            fields.push(Field::new("x-fill", "X".repeat(self.fill)));
+        }
+        (fields, !never && !self.body.is_empty())
     }
 }
 

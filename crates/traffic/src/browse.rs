@@ -1,0 +1,202 @@
+//! Web pages loaded: the application `page`, over HTTP/1.1, HTTP/2 or HTTP/3.
+
+use crate::objects::{CONNECTIONS, MOST_FILL};
+use crate::page::{self, Object, Page};
+use crate::web::{Discard, Gate, Order, Part, Request};
+use crate::{Ends, Misfit, VirtualSite, WebClient, WebServer};
+use http::http1;
+use http::qpack::Field;
+use random::Stream;
+use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+
+/// The name of the server, as requests have it.
+const AUTHORITY: &str = "server";
+/// Requests over HTTP/2 and HTTP/3 that are underway at a time.
+const CONCURRENCY: usize = 100;
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "page",
+    about: "web pages, each object asked for when what it waits for has come",
+    parameters: &[
+        Parameter {
+            name: "over",
+            kind: Kind::Choice(&["http1.1", "http2", "http3"]),
+            default: Default::Is("\"http3\""),
+            about: "version of HTTP: the first two over TCP, the third over QUIC",
+        },
+        Parameter {
+            name: "page",
+            kind: Kind::Component("pages"),
+            default: Default::Is("\"ns3\""),
+            about: "where the pages come from",
+        },
+        Parameter {
+            name: "pages",
+            kind: Kind::Integer(1, 100_000),
+            default: Default::Is("1"),
+            about: "pages that are loaded one after another, with a time for reading between them",
+        },
+        CONNECTIONS,
+    ],
+    build,
+};
+
+/// The version of HTTP that pages are loaded over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Http1,
+    Http2,
+    Http3,
+}
+
+impl Version {
+    fn of(arguments: &Arguments) -> Version {
+        match arguments.text("over").as_str() {
+            "http1.1" => Version::Http1,
+            "http2" => Version::Http2,
+            _ => Version::Http3,
+        }
+    }
+}
+
+/// The protocol that the handshake agrees on.
+pub(crate) fn alpn(arguments: &Arguments) -> &'static [u8] {
+    match Version::of(arguments) {
+        Version::Http1 => crate::http1::ALPN,
+        Version::Http2 => crate::http2::ALPN,
+        Version::Http3 => crate::http3::ALPN,
+    }
+}
+
+/// How many connections of TCP there may be.
+pub(crate) fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
+    match Version::of(arguments) {
+        Version::Http1 => Ok(arguments.integer("connections") as usize),
+        Version::Http2 => Ok(1),
+        Version::Http3 => Err((
+            "over",
+            "HTTP/3 goes over QUIC; expected \"http1.1\", \"http2\", or protocol = \"quic\"".to_owned(),
+        )),
+    }
+}
+
+/// Whether it goes over QUIC.
+pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
+    match Version::of(arguments) {
+        Version::Http3 => Ok(()),
+        _ => Err(("over", "goes over TCP; expected \"http3\", or protocol = \"tcp\"".to_owned())),
+    }
+}
+
+fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
+    let component = arguments.component("page");
+    // That the options give pages was seen when the scenario was read.
+    let model = page::build(component.name, &component.arguments, &mut stream).and_then(Result::ok);
+    let count = arguments.integer("pages") as usize;
+    let pages: Vec<Page> =
+        model.map_or(Vec::new(), |mut model| std::iter::repeat_with(|| model.next()).take(count).collect());
+    let total = pages.iter().map(Page::bytes).sum();
+    let concurrency = match Version::of(arguments) {
+        Version::Http1 => arguments.integer("connections") as usize,
+        _ => CONCURRENCY,
+    };
+    let client = WebClient::ordered(AUTHORITY, plan(&pages), concurrency, Box::new(Discard)).expecting(total);
+    Ends { client: Box::new(client), server: Box::new(WebServer::new(Box::new(VirtualSite))) }
+}
+
+/// The requests for pages, and in which order they may be sent.
+fn plan(pages: &[Page]) -> (Vec<Request>, Order) {
+    let (mut requests, mut gates, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pause = units::Duration::ZERO;
+    for page in pages {
+        let start = requests.len();
+        for object in &page.objects {
+            requests.push(request(object));
+            let after = object.after.iter().map(|after| (start + after.object as usize, after.begun));
+            gates.push(Gate { after: after.collect(), delay: object.parsing });
+        }
+        parts.push(Part { requests: start..requests.len(), pause });
+        pause = page.reading;
+    }
+    let urgencies = requests.iter().map(|request| request.priority.urgency).collect();
+    (requests, Order::of_pages(gates, parts, urgencies))
+}
+
+/// The request for an object of the [`VirtualSite`].
+fn request(object: &Object) -> Request {
+    let mut query = Vec::new();
+    if !object.think.is_zero() {
+        query.push(format!("think={}", object.think.as_nanos()));
+    }
+    let (mut head, length) = (Vec::new(), Field::new("content-length", object.bytes.to_string()));
+    http1::write_response(&mut head, 200, &[length]);
+    if let Some(fill) = missing(object.header_bytes, head.len(), "x-fill") {
+        query.push(format!("fill={fill}"));
+    }
+    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+    let mut request = Request::get(format!("/{}{query}", object.bytes));
+    request.priority = object.priority;
+    head.clear();
+    http1::write_request(&mut head, request.method.as_str(), &request.path, AUTHORITY, &request.fields());
+    request.cookie = missing(object.request_bytes, head.len(), "cookie").unwrap_or(0) as usize;
+    request
+}
+
+/// How long the value of a field must be that makes a head of `size` bytes as large as it is to be; `None`: none is needed.
+fn missing(wanted: u64, size: usize, name: &str) -> Option<u64> {
+    // A field of HTTP/1.1 has ": " and the end of its line beside name and value.
+    let value = wanted.checked_sub((size + name.len() + 4) as u64)?;
+    (value > 0).then_some(value.min(MOST_FILL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{After, Kind};
+    use crate::web::{Method, Query, Site};
+    use http::Target;
+    use units::{Duration, Time};
+
+    fn object(bytes: u64, after: &[u32]) -> Object {
+        let after = after.iter().copied().map(After::complete).collect();
+        Object { after, ..Object::new(Kind::Embedded, bytes) }
+    }
+
+    #[test]
+    fn heads_are_as_large_as_they_are_to_be() {
+        for (request_bytes, header_bytes) in [(0, 0), (500, 300), (90, 60), (5000, 9000)] {
+            let object = Object { request_bytes, header_bytes, ..object(1000, &[]) };
+            let request = request(&object);
+            let mut head = Vec::new();
+            http1::write_request(&mut head, "GET", &request.path, AUTHORITY, &request.fields());
+            let least = head.len() as u64;
+            assert!(
+                request_bytes <= least + 11 && (request.cookie == 0 || least == request_bytes),
+                "{least}"
+            );
+            let target = Target::parse(request.path.as_bytes()).unwrap();
+            let answer = VirtualSite.find(Query { method: Method::Get, target: &target, authority: None });
+            head.clear();
+            http1::write_response(&mut head, answer.status, &answer.fields().0);
+            let least = head.len() as u64;
+            assert!(header_bytes <= least + 11 && (answer.fill == 0 || least == header_bytes), "{least}");
+        }
+    }
+
+    #[test]
+    fn pages_follow_each_other() {
+        let reading = Duration::from_millis(50);
+        let page = Page { objects: vec![object(10, &[]), object(20, &[0])], reading };
+        let (requests, mut order) = plan(&[page.clone(), page]);
+        assert_eq!(
+            requests.iter().map(|r| r.path.as_str()).collect::<Vec<_>>(),
+            ["/10", "/20", "/10", "/20"]
+        );
+        order.begin(Time::ZERO);
+        for index in [0, 1] {
+            assert_eq!((order.next(), order.take(index)), (Some(index), true));
+            order.on_over(Time::ZERO, index);
+        }
+        assert_eq!((order.next(), order.wake_at()), (None, Some(Time::ZERO + reading)));
+    }
+}

@@ -1,0 +1,247 @@
+//! The rules of RFC 9112, played to a server and to a client over connections of bytes, whole and byte by byte.
+
+use super::{Http1Client, Http1Server};
+use crate::web::{Discard, Failure, Fetches, Request};
+use crate::{Transport, VirtualSite};
+use quic::{Data, Event, Priority, Read, StreamError};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Duration, Time};
+use wire::{Direction, Side, StreamId};
+
+/// One connection of bytes.
+#[derive(Default)]
+struct Line {
+    incoming: VecDeque<u8>,
+    ended: bool,
+    written: Vec<u8>,
+    finished: bool,
+    reset: bool,
+}
+
+/// Connections of bytes, of which a client may open so many.
+#[derive(Default)]
+struct Wires {
+    lines: BTreeMap<StreamId, Line>,
+    limit: u64,
+    opened: u64,
+    closed: bool,
+}
+
+fn stream(index: u64) -> StreamId {
+    StreamId::new(Side::Client, Direction::Bidirectional, index)
+}
+
+impl Wires {
+    fn line(&mut self, index: u64) -> &mut Line {
+        self.lines.entry(stream(index)).or_default()
+    }
+    fn text(&mut self, index: u64) -> String {
+        String::from_utf8_lossy(&self.line(index).written).into_owned()
+    }
+    fn get(&mut self, stream: StreamId) -> &mut Line {
+        self.lines.entry(stream).or_default()
+    }
+}
+
+impl Transport for Wires {
+    fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
+        if self.opened == self.limit {
+            return Err(StreamError::LimitReached);
+        }
+        self.opened += 1;
+        Ok(stream(self.opened - 1))
+    }
+    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
+        let written = &mut self.get(stream).written;
+        match data {
+            Data::Bytes(bytes) => written.extend_from_slice(bytes),
+            Data::Virtual(length) => written.resize(written.len() + length as usize, b'.'),
+        }
+        Ok(data.len())
+    }
+    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
+        self.get(stream).finished = true;
+        Ok(())
+    }
+    fn reset(&mut self, stream: StreamId, _: u64) -> Result<(), StreamError> {
+        self.get(stream).reset = true;
+        Ok(())
+    }
+    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.reset(stream, code)
+    }
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        let line = self.get(stream);
+        let count = out.len().min(line.incoming.len());
+        out.iter_mut().zip(line.incoming.drain(..count)).for_each(|(place, byte)| *place = byte);
+        Ok(Read { bytes: count as u64, finished: line.ended && line.incoming.is_empty() })
+    }
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        let line = self.get(stream);
+        let count = line.incoming.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
+        line.incoming.drain(..count);
+        Ok(Read { bytes: count as u64, finished: line.ended && line.incoming.is_empty() })
+    }
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.skip(stream, u64::MAX)
+    }
+    fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        Some(super::ALPN)
+    }
+    fn close(&mut self, _: u64, _: &str) {
+        self.closed = true;
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Plays bytes to a server in pieces; what it has written, and whether it has ended the connection.
+fn serve(bytes: &str, step: usize) -> (String, bool) {
+    let (mut server, mut wires) = (Http1Server::default(), Wires::default());
+    let mut on = |event: Event, wires: &mut Wires| {
+        server.on_event(Time::ZERO, &event, &mut VirtualSite, wires);
+    };
+    on(Event::Opened(stream(0)), &mut wires);
+    for piece in bytes.as_bytes().chunks(step) {
+        wires.line(0).incoming.extend(piece);
+        on(Event::Readable(stream(0)), &mut wires);
+    }
+    (wires.text(0), wires.line(0).finished)
+}
+
+#[test]
+fn requests_are_answered_one_after_another() {
+    let requests = "GET /3 HTTP/1.1\r\nHost: a\r\n\r\n\r\nHEAD /4 HTTP/1.1\r\nhost:a\r\ncontent-length: 5\r\n\r\n12345\
+                    GET /0 HTTP/1.1\r\nhost: a\r\n\r\nGET /x HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n\
+                    GET /9 HTTP/1.1\r\nhost: a\r\n\r\n";
+    let answers = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n...HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n\
+                   HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 404 Not Found\r\n\
+                   content-type: text/plain;charset=utf-8\r\ncontent-length: 10\r\nconnection: close\r\n\r\nnot found\n";
+    for step in [requests.len(), 1, 9] {
+        // Section 9.6: nothing behind the request that closes is answered.
+        assert_eq!(serve(requests, step), (answers.to_owned(), true), "{step}");
+    }
+}
+
+/// RFC 9112 sections 2.2, 3.2, 6.1 and RFC 6585 section 5: what is no request is answered, and the connection ends.
+#[test]
+fn what_is_no_request_ends_the_connection() {
+    let long = format!("GET / HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "y".repeat(33_000));
+    for (bytes, status) in [
+        ("nonsense\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", "400"),
+        ("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "501"),
+        (&long, "431"),
+    ] {
+        for step in [bytes.len(), 7] {
+            let (text, finished) = serve(bytes, step);
+            assert!(text.starts_with(&format!("HTTP/1.1 {status} ")) && finished, "{text}");
+            assert_eq!(text.matches("HTTP/1.1").count(), 1, "{text}");
+        }
+    }
+    let (text, finished) = serve(
+        "POST /3 HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nabGET /1 HTTP/1.1\r\nhost: a\r\n\r\n",
+        5,
+    );
+    assert!(
+        text.starts_with("HTTP/1.1 405 ") && text.contains("allow: GET, HEAD") && text.ends_with("\r\n\r\n.")
+    );
+    assert!(!finished);
+}
+
+/// A server that thinks does it for each connection on its own.
+#[test]
+fn a_server_thinks() {
+    let (mut server, mut wires) = (Http1Server::default(), Wires::default());
+    let at = |ms| Time::ZERO + Duration::from_millis(ms);
+    for (index, ms) in [(0, 30), (1, 10)] {
+        let request = format!("GET /1?think={ms}000000 HTTP/1.1\r\nhost: a\r\n\r\n");
+        wires.line(index).incoming.extend(request.as_bytes());
+        server.on_event(at(0), &Event::Opened(stream(index)), &mut VirtualSite, &mut wires);
+        server.on_event(at(0), &Event::Readable(stream(index)), &mut VirtualSite, &mut wires);
+    }
+    assert_eq!((server.wake_at(), server.is_idle()), (Some(at(10)), false));
+    server.wake(at(10), &mut VirtualSite, &mut wires);
+    assert_eq!((wires.text(0).len(), wires.text(1).is_empty()), (0, false));
+    server.wake(at(30), &mut VirtualSite, &mut wires);
+    assert_eq!((wires.text(0), server.wake_at(), server.is_idle()), (wires.text(1), None, true));
+}
+
+/// A client with these requests, connected, on so many connections at most.
+fn client(paths: &[&str], limit: u64) -> (Http1Client, Fetches, Wires) {
+    let requests = paths.iter().map(|path| Request::get(*path)).collect();
+    let mut fetches = Fetches::new(requests, 6, Box::new(Discard));
+    let (mut client, mut wires) = (Http1Client::new("a"), Wires { limit, ..Wires::default() });
+    fetches.begin_order(Time::ZERO);
+    client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wires);
+    (client, fetches, wires)
+}
+
+#[test]
+fn a_client_opens_what_it_needs_and_closes_when_it_has_all() {
+    let (mut client, mut fetches, mut wires) = client(&["/1", "/2", "/3", "/4"], 2);
+    assert_eq!(wires.opened, 2);
+    assert!(wires.text(0).starts_with("GET /1 HTTP/1.1\r\nhost: a\r\n") && wires.text(1).is_empty());
+    let mut on = |event, fetches: &mut Fetches, wires: &mut Wires| {
+        client.on_event(Time::ZERO, &event, fetches, wires);
+    };
+    on(Event::Writable(stream(1)), &mut fetches, &mut wires);
+    assert!(wires.text(1).starts_with("GET /2 "));
+    // What waits takes the connection that is ready first.
+    for (index, bytes) in [(1, "12"), (1, "123"), (0, "1"), (1, "1234")] {
+        let response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{bytes}", bytes.len());
+        for byte in response.bytes() {
+            wires.line(index).incoming.push_back(byte);
+            on(Event::Readable(stream(index)), &mut fetches, &mut wires);
+        }
+    }
+    let bytes: Vec<u64> = fetches.results().iter().map(|result| result.bytes).collect();
+    assert_eq!((bytes, fetches.are_over(), wires.closed), (vec![1, 2, 3, 4], true, true));
+    assert!(wires.line(0).finished && wires.line(1).finished);
+    assert_eq!((wires.text(0).matches("GET").count(), wires.text(1).matches("GET").count()), (1, 3));
+}
+
+/// What becomes of a request on the only connection, if these bytes come, and then the end.
+fn answer(bytes: &str) -> (Option<u16>, u64, Option<Failure>) {
+    let (mut client, mut fetches, mut wires) = client(&["/5"], 1);
+    wires.line(0).incoming.extend(bytes.as_bytes());
+    client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+    wires.line(0).ended = true;
+    client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+    client.on_event(Time::ZERO, &Event::Ended, &mut fetches, &mut wires);
+    let result = &fetches.results()[0];
+    (result.status, result.bytes, result.failure.clone())
+}
+
+/// RFC 9112 sections 4, 6.3, 9.3.1 and 9.3.2.
+#[test]
+fn responses_and_their_ends() {
+    assert_eq!(answer("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n12345"), (Some(200), 5, None));
+    assert_eq!(answer("HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 204 None\r\n\r\n"), (Some(204), 0, None));
+    assert_eq!(answer("HTTP/1.0 200 OK\r\n\r\n123"), (Some(200), 3, None));
+    let lost = Some(Failure::ConnectionLost);
+    assert_eq!(answer("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n123"), (Some(200), 3, lost));
+    // It could be asked again, but there is no other connection.
+    assert_eq!(answer("HTTP/1.1 200"), (None, 0, Some(Failure::NotProcessed)));
+    assert_eq!(answer(""), (None, 0, Some(Failure::NotProcessed)));
+    let malformed = |bytes| matches!(answer(bytes).2, Some(Failure::Malformed(_)));
+    assert!(malformed("nonsense\r\n\r\n"));
+    assert!(malformed("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n123"));
+    assert_eq!(answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").2, Some(Failure::Unsupported));
+}
+
+/// RFC 9112 section 9.3.1: a request whose connection ended before the response began is asked again on another one.
+#[test]
+fn a_connection_that_ends_is_replaced() {
+    let (mut client, mut fetches, mut wires) = client(&["/5"], 2);
+    wires.line(0).ended = true;
+    client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+    assert_eq!((wires.opened, wires.line(0).finished), (2, true));
+    client.on_event(Time::ZERO, &Event::Writable(stream(1)), &mut fetches, &mut wires);
+    assert!(wires.text(1).starts_with("GET /5 "));
+}

@@ -1,0 +1,483 @@
+//! The server of HTTP/2.
+
+use super::session::{Session, Step};
+use super::{MAX_FIELD_SECTION, MAX_STREAMS};
+use crate::Transport;
+use crate::web::{Answer, Body, Method, Query, Site, Thinking};
+use http::http2::{Code, Error, Flags, FrameHead, Kind, MAX_FRAME, MAX_WINDOW, Settings};
+use http::message::{self, RequestHead};
+use http::qpack::Field;
+use http::{Priority, Target};
+use quic::{Data, Event};
+use std::collections::BTreeMap;
+use units::Time;
+use wire::{Direction, Side, StreamId};
+
+/// Bytes that are written and not yet sent above which the connection takes no more frames: what is more urgent comes soon.
+const UNSENT: u64 = MAX_FRAME as u64;
+/// The priorities that are kept of streams on which no request has come (RFC 9218 section 7.1 asks for some).
+const MAX_EARLY_PRIORITIES: usize = 128;
+
+/// How far a request is.
+#[derive(Debug)]
+enum Stage {
+    Asking {
+        head: Option<RequestHead>,
+        received: u64,
+    },
+    /// The answer is there, and given later.
+    Thinking(Answer),
+    /// So much of the body is left.
+    Answering(Body),
+}
+
+/// A request that is underway.
+#[derive(Debug)]
+struct Exchange {
+    stage: Stage,
+    head_only: bool,
+    priority: Priority,
+    /// What may be sent on the stream.
+    window: i64,
+    /// Bytes of the body that were taken out of its source.
+    taken: u64,
+    /// When it had its last turn among those that share, in turns.
+    turn: u64,
+}
+
+/// The server's end of a connection.
+#[derive(Debug)]
+pub(crate) struct Http2Server {
+    session: Session,
+    stream: Option<StreamId>,
+    exchanges: BTreeMap<u32, Exchange>,
+    thinking: Thinking,
+    /// Priorities that came before the request did; at most [`MAX_EARLY_PRIORITIES`].
+    priorities: BTreeMap<u32, Priority>,
+    /// The last stream that was opened.
+    last: u32,
+    /// What is left to be written of the frame that was begun: real bytes, then virtual ones.
+    begun: (Vec<u8>, u64),
+    turns: u64,
+    closing: bool,
+    broken: bool,
+}
+
+impl Http2Server {
+    pub(crate) fn new() -> Http2Server {
+        let settings = Settings {
+            max_concurrent_streams: Some(MAX_STREAMS),
+            max_header_list: Some(MAX_FIELD_SECTION),
+            no_rfc7540_priorities: true,
+            ..Settings::default()
+        };
+        Http2Server {
+            session: Session::new(Side::Server, &settings),
+            stream: None,
+            exchanges: BTreeMap::new(),
+            thinking: Thinking::default(),
+            priorities: BTreeMap::new(),
+            last: 0,
+            begun: (Vec::new(), 0),
+            turns: 0,
+            closing: false,
+            broken: false,
+        }
+    }
+
+    pub(crate) fn on_event(
+        &mut self,
+        now: Time,
+        event: &Event,
+        site: &mut dyn Site,
+        transport: &mut dyn Transport,
+    ) {
+        match *event {
+            Event::Opened(stream) if self.stream.is_none() => {
+                self.stream = Some(stream);
+                transport.limit_unsent(stream, UNSENT);
+            }
+            Event::Readable(stream) if self.stream == Some(stream) && !self.broken => {
+                if let Err(error) = self.read(now, stream, site, transport) {
+                    self.broken = true;
+                    self.exchanges.clear();
+                    // RFC 9113 section 5.4.1.
+                    self.session.go_away(self.last, error.code);
+                    self.session.flush(stream, transport);
+                    let _ = transport.finish(stream);
+                    transport.close(error.code.0.into(), error.why);
+                }
+            }
+            _ => {}
+        }
+        self.pump(transport);
+    }
+
+    /// When a request that was thought about is to be answered.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.thinking.wake_at().filter(|_| !self.broken)
+    }
+    /// Answers those whose time has come.
+    pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        while let Some(stream) = self.thinking.next(now) {
+            let stream = stream.index() as u32;
+            if let Some(exchange) = self.exchanges.get_mut(&stream)
+                && let Stage::Thinking(answer) = &mut exchange.stage
+            {
+                let answer = std::mem::replace(answer, Answer::found(Body::Virtual(0)));
+                self.answer(stream, answer);
+            }
+        }
+        self.pump(transport);
+    }
+
+    /// Takes no more requests (RFC 9113 section 6.8).
+    pub(crate) fn shut_down(&mut self, transport: &mut dyn Transport) {
+        if !std::mem::replace(&mut self.closing, true) {
+            self.session.go_away(self.last, Code::NO_ERROR);
+            self.pump(transport);
+        }
+    }
+    /// Whether no request is underway.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.exchanges.is_empty()
+    }
+
+    fn read(
+        &mut self,
+        now: Time,
+        connection: StreamId,
+        site: &mut dyn Site,
+        transport: &mut dyn Transport,
+    ) -> Result<(), Error> {
+        loop {
+            let result = match self.session.step(connection, transport) {
+                Ok(Step::Blocked) => return Ok(()),
+                Ok(Step::End) => {
+                    self.broken = true;
+                    self.exchanges.clear();
+                    let _ = transport.finish(connection);
+                    return Ok(());
+                }
+                Ok(Step::Content(stream, left)) => {
+                    let counted = self.on_content(stream, left);
+                    let Ok(read) = transport.skip(connection, left) else { return Ok(()) };
+                    self.session.note_content(&read);
+                    if read.bytes == 0 && counted.is_ok() {
+                        return Ok(());
+                    }
+                    counted.map(|()| self.count(stream, read.bytes))
+                }
+                Ok(step) => self.on_step(now, step, site),
+                Err(error) => Err(error),
+            };
+            match result {
+                // Section 5.4.2.
+                Err(Error { code, stream: Some(stream), .. }) => {
+                    self.session.reset(stream, code);
+                    self.exchanges.remove(&stream);
+                }
+                Err(error) => return Err(error),
+                Ok(()) => {}
+            }
+        }
+    }
+
+    fn on_step(&mut self, now: Time, step: Step, site: &mut dyn Site) -> Result<(), Error> {
+        match step {
+            Step::Fields(stream, fields, ends) => self.on_fields(now, (stream, ends), fields, site)?,
+            Step::ContentEnd(stream) => self.on_end(now, stream, site)?,
+            Step::Reset(stream, _) => {
+                self.check_open(stream)?;
+                self.session.close(stream);
+                self.exchanges.remove(&stream);
+            }
+            Step::Window(stream, more) if stream > 0 => {
+                self.check_open(stream)?;
+                if let Some(exchange) = self.exchanges.get_mut(&stream) {
+                    exchange.window += i64::from(more);
+                    // Section 6.9.1.
+                    if exchange.window > i64::from(MAX_WINDOW) {
+                        return Err(Error::stream(
+                            stream,
+                            Code::FLOW_CONTROL_ERROR,
+                            "a window grows too large",
+                        ));
+                    }
+                }
+            }
+            Step::WindowsShift(by) => {
+                for exchange in self.exchanges.values_mut() {
+                    exchange.window += by;
+                    // Section 6.9.2.
+                    if exchange.window > i64::from(MAX_WINDOW) {
+                        return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "a window grows too large"));
+                    }
+                }
+            }
+            Step::Priority(stream, priority) => match self.exchanges.get_mut(&stream) {
+                Some(exchange) => exchange.priority = priority,
+                None if stream > self.last && !stream.is_multiple_of(2) => {
+                    self.priorities.insert(stream, priority);
+                    if self.priorities.len() > MAX_EARLY_PRIORITIES {
+                        self.priorities.pop_first();
+                    }
+                }
+                None => {}
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Section 5.1: on a stream that is idle nothing comes but what opens it.
+    fn check_open(&self, stream: u32) -> Result<(), Error> {
+        if stream > self.last || stream.is_multiple_of(2) {
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream that is idle"));
+        }
+        Ok(())
+    }
+
+    fn on_fields(
+        &mut self,
+        now: Time,
+        (stream, ends): (u32, bool),
+        fields: Option<Vec<Field>>,
+        site: &mut dyn Site,
+    ) -> Result<(), Error> {
+        if stream > self.last {
+            // Section 5.1.1: a client's streams are odd, and ascend.
+            if stream.is_multiple_of(2) {
+                return Err(Error::connection(Code::PROTOCOL_ERROR, "a stream that no client opens"));
+            }
+            self.last = stream;
+            let priority = self.priorities.remove(&stream);
+            self.priorities = self.priorities.split_off(&stream);
+            // Sections 5.1.2 and 6.8.
+            if self.exchanges.len() >= MAX_STREAMS as usize || self.closing {
+                return Err(Error::stream(stream, Code::REFUSED_STREAM, "more streams than are taken"));
+            }
+            return self.on_request(now, (stream, ends), (fields, priority), site);
+        }
+        let Some(Exchange { stage: Stage::Asking { head: Some(_), .. }, .. }) = self.exchanges.get(&stream)
+        else {
+            // Section 5.1: behind the end of a stream nothing comes; of one that was reset here it is passed over.
+            return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS on a stream that is closed"));
+        };
+        // Section 8.1: trailers end the stream.
+        let trailers =
+            fields.ok_or(message::Malformed("trailers too large")).and_then(|f| message::check_trailers(&f));
+        if trailers.is_err() || !ends {
+            return Err(Error::stream(stream, Code::PROTOCOL_ERROR, "no trailers"));
+        }
+        self.on_end(now, stream, site)
+    }
+
+    fn on_request(
+        &mut self,
+        now: Time,
+        (stream, ends): (u32, bool),
+        (fields, priority): (Option<Vec<Field>>, Option<Priority>),
+        site: &mut dyn Site,
+    ) -> Result<(), Error> {
+        let head = match fields.as_deref().map(RequestHead::read) {
+            Some(Ok(head)) => Some(head),
+            // Section 8.1.1.
+            Some(Err(message::Malformed(why))) => {
+                return Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
+            }
+            // Section 10.5.1.
+            None => None,
+        };
+        // RFC 9218 section 7: PRIORITY_UPDATE counts more than the field.
+        let field = head.as_ref().and_then(|head| head.priority);
+        let exchange = Exchange {
+            head_only: head.as_ref().is_some_and(|head| head.method == Method::Head.as_str()),
+            priority: priority.or(field).unwrap_or_default(),
+            window: self.session.peer.initial_window.into(),
+            taken: 0,
+            turn: 0,
+            stage: Stage::Asking { head, received: 0 },
+        };
+        self.exchanges.insert(stream, exchange);
+        if ends {
+            return self.on_end(now, stream, site);
+        }
+        self.session.open(stream);
+        Ok(())
+    }
+
+    /// Whether so much content can come on a stream.
+    fn on_content(&self, stream: u32, left: u64) -> Result<(), Error> {
+        self.check_open(stream)?;
+        match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
+            Some(Stage::Asking { head, received }) => {
+                let length = head.as_ref().and_then(|head| head.content_length);
+                if length.is_some_and(|length| received + left > length) {
+                    // Section 8.1.1.
+                    return Err(Error::stream(
+                        stream,
+                        Code::PROTOCOL_ERROR,
+                        "more content than there can be",
+                    ));
+                }
+                Ok(())
+            }
+            // Section 5.1: half closed by the client.
+            Some(_) => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a stream that is closed")),
+            None => Ok(()),
+        }
+    }
+    fn count(&mut self, stream: u32, bytes: u64) {
+        if let Some(Exchange { stage: Stage::Asking { received, .. }, .. }) = self.exchanges.get_mut(&stream)
+        {
+            *received += bytes;
+        }
+    }
+
+    /// A request is complete.
+    fn on_end(&mut self, now: Time, stream: u32, site: &mut dyn Site) -> Result<(), Error> {
+        let Some(exchange) = self.exchanges.get_mut(&stream) else { return Ok(()) };
+        let Stage::Asking { head, received } = &exchange.stage else { return Ok(()) };
+        let answer = match head {
+            Some(head) if head.content_length.is_some_and(|length| length != *received) => {
+                return Err(Error::stream(
+                    stream,
+                    Code::PROTOCOL_ERROR,
+                    "less content than content-length tells",
+                ));
+            }
+            Some(head) => answer(head, site),
+            None => Answer::plain(431, "the fields are too large"),
+        };
+        self.session.note_completed();
+        let think = answer.think;
+        // The stream of a transport stands for that of HTTP/2: they are only told apart.
+        if self.thinking.begin(
+            now,
+            StreamId::new(Side::Client, Direction::Bidirectional, stream.into()),
+            think,
+        ) {
+            exchange.stage = Stage::Thinking(answer);
+        } else {
+            self.answer(stream, answer);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, stream: u32, answer: Answer) {
+        let Some(exchange) = self.exchanges.get_mut(&stream) else { return };
+        let (rest, has_content) = answer.fields();
+        let mut fields = vec![Field::new(":status", answer.status.to_string())];
+        fields.extend(rest);
+        let ends = exchange.head_only || !has_content;
+        self.session.fields(stream, &fields, ends);
+        if ends {
+            self.exchanges.remove(&stream);
+        } else {
+            exchange.stage = Stage::Answering(answer.body);
+        }
+    }
+
+    /// Writes frames as long as the connection takes them.
+    fn pump(&mut self, transport: &mut dyn Transport) {
+        let Some(connection) = self.stream.filter(|_| !self.broken) else { return };
+        while self.write_begun(connection, transport) && self.session.flush(connection, transport) {
+            let Some(stream) = self.next_stream() else { return };
+            self.begin_frame(stream);
+        }
+    }
+
+    /// Goes on with the frame that was begun; whether none is any more.
+    fn write_begun(&mut self, connection: StreamId, transport: &mut dyn Transport) -> bool {
+        let (bytes, length) = &mut self.begun;
+        while !bytes.is_empty() {
+            match transport.write(connection, Data::Bytes(bytes)) {
+                Ok(taken) => drop(bytes.drain(..taken as usize)),
+                Err(_) => return false,
+            }
+        }
+        while *length > 0 {
+            match transport.write(connection, Data::Virtual(*length)) {
+                Ok(taken) if taken > 0 => *length -= taken,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The stream whose frame is next (RFC 9218 section 10): of the most urgent those that are not incremental one after
+    /// another, in the order in which they were opened, and the incremental ones in turns; the two kinds share in turns too.
+    fn next_stream(&self) -> Option<u32> {
+        if self.session.window <= 0 {
+            return None;
+        }
+        let ready =
+            |exchange: &Exchange| matches!(exchange.stage, Stage::Answering(_)) && exchange.window > 0;
+        let urgency = self.exchanges.values().filter(|e| ready(e)).map(|e| e.priority.urgency).min()?;
+        let mut of_urgency = self.exchanges.iter().filter(|(_, e)| ready(e) && e.priority.urgency == urgency);
+        let mut seen = false;
+        let candidates = of_urgency.by_ref().filter(|(_, exchange)| {
+            // Of those that are not incremental only the first.
+            exchange.priority.incremental || !std::mem::replace(&mut seen, true)
+        });
+        candidates.min_by_key(|(_, exchange)| exchange.turn).map(|(stream, _)| *stream)
+    }
+
+    /// Prepares a DATA frame of a stream.
+    fn begin_frame(&mut self, stream: u32) {
+        let Some(exchange) = self.exchanges.get_mut(&stream) else { return };
+        let Stage::Answering(body) = &mut exchange.stage else { return };
+        self.turns += 1;
+        exchange.turn = self.turns;
+        let left = body.len() - exchange.taken;
+        let room = exchange.window.min(self.session.window).max(0) as u64;
+        let length = left.min(room).min(MAX_FRAME.into());
+        let mut payload = Vec::new();
+        let virtually = match body {
+            Body::Virtual(_) => length,
+            Body::Bytes(bytes) => {
+                payload
+                    .extend_from_slice(&bytes[exchange.taken as usize..(exchange.taken + length) as usize]);
+                0
+            }
+            Body::Source { source, .. } => {
+                payload.resize(length as usize, 0);
+                let read = source.read_at(exchange.taken, &mut payload).unwrap_or(0).min(payload.len());
+                payload.truncate(read);
+                0
+            }
+        };
+        let length = virtually.max(payload.len() as u64);
+        if length == 0 {
+            // The source has failed, and the length was told already.
+            self.session.reset(stream, Code::INTERNAL_ERROR);
+            self.exchanges.remove(&stream);
+            return;
+        }
+        exchange.taken += length;
+        exchange.window -= length as i64;
+        self.session.window -= length as i64;
+        let ends = exchange.taken == body.len();
+        let flags = if ends { Flags::END_STREAM } else { Flags::NONE };
+        let mut bytes = Vec::with_capacity(9 + payload.len());
+        FrameHead { length: length as u32, kind: Kind::DATA, flags, stream }.encode(&mut bytes);
+        bytes.extend(payload);
+        self.begun = (bytes, virtually);
+        if ends {
+            self.exchanges.remove(&stream);
+        }
+    }
+}
+
+/// What a complete request gets.
+fn answer(head: &RequestHead, site: &mut dyn Site) -> Answer {
+    let methods = [Method::Get, Method::Head];
+    let Some(method) = methods.into_iter().find(|method| method.as_str() == head.method) else {
+        return Answer::plain(405, "only GET and HEAD are answered");
+    };
+    match Target::parse(head.path.as_deref().unwrap_or_default().as_bytes()) {
+        Ok(target) => site.find(Query { method, target: &target, authority: head.authority.as_deref() }),
+        Err(bad) => Answer::plain(400, &bad.to_string()),
+    }
+}

@@ -1,0 +1,485 @@
+//! The rules of RFC 9113, played to a server and to a client over a wire of bytes, whole and byte by byte.
+
+use super::{Http2Client, Http2Server, MAX_STREAMS};
+use crate::web::{Discard, Failure, Fetches, Request};
+use crate::{Transport, VirtualSite};
+use http::hpack::{Decoder, Encoder};
+use http::http2::{Code, FRAME_HEAD, Flags, Frame, FrameHead, Kind, PREFACE, Settings};
+use http::qpack::Field;
+use quic::{Data, Event, Priority, Read, StreamError};
+use std::collections::VecDeque;
+use units::Time;
+use wire::{Direction, StreamId};
+
+const STREAM: StreamId = crate::TCP_STREAM;
+
+/// A connection of bytes.
+#[derive(Default)]
+struct Wire {
+    incoming: VecDeque<u8>,
+    written: Vec<u8>,
+    closed: Option<u64>,
+}
+
+impl Transport for Wire {
+    fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
+        Ok(STREAM)
+    }
+    fn write(&mut self, _: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
+        match data {
+            Data::Bytes(bytes) => self.written.extend_from_slice(bytes),
+            Data::Virtual(length) => self.written.resize(self.written.len() + length as usize, 0),
+        }
+        Ok(data.len())
+    }
+    fn finish(&mut self, _: StreamId) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn reset(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn stop(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn read(&mut self, _: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        let count = out.len().min(self.incoming.len());
+        out.iter_mut().zip(self.incoming.drain(..count)).for_each(|(place, byte)| *place = byte);
+        Ok(Read { bytes: count as u64, finished: false })
+    }
+    fn skip(&mut self, _: StreamId, limit: u64) -> Result<Read, StreamError> {
+        let count = self.incoming.len().min(limit as usize);
+        self.incoming.drain(..count);
+        Ok(Read { bytes: count as u64, finished: false })
+    }
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.skip(stream, u64::MAX)
+    }
+    fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        Some(super::ALPN)
+    }
+    fn close(&mut self, code: u64, _: &str) {
+        self.closed.get_or_insert(code);
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+}
+
+fn frame(kind: Kind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    FrameHead { length: payload.len() as u32, kind, flags: Flags(flags), stream }.encode(&mut out);
+    out.extend_from_slice(payload);
+    out
+}
+fn block(lines: &[(&'static str, &'static str)]) -> Vec<u8> {
+    let fields: Vec<Field> = lines.iter().map(|(name, value)| Field::new(*name, *value)).collect();
+    let mut out = Vec::new();
+    // Blocks of one connection that share no entries: each is told with a table of nothing.
+    let mut encoder = Encoder::default();
+    encoder.set_limit(0);
+    encoder.encode(&mut out, &fields);
+    out
+}
+const GET: [(&str, &str); 4] =
+    [(":method", "GET"), (":scheme", "https"), (":authority", "a"), (":path", "/100")];
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+fn get(stream: u32) -> Vec<u8> {
+    frame(Kind::HEADERS, END_STREAM | END_HEADERS, stream, &block(&GET))
+}
+fn settings() -> Vec<u8> {
+    frame(Kind::SETTINGS, 0, 0, &[])
+}
+/// What a client begins with, and these.
+fn from_client(frames: &[Vec<u8>]) -> Vec<u8> {
+    [PREFACE, &settings(), &frames.concat()].concat()
+}
+
+/// What a side has written, without the bodies: head and payload of each frame.
+fn frames(written: &[u8]) -> Vec<(FrameHead, Vec<u8>)> {
+    let mut rest = written.strip_prefix(PREFACE).unwrap_or(written);
+    let mut all = Vec::new();
+    while let Some((bytes, behind)) = rest.split_first_chunk::<FRAME_HEAD>() {
+        let head = FrameHead::decode(*bytes).unwrap();
+        let (payload, behind) = behind.split_at(head.length as usize);
+        all.push((head, payload.to_vec()));
+        rest = behind;
+    }
+    assert!(rest.is_empty());
+    all
+}
+
+/// Plays bytes to a server in pieces; what it has written.
+fn serve(bytes: &[u8], step: usize) -> Wire {
+    let (mut server, mut wire) = (Http2Server::new(), Wire::default());
+    let mut on = |event: Event, wire: &mut Wire| server.on_event(Time::ZERO, &event, &mut VirtualSite, wire);
+    on(Event::Opened(STREAM), &mut wire);
+    for piece in bytes.chunks(step) {
+        wire.incoming.extend(piece);
+        on(Event::Readable(STREAM), &mut wire);
+    }
+    wire
+}
+
+/// The code of an error, and the stream that it is of unless it is of the connection.
+type Told = Option<(Code, Option<u32>)>;
+/// Of a request the status, the bytes that came, and why it failed.
+type Fetched = (Option<u16>, u64, Option<Failure>);
+
+/// The error that a side has told.
+fn error(wire: &Wire) -> Told {
+    frames(&wire.written).into_iter().find_map(|(head, payload)| match Frame::decode(&head, &payload) {
+        Ok(Frame::GoAway { code, .. }) => Some((code, None)),
+        Ok(Frame::Reset(code)) => Some((code, Some(head.stream))),
+        _ => None,
+    })
+}
+
+fn served(wire: &Wire, stream: u32) -> usize {
+    let data = frames(&wire.written)
+        .into_iter()
+        .filter(|(head, _)| head.kind == Kind::DATA && head.stream == stream);
+    data.map(|(_, payload)| payload.len()).sum()
+}
+
+#[test]
+fn requests_are_answered() {
+    let padded = {
+        let payload = [&[3][..], &[0; 5], &block(&GET), &[0; 3]].concat();
+        frame(Kind::HEADERS, END_STREAM | END_HEADERS | 0x28, 5, &payload)
+    };
+    let (first, second) = {
+        let b = block(&GET);
+        let (a, b) = b.split_at(7);
+        (a.to_vec(), b.to_vec())
+    };
+    let split =
+        [frame(Kind::HEADERS, END_STREAM, 7, &first), frame(Kind::CONTINUATION, END_HEADERS, 7, &second)]
+            .concat();
+    let posted = [
+        frame(
+            Kind::HEADERS,
+            END_HEADERS,
+            9,
+            &block(&[GET[0], GET[1], GET[2], GET[3], ("content-length", "4")]),
+        ),
+        frame(Kind::DATA, 8, 9, b"\x02ab\0\0"),
+        frame(Kind::DATA, 0, 9, b"cd"),
+        frame(Kind::HEADERS, END_STREAM | END_HEADERS, 9, &block(&[("trailer", "x")])),
+    ]
+    .concat();
+    let ping = frame(Kind::PING, 0, 0, b"12345678");
+    let ignored = [
+        frame(Kind(0x77), 0xff, 99, b"unknown"),
+        frame(Kind::PRIORITY, 0, 11, &[0; 5]),
+        frame(Kind::PRIORITY_UPDATE, 0, 0, b"\0\0\0\x0du=0"),
+        frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]),
+    ]
+    .concat();
+    let bytes = from_client(&[get(1), ping, padded, split, ignored, posted]);
+    for step in [bytes.len(), 1, 7] {
+        let wire = serve(&bytes, step);
+        assert_eq!((error(&wire), wire.closed), (None, None));
+        for stream in [1, 5, 7, 9] {
+            assert_eq!(served(&wire, stream), 100, "{stream}");
+        }
+        let all = frames(&wire.written);
+        // RFC 9113 sections 3.4, 6.5.3 and 6.7.
+        assert_eq!((all[0].0.kind, all[0].0.flags), (Kind::SETTINGS, Flags::NONE));
+        assert!(all.iter().any(|(head, _)| head.kind == Kind::SETTINGS && head.flags.has(Flags::ACK)));
+        assert!(all.iter().any(|(head, payload)| head.kind == Kind::PING
+            && head.flags.has(Flags::ACK)
+            && payload == b"12345678"));
+        let mut decoder = Decoder::default();
+        for (head, payload) in all.iter().filter(|(head, _)| head.kind == Kind::HEADERS) {
+            let fields = decoder.decode(payload, 1000).unwrap();
+            assert_eq!(fields[0], Field::new(":status", "200"), "{head:?}");
+        }
+    }
+}
+
+/// RFC 9113: the sections stand beside what breaks them.
+#[test]
+fn what_clients_do_wrong() {
+    let c = |code| Some((code, None));
+    let s = |code, stream| Some((code, Some(stream)));
+    let path = block(&[GET[0], GET[1], GET[2]]);
+    let long = frame(
+        Kind::HEADERS,
+        END_HEADERS,
+        1,
+        &block(&[GET[0], GET[1], GET[2], GET[3], ("content-length", "1")]),
+    );
+    let opened = frame(Kind::HEADERS, END_HEADERS, 1, &block(&GET));
+    let cases: Vec<(&str, Vec<u8>, Told)> = vec![
+        ("3.4: no preface", b"GET / HTTP/1.1\r\n\r\n".to_vec(), c(Code::PROTOCOL_ERROR)),
+        ("3.4: no SETTINGS", [PREFACE, &get(1)].concat(), c(Code::PROTOCOL_ERROR)),
+        ("4.2: too large", from_client(&[vec![0, 0x40, 1, 0, 0, 0, 0, 0, 1]]), c(Code::FRAME_SIZE_ERROR)),
+        ("4.3: no block", from_client(&[frame(Kind::HEADERS, 5, 1, &[0x80])]), c(Code::COMPRESSION_ERROR)),
+        (
+            "5.1: DATA on an idle stream",
+            from_client(&[frame(Kind::DATA, 0, 1, b"a")]),
+            c(Code::PROTOCOL_ERROR),
+        ),
+        (
+            "5.1: RST_STREAM there",
+            from_client(&[frame(Kind::RST_STREAM, 0, 1, &[0; 4])]),
+            c(Code::PROTOCOL_ERROR),
+        ),
+        (
+            "5.1: WINDOW_UPDATE there",
+            from_client(&[frame(Kind::WINDOW_UPDATE, 0, 3, &[0, 0, 0, 1])]),
+            c(Code::PROTOCOL_ERROR),
+        ),
+        ("5.1: HEADERS behind the end", from_client(&[get(1), get(1)]), s(Code::STREAM_CLOSED, 1)),
+        ("5.1.1: an even stream", from_client(&[get(2)]), c(Code::PROTOCOL_ERROR)),
+        ("5.1.1: a stream below", from_client(&[get(5), get(3)]), s(Code::STREAM_CLOSED, 3)),
+        (
+            "6.5: SETTINGS of 5 bytes",
+            from_client(&[frame(Kind::SETTINGS, 0, 0, &[0; 5])]),
+            c(Code::FRAME_SIZE_ERROR),
+        ),
+        (
+            "6.5.2: a window too large",
+            from_client(&[frame(Kind::SETTINGS, 0, 0, &[0, 4, 0x80, 0, 0, 0])]),
+            c(Code::FLOW_CONTROL_ERROR),
+        ),
+        (
+            "8.4: a push of a client",
+            from_client(&[frame(Kind::PUSH_PROMISE, 4, 1, &[0; 8])]),
+            c(Code::PROTOCOL_ERROR),
+        ),
+        ("6.9: nothing", from_client(&[frame(Kind::WINDOW_UPDATE, 0, 0, &[0; 4])]), c(Code::PROTOCOL_ERROR)),
+        (
+            "6.9.1: the connection's window",
+            from_client(&[frame(Kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff])]),
+            c(Code::FLOW_CONTROL_ERROR),
+        ),
+        (
+            "6.9.1: a stream's window",
+            from_client(&[opened.clone(), frame(Kind::WINDOW_UPDATE, 0, 1, &[0x7f, 0xff, 0xff, 0xff])]),
+            s(Code::FLOW_CONTROL_ERROR, 1),
+        ),
+        (
+            "6.10: CONTINUATION alone",
+            from_client(&[frame(Kind::CONTINUATION, 4, 1, &path)]),
+            c(Code::PROTOCOL_ERROR),
+        ),
+        (
+            "6.10: something between",
+            from_client(&[frame(Kind::HEADERS, 1, 1, &path), frame(Kind::PING, 0, 0, &[0; 8])]),
+            c(Code::PROTOCOL_ERROR),
+        ),
+        ("8.1: no path", from_client(&[frame(Kind::HEADERS, 5, 1, &path)]), s(Code::PROTOCOL_ERROR, 1)),
+        (
+            "8.1.1: more than told",
+            from_client(&[long.clone(), frame(Kind::DATA, 1, 1, b"ab")]),
+            s(Code::PROTOCOL_ERROR, 1),
+        ),
+        (
+            "8.1.1: less than told",
+            from_client(&[long, frame(Kind::DATA, 1, 1, b"")]),
+            s(Code::PROTOCOL_ERROR, 1),
+        ),
+        (
+            "8.1: trailers that do not end",
+            from_client(&[opened, frame(Kind::HEADERS, 4, 1, &block(&[("a", "b")]))]),
+            s(Code::PROTOCOL_ERROR, 1),
+        ),
+        (
+            "a field block without end",
+            from_client(&[
+                frame(Kind::HEADERS, 1, 1, &[0; 16_384]),
+                frame(Kind::CONTINUATION, 0, 1, &[0; 16_384]),
+                frame(Kind::CONTINUATION, 0, 1, &[0; 1]),
+            ]),
+            c(Code::ENHANCE_YOUR_CALM),
+        ),
+        (
+            "streams that are reset at once",
+            from_client(
+                &(0..1100)
+                    .map(|at| {
+                        let opened = frame(Kind::HEADERS, END_HEADERS, 2 * at + 1, &block(&GET));
+                        [opened, frame(Kind::RST_STREAM, 0, 2 * at + 1, &[0, 0, 0, 8])].concat()
+                    })
+                    .collect::<Vec<_>>(),
+            ),
+            c(Code::ENHANCE_YOUR_CALM),
+        ),
+    ];
+    for (name, bytes, expected) in cases {
+        for step in [bytes.len(), 1] {
+            let wire = serve(&bytes, step);
+            assert_eq!(error(&wire), expected, "{name}, {step}");
+            assert_eq!(wire.closed.is_some(), expected.is_some_and(|(_, stream)| stream.is_none()), "{name}");
+        }
+    }
+}
+
+/// RFC 9113 section 5.1.2.
+#[test]
+fn streams_have_a_limit() {
+    let opened = |at: u32| frame(Kind::HEADERS, END_HEADERS, 2 * at + 1, &block(&GET));
+    let bytes = from_client(&(0..=MAX_STREAMS).map(opened).collect::<Vec<_>>());
+    let wire = serve(&bytes, bytes.len());
+    assert_eq!(error(&wire), Some((Code::REFUSED_STREAM, Some(2 * MAX_STREAMS + 1))));
+}
+
+/// RFC 9113 sections 6.9.1 and 6.9.2: no more than the windows admit, whichever changes them.
+#[test]
+fn windows_hold_responses_back() {
+    let window = |bytes: [u8; 4]| frame(Kind::SETTINGS, 0, 0, &[&[0, 4][..], &bytes].concat());
+    let large = |stream| {
+        let fields = [GET[0], GET[1], GET[2], (":path", "/100000")];
+        frame(Kind::HEADERS, END_STREAM | END_HEADERS, stream, &block(&fields))
+    };
+    let of = |frames: &[Vec<u8>], stream| {
+        let bytes = [PREFACE, &frames.concat()].concat();
+        served(&serve(&bytes, bytes.len()), stream)
+    };
+    let small = window([0, 0, 0x27, 0x10]);
+    assert_eq!(of(&[small.clone(), large(1)], 1), 10_000);
+    assert_eq!(of(&[small.clone(), large(1), window([0, 0, 0x4e, 0x20])], 1), 20_000);
+    assert_eq!(of(&[small.clone(), large(1), frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 5])], 1), 10_005);
+    // That of the connection is 65,535, and not a setting.
+    let huge = window([0x7f, 0xff, 0xff, 0xff]);
+    assert_eq!(of(&[huge.clone(), large(1)], 1), 65_535);
+    assert_eq!(of(&[huge, large(1), frame(Kind::WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0])], 1), 100_000);
+}
+
+/// Plays bytes to a client that asks for two objects; what became of them.
+fn fetch(bytes: &[u8], step: usize) -> (Wire, Vec<Fetched>) {
+    let requests = vec![Request::get("/10"), Request::get("/20")];
+    let mut fetches = Fetches::new(requests, 10, Box::new(Discard));
+    let (mut client, mut wire) = (Http2Client::new("a"), Wire::default());
+    fetches.begin_order(Time::ZERO);
+    client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wire);
+    for piece in bytes.chunks(step) {
+        wire.incoming.extend(piece);
+        client.on_event(Time::ZERO, &Event::Readable(STREAM), &mut fetches, &mut wire);
+    }
+    let results = fetches.results().iter().map(|r| (r.status, r.bytes, r.failure.clone())).collect();
+    (wire, results)
+}
+fn response(stream: u32, flags: u8, lines: &[(&'static str, &'static str)]) -> Vec<u8> {
+    frame(Kind::HEADERS, flags | END_HEADERS, stream, &block(lines))
+}
+
+#[test]
+fn a_client_takes_responses_and_says_goodbye() {
+    let ok = [(":status", "200"), ("content-length", "10")];
+    let bytes = [
+        settings(),
+        response(3, 0, &[(":status", "103")]),
+        response(3, 0, &[(":status", "200")]),
+        frame(Kind::DATA, 0, 3, &[0; 15]),
+        response(1, 0, &ok),
+        frame(Kind::DATA, 0, 1, &[0; 10]),
+        frame(Kind::DATA, END_STREAM | 8, 3, b"\x03abcde\0\0\0"),
+        frame(Kind::DATA, END_STREAM, 1, &[]),
+    ]
+    .concat();
+    for step in [bytes.len(), 1] {
+        let (wire, results) = fetch(&bytes, step);
+        assert_eq!(results, [(Some(200), 10, None), (Some(200), 20, None)]);
+        assert_eq!((error(&wire), wire.closed), (Some((Code::NO_ERROR, None)), Some(0)));
+        // Section 3.4; RFC 9218 section 2.1.
+        assert!(wire.written.starts_with(PREFACE));
+        let (head, payload) = &frames(&wire.written)[0];
+        let mut told = Settings::default();
+        told.update(payload).unwrap();
+        assert!(head.kind == Kind::SETTINGS && !told.enable_push && told.no_rfc7540_priorities);
+    }
+}
+
+/// RFC 9113: the sections stand beside what breaks them.
+#[test]
+fn what_servers_do_wrong() {
+    let c = |code| Some((code, None));
+    let s = |code, stream| Some((code, Some(stream)));
+    let ok = || response(1, 0, &[(":status", "200"), ("content-length", "10")]);
+    let push = frame(Kind::SETTINGS, 0, 0, &[0, 2, 0, 0, 0, 1]);
+    let cases = [
+        ("3.4: no SETTINGS", vec![ok()], c(Code::PROTOCOL_ERROR)),
+        (
+            "5.1: an idle stream",
+            vec![settings(), response(5, 0, &[(":status", "200")])],
+            c(Code::PROTOCOL_ERROR),
+        ),
+        (
+            "5.1.1: an even stream",
+            vec![settings(), response(2, 0, &[(":status", "200")])],
+            c(Code::PROTOCOL_ERROR),
+        ),
+        ("6.5.2: pushes", vec![push], c(Code::PROTOCOL_ERROR)),
+        ("8.4: a push", vec![settings(), frame(Kind::PUSH_PROMISE, 4, 1, &[0; 8])], c(Code::PROTOCOL_ERROR)),
+        ("8.1: DATA first", vec![settings(), frame(Kind::DATA, 0, 1, b"a")], s(Code::PROTOCOL_ERROR, 1)),
+        ("8.3.2: no status", vec![settings(), response(1, 0, &[("a", "b")])], s(Code::PROTOCOL_ERROR, 1)),
+        (
+            "8.1: an interim end",
+            vec![settings(), response(1, 1, &[(":status", "100")])],
+            s(Code::PROTOCOL_ERROR, 1),
+        ),
+        (
+            "8.1.1: more",
+            vec![settings(), ok(), frame(Kind::DATA, 0, 1, &[0; 11])],
+            s(Code::PROTOCOL_ERROR, 1),
+        ),
+        ("8.1.1: less", vec![settings(), ok(), frame(Kind::DATA, 1, 1, &[0; 9])], s(Code::PROTOCOL_ERROR, 1)),
+        (
+            "RFC 9218 section 7.1",
+            vec![settings(), frame(Kind::PRIORITY_UPDATE, 0, 0, b"\0\0\0\x01u=0")],
+            c(Code::PROTOCOL_ERROR),
+        ),
+    ];
+    for (name, frames, expected) in cases {
+        let bytes = frames.concat();
+        for step in [bytes.len(), 1] {
+            assert_eq!(error(&fetch(&bytes, step).0), expected, "{name}, {step}");
+        }
+    }
+}
+
+/// RFC 9113 sections 6.8 and 8.7: what was not looked at is told as such, and what was refused is asked for again.
+#[test]
+fn streams_that_are_refused() {
+    let bytes = [settings(), frame(Kind::GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])].concat();
+    let (_, results) = fetch(&bytes, 1);
+    assert_eq!((results[0].2.as_ref(), results[1].2.as_ref()), (None, Some(&Failure::NotProcessed)));
+    let bytes = [settings(), frame(Kind::RST_STREAM, 0, 1, &[0, 0, 0, 7])].concat();
+    let (wire, _) = fetch(&bytes, 1);
+    let asked = frames(&wire.written).iter().filter(|(head, _)| head.kind == Kind::HEADERS).count();
+    assert_eq!(asked, 3);
+}
+
+/// Whatever comes, nothing more than the connection ends.
+#[test]
+fn damaged_connections_do_no_more_than_end() {
+    let mut draws = random::Stream::new(5, "http2 damage");
+    let whole =
+        from_client(&[get(1), settings(), get(3), frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 1, 0]), get(5)]);
+    let answers = [
+        settings(),
+        response(1, 0, &[(":status", "200")]),
+        frame(Kind::DATA, 9, 1, &[2; 30]),
+        response(3, 1, &[(":status", "404")]),
+    ]
+    .concat();
+    for _ in 0..3000 {
+        let (mut request, mut answer) = (whole.clone(), answers.clone());
+        for bytes in [&mut request, &mut answer] {
+            for _ in 0..1 + draws.bits() % 3 {
+                let at = draws.bits() as usize % bytes.len();
+                bytes[at] = draws.bits() as u8;
+            }
+        }
+        let wire = serve(&request, 13);
+        assert!(frames(&wire.written).iter().map(|(head, _)| head.length as usize).sum::<usize>() < 10_000);
+        fetch(&answer, 11);
+    }
+}
