@@ -78,7 +78,7 @@ impl Case for Choosing {
             for turn in 0..TURNS {
                 view.now += Duration::from_micros(10);
                 let Some(key) = scheduler.next(&view) else { break };
-                sum = sum.wrapping_add(u64::from(key.slot));
+                sum = sum.wrapping_add(u64::from(key.slot) + 1);
                 scheduler.on_sent(key, 1200);
                 if self.leaves {
                     scheduler.on_idle(key);

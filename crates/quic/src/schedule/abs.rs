@@ -1,7 +1,7 @@
 //! Absolute priority: ABS of Fernández et al., "Exploiting stream scheduling in QUIC: Performance assessment over wireless
 //! connectivity scenarios", 2024.
 
-use super::heap::Heap;
+use super::heap::{Heap, rank};
 use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
 use units::Time;
 use units::parameter::Row;
@@ -32,7 +32,7 @@ impl Default for State {
 /// A stream starves as long as more urgent ones have data.
 #[derive(Debug, Default)]
 pub struct Absolute {
-    ready: Heap<(u8, u64)>,
+    ready: Heap<u128>,
     states: Vec<State>,
     /// How many became ready.
     count: u64,
@@ -44,7 +44,7 @@ impl Scheduler for Absolute {
         let state = entry(&mut self.states, stream.slot);
         if self.ready.rank(stream).is_none() {
             state.since = self.count;
-            self.ready.join(stream, (state.urgency, state.since));
+            self.ready.join(stream, rank(u64::from(state.urgency), state.since));
         }
     }
     fn on_sent(&mut self, _stream: StreamKey, _bytes: u64) {}
@@ -54,7 +54,7 @@ impl Scheduler for Absolute {
     fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
         let state = entry(&mut self.states, stream.slot);
         state.urgency = priority.urgency;
-        self.ready.change(stream, (state.urgency, state.since));
+        self.ready.change(stream, rank(u64::from(state.urgency), state.since));
     }
     fn on_closed(&mut self, stream: StreamKey) {
         self.ready.leave(stream);

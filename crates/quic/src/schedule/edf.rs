@@ -1,6 +1,6 @@
 //! Earliest deadline first.
 
-use super::heap::Heap;
+use super::heap::{Heap, rank};
 use super::{Head, PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
 use units::parameter::Row;
 use units::{Duration, Time};
@@ -32,16 +32,17 @@ impl Default for State {
 /// comes back with the deadline of its data; a FIN has that of the data before it. Lost data keeps its deadline.
 #[derive(Debug, Default)]
 pub struct Edf {
-    ready: Heap<(Time, u64)>,
+    ready: Heap<u128>,
     states: Vec<State>,
 }
 
 impl Edf {
-    fn rank(&mut self, stream: StreamKey, tell: impl FnOnce(&mut State)) -> (Time, u64) {
+    fn rank(&mut self, stream: StreamKey, tell: impl FnOnce(&mut State)) -> u128 {
         let state = entry(&mut self.states, stream.slot);
         tell(state);
         // Sums of times saturate: without a budget there is no end.
-        (state.deadline.min(state.head.written + state.latency), state.head.order)
+        let deadline = state.deadline.min(state.head.written + state.latency);
+        rank(deadline.as_nanos(), state.head.order)
     }
 }
 

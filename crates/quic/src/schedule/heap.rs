@@ -5,6 +5,12 @@ use super::{StreamKey, entry, make_room};
 /// Children of a node: four lie in one or two lines of the cache, and halve the depth of a binary heap.
 const CHILDREN: usize = 4;
 
+/// A rank by the first number, and among equals by the second: one number, which is compared at once.
+#[inline]
+pub(super) fn rank(first: u64, second: u64) -> u128 {
+    u128::from(first) << 64 | u128::from(second)
+}
+
 /// A heap of streams in which a rank can change and a stream can leave from wherever it stands, at O(log n) each.
 #[derive(Debug)]
 pub(super) struct Heap<K> {

@@ -1,6 +1,6 @@
 //! First in, first out within levels of urgency: PFIFO, as the ns-3 QUIC module has it for levels that are stream ids.
 
-use super::heap::Heap;
+use super::heap::{Heap, rank};
 use super::{Head, PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
 use units::Time;
 use units::parameter::Row;
@@ -31,15 +31,15 @@ impl Default for State {
 /// goes with the data before it. A stream starves as long as more urgent ones have data.
 #[derive(Debug, Default)]
 pub struct Pfifo {
-    ready: Heap<(u8, u64)>,
+    ready: Heap<u128>,
     states: Vec<State>,
 }
 
 impl Pfifo {
-    fn rank(&mut self, stream: StreamKey, tell: impl FnOnce(&mut State)) -> (u8, u64) {
+    fn rank(&mut self, stream: StreamKey, tell: impl FnOnce(&mut State)) -> u128 {
         let state = entry(&mut self.states, stream.slot);
         tell(state);
-        (state.urgency, state.order)
+        rank(u64::from(state.urgency), state.order)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The priorities of HTTP: urgency and incremental (RFC 9218 section 10).
 
-use super::heap::Heap;
+use super::heap::{Heap, rank};
 use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
 use units::Time;
 use units::parameter::Row;
@@ -33,20 +33,22 @@ impl Default for State {
 /// comes last of the incremental ones. A stream starves as long as others go before it.
 #[derive(Debug, Default)]
 pub struct Rfc9218 {
-    ready: Heap<(u8, bool, u64)>,
+    ready: Heap<u128>,
     states: Vec<State>,
     /// How often an incremental stream was put last.
     turns: u64,
 }
 
 impl Rfc9218 {
-    fn rank(&mut self, stream: StreamKey) -> (u8, bool, u64) {
+    fn rank(&mut self, stream: StreamKey) -> u128 {
         let state = entry(&mut self.states, stream.slot);
+        // An urgency has two levels: the incremental streams of one come behind the others.
+        let level = u64::from(state.urgency) * 2 + u64::from(state.incremental);
         if !state.incremental {
-            return (state.urgency, false, stream.id.value());
+            return rank(level, stream.id.value());
         }
         self.turns += 1;
-        (state.urgency, true, self.turns)
+        rank(level, self.turns)
     }
 }
 
@@ -57,9 +59,9 @@ impl Scheduler for Rfc9218 {
     }
     #[inline]
     fn on_sent(&mut self, stream: StreamKey, _bytes: u64) {
-        if let Some((urgency, true, _)) = self.ready.rank(stream) {
-            self.turns += 1;
-            self.ready.change(stream, (urgency, true, self.turns));
+        if entry(&mut self.states, stream.slot).incremental {
+            let rank = self.rank(stream);
+            self.ready.change(stream, rank);
         }
     }
     fn on_idle(&mut self, stream: StreamKey) {

@@ -1,7 +1,7 @@
 //! Weighted fair queuing by bytes: start-time fair queuing (Goyal, Vin, Cheng: "Start-time Fair Queuing: A Scheduling
 //! Algorithm for Integrated Services Packet Switching Networks", 1997).
 
-use super::heap::Heap;
+use super::heap::{Heap, rank};
 use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
 use units::Time;
 use units::parameter::Row;
@@ -37,7 +37,7 @@ impl Default for State {
 /// to its tag first. Lost bytes that are sent again count as others do, in or out of turn; a FIN alone costs nothing.
 #[derive(Debug, Default)]
 pub struct FairQueuing {
-    ready: Heap<(u64, u64)>,
+    ready: Heap<u128>,
     states: Vec<State>,
     now: u64,
     /// The latest finish.
@@ -47,15 +47,20 @@ pub struct FairQueuing {
 }
 
 impl FairQueuing {
+    /// The start tag of a ready stream.
+    fn start(&self, stream: StreamKey) -> Option<u64> {
+        self.ready.rank(stream).map(|rank| (rank >> 64) as u64)
+    }
+
     fn pay(&mut self, stream: StreamKey, bytes: u64) {
         self.count += 1;
-        let start = self.ready.rank(stream).map(|(start, _)| start);
+        let start = self.start(stream);
         let state = entry(&mut self.states, stream.slot);
         // Virtual time would end after 2^48 bytes: then all tags are equal, and the streams take turns.
         let cost = bytes.saturating_mul(BYTE) / u64::from(state.weight);
         state.finish = start.unwrap_or(state.finish).saturating_add(cost);
         self.last = self.last.max(state.finish);
-        self.ready.change(stream, (state.finish, self.count));
+        self.ready.change(stream, rank(state.finish, self.count));
     }
 }
 
@@ -63,10 +68,10 @@ impl Scheduler for FairQueuing {
     fn on_ready(&mut self, stream: StreamKey, _now: Time) {
         self.count += 1;
         let start = entry(&mut self.states, stream.slot).finish.max(self.now);
-        self.ready.join(stream, (start, self.count));
+        self.ready.join(stream, rank(start, self.count));
     }
     fn on_sent(&mut self, stream: StreamKey, bytes: u64) {
-        if let Some((start, _)) = self.ready.rank(stream) {
+        if let Some(start) = self.start(stream) {
             self.now = self.now.max(start);
         }
         self.pay(stream, bytes);
