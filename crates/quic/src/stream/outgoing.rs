@@ -391,3 +391,159 @@ impl Streams {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::schedule::{Priority, SCHEDULERS, build};
+    use crate::sent::Contents;
+    use crate::stream::Data;
+    use units::parameter::{Arguments, Value};
+    use units::{Duration, Time};
+    use wire::{Direction, Side, TransportParameters};
+
+    const VIEW: PathView = PathView { now: Time::ZERO, window: 12_000, smoothed_rtt: Duration::ZERO };
+
+    /// A client's streams, as many as these, under this scheduler, with credit for so much new data.
+    fn streams(name: &str, retransmissions: &str, count: usize, credit: u64) -> (Streams, Vec<StreamId>) {
+        let row = SCHEDULERS.iter().find(|row| row.name == name).unwrap();
+        let word = Value::Text(retransmissions.to_owned());
+        let arguments = Arguments::filled(row.parameters, &[("retransmissions", word)], &[]).unwrap();
+        let mut streams = Streams::new(Side::Client, &Config::default(), build(name, &arguments).unwrap());
+        let peer = TransportParameters {
+            initial_max_data: credit,
+            initial_max_stream_data_bidi_remote: 1 << 20,
+            initial_max_streams_bidi: 1000,
+            ..TransportParameters::default()
+        };
+        streams.set_peer_parameters(Time::ZERO, &peer);
+        let ids = (0..count).map(|_| streams.open(Direction::Bidirectional).unwrap()).collect();
+        (streams, ids)
+    }
+
+    /// What one packet of 1200 bytes carries: stream, offset, length, FIN.
+    fn packet(streams: &mut Streams) -> Vec<(StreamId, u64, u32, bool)> {
+        let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+        streams.fill(&mut Payload::new(&mut buffer, &mut contents, 1200, true), &VIEW);
+        let stream = |frame: &SentFrame| match *frame {
+            SentFrame::Stream { id, offset, length, fin } => Some((id, offset, length, fin)),
+            _ => None,
+        };
+        contents.frames.iter().filter_map(stream).collect()
+    }
+
+    fn lose(streams: &mut Streams, frames: &[(StreamId, u64, u32, bool)]) {
+        for &(id, offset, length, fin) in frames {
+            streams.on_lost(Time::ZERO, SentFrame::Stream { id, offset, length, fin });
+        }
+    }
+
+    /// Lost data, its FIN too, goes when the stream's turn comes, or before what is new on all others.
+    #[test]
+    fn lost_data_goes_by_rank_or_first() {
+        for (option, again_at) in [("rank", 2), ("first", 0)] {
+            let (mut streams, ids) = streams("abs", option, 2, 1 << 20);
+            let [low, high] = ids[..] else { panic!("two streams") };
+            streams.write(Time::ZERO, low, Data::Virtual(500)).unwrap();
+            streams.finish(Time::ZERO, low).unwrap();
+            let sent = packet(&mut streams);
+            assert_eq!(sent, [(low, 0, 500, true)]);
+            let urgent = Priority { urgency: 0, ..Priority::default() };
+            streams.set_priority(high, urgent).unwrap();
+            streams.write(Time::ZERO, high, Data::Virtual(2300)).unwrap();
+            lose(&mut streams, &sent);
+            let packets = [packet(&mut streams), packet(&mut streams), packet(&mut streams)].concat();
+            let of_low: Vec<_> = packets.iter().filter(|frame| frame.0 == low).collect();
+            assert_eq!(of_low.iter().map(|frame| frame.2).sum::<u32>(), 500, "{option}");
+            assert!(of_low.last().unwrap().3, "{option}: the FIN too");
+            assert_eq!(
+                packets.iter().position(|frame| frame.0 == low),
+                Some(again_at),
+                "{option}: {packets:?}"
+            );
+        }
+    }
+
+    /// What turns out to have arrived is not sent again, and is no reason to put new data first.
+    #[test]
+    fn a_loss_that_was_none_puts_nothing_first() {
+        let (mut streams, ids) = streams("abs", "first", 2, 1 << 20);
+        let [low, high] = ids[..] else { panic!("two streams") };
+        streams.write(Time::ZERO, low, Data::Virtual(3000)).unwrap();
+        let sent = packet(&mut streams);
+        streams.set_priority(high, Priority { urgency: 0, ..Priority::default() }).unwrap();
+        streams.write(Time::ZERO, high, Data::Virtual(10_000)).unwrap();
+        lose(&mut streams, &sent);
+        let (id, offset, length, fin) = sent[0];
+        streams.on_acked(SentFrame::Stream { id, offset, length, fin });
+        assert_eq!(packet(&mut streams)[0].0, high);
+    }
+
+    /// New data of a stream goes in order under every scheduler, whatever else is sent between, and all of it goes.
+    #[test]
+    fn new_data_of_a_stream_goes_in_order() {
+        for (row, option) in SCHEDULERS.iter().flat_map(|row| [(row, "rank"), (row, "first")]) {
+            let (mut streams, ids) = streams(row.name, option, 5, 1 << 20);
+            for (number, id) in ids.iter().enumerate() {
+                let priority = Priority { urgency: number as u8, weight: 5, ..Priority::default() };
+                streams.set_priority(*id, priority).unwrap();
+                streams.write(Time::ZERO, *id, Data::Virtual(5000 + number as u64)).unwrap();
+                streams.finish(Time::ZERO, *id).unwrap();
+            }
+            let mut reached = [0; 5];
+            for number in 0..100 {
+                let sent = packet(&mut streams);
+                for (id, offset, length, _) in &sent {
+                    let reached = &mut reached[id.index() as usize];
+                    assert!(offset <= reached, "{} {option}: {id:?} at {offset}", row.name);
+                    *reached = (*reached).max(offset + u64::from(*length));
+                }
+                if number % 3 == 0 {
+                    lose(&mut streams, &sent);
+                }
+            }
+            assert_eq!(reached, [5000, 5001, 5002, 5003, 5004], "{} {option}", row.name);
+            assert!(!streams.has_pending(&VIEW), "{} {option}", row.name);
+        }
+    }
+
+    /// RFC 9000 section 4.1: without credit of the connection nothing new goes; lost data does, and with credit all goes on by
+    /// rank: under `fifo` as it was written.
+    #[test]
+    fn streams_that_were_blocked_come_back() {
+        for row in SCHEDULERS {
+            let (mut streams, ids) = streams(row.name, "rank", 3, 1000);
+            for id in &ids {
+                streams.write(Time::ZERO, *id, Data::Virtual(1000)).unwrap();
+            }
+            let sent = packet(&mut streams);
+            assert_eq!(sent.iter().map(|frame| frame.2).sum::<u32>(), 1000, "{}", row.name);
+            assert_eq!(packet(&mut streams), [], "{}", row.name);
+            lose(&mut streams, &sent);
+            assert_eq!(packet(&mut streams), sent, "{}", row.name);
+            streams.on_max_data(Time::ZERO, 10_000);
+            let rest: Vec<_> = (0..3).flat_map(|_| packet(&mut streams)).collect();
+            assert_eq!(rest.iter().map(|frame| frame.2).sum::<u32>(), 2000, "{}", row.name);
+            if row.name == "fifo" {
+                let mut order: Vec<_> = rest.iter().map(|frame| frame.0).collect();
+                order.dedup();
+                assert_eq!(order, ids[1..], "fifo");
+            }
+        }
+    }
+
+    /// Each write has its place: what was written earlier on another stream goes before the rest of a stream.
+    #[test]
+    fn fifo_goes_from_write_to_write() {
+        let (mut streams, ids) = streams("fifo", "rank", 2, 1 << 20);
+        for (stream, length) in [(0, 1100), (1, 1100), (0, 1100), (1, 50)] {
+            streams.write(Time::ZERO, ids[stream], Data::Virtual(length)).unwrap();
+        }
+        let packets: Vec<_> = (0..3).flat_map(|_| packet(&mut streams)).collect();
+        let mut order: Vec<_> = packets.iter().map(|frame| frame.0.index()).collect();
+        order.dedup();
+        // What is left of a packet behind a write is filled with more of the same stream.
+        assert_eq!(order, [0, 1, 0], "{packets:?}");
+    }
+}
