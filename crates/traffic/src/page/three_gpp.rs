@@ -1,4 +1,4 @@
-//! Pages of the 3GPP model of web browsing (3GPP2 C.R1002, 3GPP TR 25.892 annex A.2.1; IEEE 802.16m-08/004 section 10.1;
+//! Pages of the 3GPP model of web browsing (3GPP2 C.R1002, 3GPP TR 25.892; IEEE 802.16m-08/004 section 10.1;
 //! ns-3's `ThreeGppHttpVariables`): one main object, a few embedded ones, parsing and reading times.
 
 use super::asked::{Asked, EMBEDDED_URGENCY, MAIN_URGENCY, REQUEST, THINK};
