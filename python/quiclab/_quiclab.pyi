@@ -27,6 +27,7 @@ __all__ = [
     "fetch",
     "relay",
     "rooms_json",
+    "read_trace",
     "run_script",
     "serve",
 ]
@@ -44,6 +45,7 @@ def carry_out(
     orders: Sequence[tuple[str, Mapping[Path, str]]], series: Sequence[str]
 ) -> list[tuple[bytes | None, str | None]]: ...
 def rooms_json() -> str: ...
+def read_trace(origin: str, text: str) -> tuple[list[int], list[int], int]: ...
 def run_script(origin: str, text: str) -> dict[str, Any]: ...
 def relay(
     scenario: Scenario,

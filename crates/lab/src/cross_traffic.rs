@@ -36,7 +36,10 @@ impl CrossSender {
 
     /// Draws the next datagram after one at this time.
     pub(crate) fn draw(&mut self, from: Time) {
-        let (gap, size) = self.source.next();
+        let Some((gap, size)) = self.source.next() else {
+            self.next = (Time::NEVER, 0);
+            return;
+        };
         // Of those that would leave at one instant the second leaves a nanosecond later, so that the clock goes on.
         let at = from + gap.max(units::Duration::from_nanos(1));
         self.next = (if at < self.stop { at } else { Time::NEVER }, size);

@@ -6,6 +6,7 @@ use crate::world::DIRECTIONS;
 use network::{LinkStats, QueueDelays};
 use serde_json::{Map, Value, json};
 use traffic::web::{Load, PageLoad};
+use traffic::{Part, Tally};
 use units::{Duration, Time};
 use wire::Side;
 
@@ -116,8 +117,16 @@ fn connection(
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
     });
-    if let (Some(load), Value::Object(entry)) = (&client.load, &mut entry) {
-        entry.insert("page".into(), page(load, start));
+    if let Value::Object(entry) = &mut entry {
+        if let Some(load) = &client.load {
+            entry.insert("page".into(), page(load, start));
+        }
+        counted(entry, [&client.tally, &server.tally]);
+        if !client.parts.is_empty() {
+            let parts = client.parts.iter().zip(&server.parts);
+            let parts = parts.map(|(client, server)| (client.name.clone(), part([client, server], start)));
+            entry.insert("parts".into(), Value::Object(parts.collect()));
+        }
     }
     entry
 }
@@ -148,6 +157,47 @@ fn page(load: &Load, start: Time) -> Value {
         "byte_index_mean_s": mean(&spans(|page| page.mean_byte_at)),
         "object_mean_s": mean(&objects),
     })
+}
+
+/// One of the applications that share a connection; `start`: of the flow.
+fn part([client, server]: [&Part; 2], start: Time) -> Value {
+    let (progress, other) = (client.progress, server.progress);
+    let mut entry = Map::new();
+    let finished = progress.finished_at;
+    entry.insert("completed".into(), json!(finished.is_some()));
+    entry.insert(
+        "completion_s".into(),
+        finished.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
+    );
+    let bytes = if progress.bytes > 0 { progress.bytes } else { other.bytes };
+    entry.insert("delivered_bytes".into(), json!(bytes));
+    counted(&mut entry, [&client.tally, &server.tally]);
+    Value::Object(entry)
+}
+
+/// What an application has counted at both its ends.
+fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
+    let tally = match ends {
+        [Some(client), Some(server)] => client.joined(server),
+        [Some(only), None] | [None, Some(only)] => only.clone(),
+        [None, None] => return,
+    };
+    let done = tally.done > 0;
+    let value = json!({
+        "number": tally.begun,
+        "completed": tally.done,
+        "missing": tally.missing(),
+        "delay_mean_ms": ms(tally.spans.mean()),
+        "delay_p5_ms": ms(tally.spans.quantile(0.05)),
+        "delay_p25_ms": ms(tally.spans.quantile(0.25)),
+        "delay_p50_ms": ms(tally.spans.quantile(0.5)),
+        "delay_p75_ms": ms(tally.spans.quantile(0.75)),
+        "delay_p95_ms": ms(tally.spans.quantile(0.95)),
+        "delay_p99_ms": ms(tally.spans.quantile(0.99)),
+        "delay_max_ms": ms(done.then_some(tally.longest)),
+        "deadline_misses": if tally.deadlines { json!(tally.late + tally.missing()) } else { Value::Null },
+    });
+    entry.insert(tally.what.into(), value);
 }
 
 fn link(name: &str, direction: &str, (stats, delays): &(LinkStats, Option<QueueDelays>)) -> Value {

@@ -16,6 +16,7 @@ mod script;
 mod stepper;
 mod sweep;
 mod table;
+mod traces;
 mod watch;
 #[cfg(target_os = "linux")]
 mod web;
@@ -44,6 +45,8 @@ mod _quiclab {
     use crate::sweep::{FinishedSweep, Sweep, SweepSession, carry_out};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::traces::read_trace;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::web::{fetch, serve};

@@ -142,6 +142,23 @@ pub struct Packet {
     pub datagram: u64,
 }
 
+/// A message that one application writes and the other reads whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Which of the applications that share the connection it belongs to, counted from 0.
+    pub part: u32,
+    /// Its number, counted from 0 at its writer.
+    pub number: u64,
+    /// The stream that carries it; `None`: a datagram.
+    pub stream: Option<u64>,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When its writer had it, by the writer's clock.
+    pub written: Time,
+    /// How long after that it is of use; `None`: always.
+    pub deadline: Option<Duration>,
+}
+
 /// The gauges of recovery, all of them each time one changes (RFC 9002).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Metrics {
@@ -472,6 +489,10 @@ pub enum Event {
         /// Bytes that this side received on it.
         received: u64,
     },
+    /// An application began to write a message.
+    MessageWritten(Message),
+    /// All of a message came to its reader.
+    MessageDelivered(Message),
     /// A queue changed.
     Queue {
         /// Packets that wait.

@@ -13,7 +13,7 @@ pub mod qlog;
 mod sink;
 mod subject;
 
-pub use event::{Event, Frame, Metrics, ObjectLoaded, Packet, PacketKind};
+pub use event::{Event, Frame, Message, Metrics, ObjectLoaded, Packet, PacketKind};
 pub use log::{Interest, Log, Record};
 pub use sink::{Fan, Sink};
 pub use subject::{Direction, Role, Side, Subject, Subjects};

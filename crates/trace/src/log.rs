@@ -13,7 +13,8 @@ pub struct Interest {
     pub packets: bool,
     /// Gauges of recovery and queues at every change (the series tables, the figure).
     pub metrics: bool,
-    /// What happens a few times per connection: start, keys, states, parameters, close (qlog, the events table).
+    /// What happens a few times per connection: start, keys, states, parameters, streams, close (qlog, the events table);
+    /// and messages of applications.
     pub lifecycle: bool,
 }
 
@@ -65,7 +66,9 @@ impl Interest {
             | Event::MtuUpdated { .. }
             | Event::ObjectLoaded(_)
             | Event::StreamOpened { .. }
-            | Event::StreamClosed { .. } => self.lifecycle,
+            | Event::StreamClosed { .. }
+            | Event::MessageWritten(_)
+            | Event::MessageDelivered(_) => self.lifecycle,
         }
     }
 }

@@ -49,6 +49,7 @@ fn names_and_columns() {
         "gauge: time_s connection side gauge value",
         "packet: time_s connection side direction kind number length_bytes frames",
         "stream: connection side stream opened_s closed_s sent_bytes received_bytes",
+        "message: connection side part message stream bytes written_s delivered_s delay_ms deadline_ms missed",
         "object: connection page object stream size_bytes urgency wanted_s asked_s first_byte_s complete_s",
         "queue: time_s link packets bytes",
         "drop: time_s link length_bytes reason",

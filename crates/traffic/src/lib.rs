@@ -10,11 +10,15 @@ mod hq;
 mod http1;
 mod http2;
 mod http3;
+mod messages;
+mod mix;
 mod negotiated;
 mod objects;
 pub mod page;
 mod priorities;
+mod request_response;
 pub mod sources;
+mod tally;
 mod tcp_transport;
 mod transport;
 pub mod web;
@@ -22,6 +26,7 @@ pub mod web;
 pub use bulk::{BulkClient, BulkServer};
 pub use negotiated::{WebClient, WebServer};
 pub use objects::VirtualSite;
+pub use tally::Tally;
 pub use tcp_transport::{MAX_TCP_CONNECTIONS, MakeTcp, TCP_STREAM, TcpConnections, TcpTransport};
 pub use transport::{QuicTransport, Transport};
 
@@ -45,6 +50,17 @@ pub struct Progress {
     pub finished_at: Option<Time>,
 }
 
+/// One of the applications that share a connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name among them: `"messages"`, `"bulk"`, `"bulk-2"`.
+    pub name: String,
+    /// How far it is.
+    pub progress: Progress,
+    /// What it has counted.
+    pub tally: Option<Tally>,
+}
+
 /// One end of an application. It reacts to the events of its connection and to its own timer.
 pub trait Application {
     /// Something happened; [`Event::Connected`] is the first.
@@ -62,6 +78,14 @@ pub trait Application {
     /// What became of the objects that it loads, if it does: asked at the end of a run.
     fn load(&self) -> Option<web::Load> {
         None
+    }
+    /// What it has counted of what it begins and waits for. The two ends know different halves of it.
+    fn tally(&self) -> Option<Tally> {
+        None
+    }
+    /// The applications that it is made of, if it is: the name of each in a summary, how far it is, what it has counted.
+    fn parts(&self) -> Vec<Part> {
+        Vec::new()
     }
     /// The code with which this application closes a connection when nothing is wrong.
     fn no_error(&self) -> u64 {
@@ -83,6 +107,9 @@ pub type Build = fn(&Arguments, Stream) -> Ends;
 /// The applications.
 pub static APPLICATIONS: &[Row<Build>] = &[
     bulk::ROW,
+    messages::ROW,
+    mix::ROW,
+    request_response::ROW,
     objects::HQ,
     objects::HTTP1,
     objects::HTTP2,
@@ -127,6 +154,15 @@ pub fn tcp_connections(name: &str, arguments: &Arguments) -> Result<usize, Misfi
         "page" => browse::tcp_connections(arguments),
         "http1" => Ok(arguments.integer("connections") as usize),
         "http2" => Ok(1),
+        "messages" | "request-response" => match arguments.text("over").as_str() {
+            "stream" => Ok(1),
+            over => Err((
+                "over",
+                format!(
+                    "found {over:?}, which does not go over TCP; expected \"stream\", or protocol = \"quic\""
+                ),
+            )),
+        },
         _ => Err(("", format!("{name:?} does not go over TCP; expected protocol = \"quic\""))),
     }
 }
@@ -142,6 +178,27 @@ pub fn goes_over_quic(name: &str, arguments: &Arguments) -> Result<(), Misfit> {
             Err(("", format!("{name:?} does not go over QUIC; expected protocol = \"tcp\"")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Whether options fit together: the option that does not, and what is wrong with it.
+///
+/// # Errors
+/// What a single value does not show to be wrong: a message that is shorter than its header, say.
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
+    match name {
+        "messages" => messages::check(arguments),
+        "mix" => mix::check(arguments),
+        _ => Ok(()),
+    }
+}
+
+/// Whether an application with these options sends datagrams, which the transport must be told to take.
+pub fn needs_datagrams(name: &str, arguments: &Arguments) -> bool {
+    match name {
+        "messages" => arguments.text("over") == "datagrams",
+        "mix" => mix::parts(arguments).iter().any(|part| needs_datagrams(part.name, &part.arguments)),
+        _ => false,
     }
 }
 

@@ -35,6 +35,38 @@ pub(crate) const LATENCIES: Parameter = Parameter {
     about: "latency budgets of the streams for the sender's scheduler, 0 s: none; with more streams they begin anew",
 };
 
+/// The urgency of all streams.
+pub(crate) const URGENCY: Parameter = Parameter {
+    name: "urgency",
+    kind: Kind::Integer(0, 255),
+    default: Default::Is("3"),
+    about: "urgency of its streams for the sender's scheduler, 0 the most urgent (RFC 9218: 0 to 7)",
+};
+/// Whether all streams are incremental.
+pub(crate) const INCREMENTAL: Parameter = Parameter {
+    name: "incremental",
+    kind: Kind::Flag,
+    default: Default::Is("false"),
+    about: "whether parts of a stream are of use, so that it may share with others of its urgency (RFC 9218 section 4.2)",
+};
+/// The weight of all streams.
+pub(crate) const WEIGHT: Parameter = Parameter {
+    name: "weight",
+    kind: Kind::Integer(1, 65_535),
+    default: Default::Is("1"),
+    about: "share of its streams beside those of other weights, where the scheduler goes by weights",
+};
+
+/// What is said of all streams alike, out of the options [`URGENCY`], [`INCREMENTAL`] and [`WEIGHT`].
+pub(crate) fn of_all(arguments: &Arguments) -> Priority {
+    Priority {
+        urgency: arguments.integer("urgency") as u8,
+        incremental: arguments.flag("incremental"),
+        weight: arguments.integer("weight") as u16,
+        ..Priority::default()
+    }
+}
+
 /// What is said of each stream by its index.
 #[derive(Debug, Clone, std::default::Default)]
 pub(crate) struct Priorities(Vec<Priority>);

@@ -296,6 +296,13 @@ impl Transport for TcpTransport<'_> {
     fn acked_bytes(&self) -> u64 {
         self.connections.iter().map(|(_, connection)| connection.acked_bytes()).sum()
     }
+    /// Into the log of the first connection.
+    fn tell(&mut self, event: trace::Event) {
+        let now = self.now;
+        if let Some(first) = self.connections.get(0) {
+            crate::transport::tell(first.log(), now, event);
+        }
+    }
 }
 
 #[cfg(test)]

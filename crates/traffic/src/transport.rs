@@ -82,6 +82,17 @@ pub trait Transport {
     fn close(&mut self, code: u64, reason: &str);
     /// Bytes that the peer has acknowledged, over all streams.
     fn acked_bytes(&self) -> u64;
+    /// Writes what an application has to tell beside the connection's own records, if anybody listens.
+    fn tell(&mut self, event: trace::Event) {
+        let _ = event;
+    }
+}
+
+/// Keeps an event in a log that somebody drains.
+pub(crate) fn tell(log: &mut trace::Log, now: Time, event: trace::Event) {
+    if log.interest().covers(&event) {
+        log.push(now, event);
+    }
 }
 
 /// A QUIC connection at a point in time.
@@ -142,5 +153,8 @@ impl Transport for QuicTransport<'_> {
     }
     fn acked_bytes(&self) -> u64 {
         self.connection.stream_stats().acked_bytes
+    }
+    fn tell(&mut self, event: trace::Event) {
+        tell(self.connection.log(), self.now, event);
     }
 }

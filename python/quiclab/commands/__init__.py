@@ -16,9 +16,10 @@ from quiclab.commands.run import run
 from quiclab.commands.script import script
 from quiclab.commands.serve import serve
 from quiclab.commands.sweep import sweep
+from quiclab.commands.trace import trace
 from quiclab.commands.view import view
 
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "run": run,
     "sweep": sweep,
     "check": check,
@@ -30,9 +31,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fetch": fetch,
     "relay": relay,
     "script": script,
+    "trace": trace,
     "reproduce": reproduce,
 }
-"""The word for a command: its function, whose docstring is its manual."""
+"""The word for a command: its function, whose docstring is its manual, or a group of them."""
 
 app = typer.Typer(
     name="quiclab",
@@ -62,4 +64,7 @@ def _options(
 
 
 for _name, _function in COMMANDS.items():
-    app.command(_name)(_function)
+    if isinstance(_function, typer.Typer):
+        app.add_typer(_function, name=_name)
+    else:
+        app.command(_name)(_function)

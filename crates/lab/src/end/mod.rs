@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
 use std::net::SocketAddr;
 use traffic::web::Load;
-use traffic::{Application, Progress};
+use traffic::{Application, Part, Progress, Tally};
 use units::Time;
 use wire::Side;
 
@@ -23,6 +23,8 @@ pub(crate) struct EndReport {
     pub flow: usize,
     pub side: Side,
     pub progress: Progress,
+    pub tally: Option<Tally>,
+    pub parts: Vec<Part>,
     pub stats: Counters,
     pub window: u64,
     pub close: Option<(String, bool)>,
@@ -105,6 +107,8 @@ impl End {
             flow: self.flow,
             side: self.side,
             progress: self.application.progress(),
+            tally: self.application.tally(),
+            parts: self.application.parts(),
             stats,
             window,
             close,

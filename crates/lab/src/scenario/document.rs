@@ -12,7 +12,7 @@ use super::source::{listed, quoted};
 use super::tree::{Entry, Item, Node as Toml};
 use std::collections::BTreeSet;
 use units::Duration;
-use units::parameter::{Arguments, Value};
+use units::parameter::{Arguments, Component, Value};
 
 /// The tables and arrays of tables of a document. That of a sweep was taken out before.
 const TABLES: [&str; 9] =
@@ -324,6 +324,9 @@ fn read_flows(
         reader.check_keys(&own, quic::PARAMETERS, &[])?;
         let own_tcp = table(reader, &section, TCP)?;
         reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
+        let application = values.component("application");
+        let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
+        check_datagrams(reader, &section, &application, &transport)?;
         flows.push(Flow {
             name: values.text("name"),
             client,
@@ -331,9 +334,9 @@ fn read_flows(
             start,
             stop,
             ip: ip_version(&values),
-            application: values.component("application"),
+            application,
             protocol,
-            transport: reader.arguments(quic::PARAMETERS, &own.over(&transport))?,
+            transport,
             tcp: reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?,
         });
     }
@@ -375,6 +378,23 @@ fn read_protocol(
     Ok(protocol)
 }
 
+/// An application that sends datagrams needs a transport that takes them.
+fn check_datagrams(
+    reader: &Reader<'_>,
+    flow: &Section<'_>,
+    application: &Component,
+    transport: &Arguments,
+) -> Result<(), ScenarioError> {
+    let needs = traffic::needs_datagrams(application.name, &application.arguments);
+    match flow.get("application") {
+        Some(entry) if needs && transport.integer("max_datagram_frame_size") == 0 => {
+            let problem = "sends datagrams, and transport.max_datagram_frame_size is 0; expected 65535, say";
+            Err(reader.source.error(entry.item.place, &flow.at("application"), problem))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn read_cross_traffic(
     reader: &mut Reader<'_>,
     top: &Section<'_>,
@@ -388,6 +408,15 @@ fn read_cross_traffic(
         names.add(reader, &section)?;
         let (from, to) = nodes.ends(reader, &section, ["from", "to"])?;
         let (start, stop) = read_span(reader, &section, &values, duration)?;
+        let source = values.component("source");
+        let (_, largest) = traffic::sources::sizes(source.name, &source.arguments);
+        if let (Some(entry), true) = (section.get("source"), largest > traffic::sources::LARGEST) {
+            let problem = format!(
+                "a datagram of {largest} bytes; expected {} at most, which is what UDP carries",
+                traffic::sources::LARGEST
+            );
+            return Err(reader.source.error(entry.item.place, &section.at("source"), problem));
+        }
         all.push(CrossTraffic {
             name: values.text("name"),
             from,
@@ -395,7 +424,7 @@ fn read_cross_traffic(
             start,
             stop,
             ip: ip_version(&values),
-            source: values.component("source"),
+            source,
         });
     }
     Ok(all)

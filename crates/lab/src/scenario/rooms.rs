@@ -46,8 +46,8 @@ fn parameter_json(parameter: &Parameter) -> Json {
 }
 
 /// Asks a component's room whether its options do. Those that can say no are rates (a malformed trace, a list of changes
-/// that does not rise), sources (a largest size below the smallest) and pages (a law without a share inside of its bounds, a
-/// malformed file).
+/// that does not rise), sources (a largest size below the smallest), pages (a law without a share inside of its bounds, a
+/// malformed file) and applications.
 pub(super) fn check(component: &Component) -> Result<(), Fault> {
     if component.room == traffic::sources::room().name {
         let checked = traffic::sources::check(component.name, &component.arguments);
@@ -55,6 +55,10 @@ pub(super) fn check(component: &Component) -> Result<(), Fault> {
     }
     if component.room == traffic::page::room().name {
         let checked = traffic::page::check(component.name, &component.arguments);
+        return checked.map_err(|(option, problem)| Fault { option, problem });
+    }
+    if component.room == traffic::room().name {
+        let checked = traffic::check(component.name, &component.arguments);
         return checked.map_err(|(option, problem)| Fault { option, problem });
     }
     if component.room != network::rate::room().name {

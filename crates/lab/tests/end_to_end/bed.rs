@@ -25,7 +25,7 @@ pub(crate) const ONE_LINK: &str = r#"
 seed = 3
 duration = "30 s"
 [record]
-tables = ["connection", "loss", "event", "gauge", "stream", "queue", "drop", "rate"]
+tables = ["connection", "loss", "event", "gauge", "stream", "message", "queue", "drop", "rate"]
 packets = true
 [[link]]
 name = "cell"

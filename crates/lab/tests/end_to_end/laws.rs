@@ -10,7 +10,7 @@ use units::parameter::{Default, Kind, Parameter, Room};
 const CHAIN: &str = r#"
 duration = "4 s"
 [record]
-tables = ["connection", "loss", "event", "gauge", "stream", "queue", "drop", "rate"]
+tables = ["connection", "loss", "event", "gauge", "stream", "message", "queue", "drop", "rate"]
 packets = true
 [[link]]
 name = "first"
@@ -124,10 +124,15 @@ impl Author {
                 continue;
             }
             // A file has what its row or the option says.
-            let page =
-                [("har", "shop.har"), ("list", "article.csv")].into_iter().find(|(row, _)| *row == name);
-            if let (Kind::File, Some((_, file))) = (parameter.kind, page) {
-                words.push(format!("{} = \"pages/{file}\"", parameter.name));
+            let own = [
+                ("har", "pages/shop.har"),
+                ("list", "pages/article.csv"),
+                ("series", "traces/leo.csv"),
+                ("file", "traces/control.csv"),
+            ];
+            let own = own.into_iter().find(|(row, _)| *row == name);
+            if let (Kind::File, Some((_, file))) = (parameter.kind, own) {
+                words.push(format!("{} = \"{file}\"", parameter.name));
                 continue;
             }
             if parameter.kind == Kind::File && parameter.about.contains("rising from 0") {
@@ -223,7 +228,7 @@ fn part(run: &Run, name: &str, link: &str) -> Vec<Vec<Vec<String>>> {
         parts.push(run.rows("drop", &[("link", &subject)]));
         parts.push(run.rows("rate", &[("subject", &subject)]));
     }
-    for table in ["connection", "loss", "event", "gauge", "packet", "stream"] {
+    for table in ["connection", "loss", "event", "gauge", "packet", "stream", "message"] {
         parts.push(run.rows(table, &[("connection", name)]));
     }
     parts

@@ -8,6 +8,7 @@ mod flows;
 mod goodput;
 mod interrupted;
 mod laws;
+mod messages;
 mod pages;
 mod protections;
 mod qlog_files;

@@ -19,6 +19,13 @@ pub enum RateError {
         /// What is wrong with it, and where.
         error: TraceError,
     },
+    /// A file of rates over time that cannot be read.
+    Series {
+        /// The file, as the scenario names it.
+        path: String,
+        /// What is wrong with it, and where.
+        error: SeriesError,
+    },
 }
 
 impl fmt::Display for RateError {
@@ -30,6 +37,7 @@ impl fmt::Display for RateError {
             }
             RateError::Changes(error) => error.fmt(f),
             RateError::Trace { path, error } => write!(f, "{path}:{error}"),
+            RateError::Series { path, error } => write!(f, "{path}:{error}"),
         }
     }
 }
@@ -76,6 +84,22 @@ impl fmt::Display for ChangesError {
     }
 }
 impl std::error::Error for ChangesError {}
+
+/// What is wrong with a file of rates over time, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeriesError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What was found there, and what is expected.
+    pub problem: String,
+}
+
+impl fmt::Display for SeriesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.problem)
+    }
+}
+impl std::error::Error for SeriesError {}
 
 /// What is wrong with a trace, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]

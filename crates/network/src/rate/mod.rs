@@ -3,13 +3,15 @@
 mod changes;
 mod error;
 mod fixed;
+mod series;
 mod token_bucket;
 mod trace;
 mod unlimited;
 
 pub use changes::Changes;
-pub use error::{ChangesError, RateError, TraceError, TraceProblem};
+pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
+pub use series::{MAX_LINES, Series};
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 
@@ -89,7 +91,8 @@ impl Server {
 pub type Build = fn(&Arguments) -> Result<Server, RateError>;
 
 /// The rates.
-pub static RATES: &[Row<Build>] = &[fixed::ROW, unlimited::ROW, changes::ROW, trace::ROW, token_bucket::ROW];
+pub static RATES: &[Row<Build>] =
+    &[fixed::ROW, unlimited::ROW, changes::ROW, series::ROW, trace::ROW, token_bucket::ROW];
 
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {

@@ -78,6 +78,10 @@ impl Trace {
     pub fn duration(&self) -> Duration {
         Duration::from_millis(u64::from(self.opportunities.last().copied().unwrap_or(1)))
     }
+    /// The milliseconds that have opportunities, rising, each with their number.
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.opportunities.chunk_by(|a, b| a == b).map(|same| (u64::from(same[0]), same.len() as u64))
+    }
     /// The number of opportunities.
     pub fn opportunities(&self) -> usize {
         self.opportunities.len()

@@ -12,6 +12,7 @@
 //! | `gauge` | time_s, connection, side, gauge, value |
 //! | `packet` | time_s, connection, side, direction, kind, number?, length_bytes, frames |
 //! | `stream` | connection, side, stream, opened_s?, closed_s?, sent_bytes?, received_bytes? |
+//! | `message` | connection, side, part, message, stream?, bytes, written_s, delivered_s?, delay_ms?, deadline_ms?, missed? |
 //! | `object` | connection, page, object, stream?, size_bytes, urgency, wanted_s?, asked_s?, first_byte_s?, complete_s? |
 //! | `queue` | time_s, link, packets, bytes |
 //! | `drop` | time_s, link, length_bytes, reason |
@@ -19,6 +20,9 @@
 //!
 //! Rates are of `kind` sent (UDP payload that a connection end sent), delivered (bytes on the wire that a link took to
 //! its far end) and capacity (what the link could have taken), each over the bin that starts at `time_s`.
+//!
+//! The `side` of a message is that of its writer. `missed` says whether it came after its deadline; it is null without a
+//! deadline, and while the message has not come.
 //!
 //! A question mark stands for a column that can be null. `packet` is kept only if asked for.
 //!
@@ -28,6 +32,7 @@
 
 mod bounded;
 mod data;
+mod message;
 mod rate;
 mod recorder;
 mod schema;

@@ -2,6 +2,7 @@
 
 use super::bounded::{First, Series};
 use super::data::{Data, Words};
+use super::message::Messages;
 use super::rate::Rates;
 use super::schema::{self, CONNECTION, LINK, SUBJECT};
 use super::stream::{End, Streams};
@@ -41,6 +42,7 @@ pub struct Columns {
     packet: First,
     drop: First,
     stream: Streams,
+    message: Messages,
     object: First,
     rate: Rates,
     names: Words,
@@ -65,6 +67,7 @@ impl Columns {
             packet: First::new(schema::packet(), rows),
             drop: First::new(schema::drop(), rows),
             stream: Streams::new(rows),
+            message: Messages::new(rows),
             object: First::new(schema::object(), rows),
             rate: Rates::new(options.bin, rows),
             names: Words::default(),
@@ -82,6 +85,7 @@ impl Columns {
             self.event.table,
             self.gauge.into_table(),
             self.stream.into_table(),
+            self.message.into_table(),
             self.object.table,
             self.queue.into_table(),
             self.drop.table,
@@ -130,6 +134,8 @@ impl Columns {
             Event::StreamClosed { stream, sent, received } => {
                 self.stream.closed(end, *stream, time, (*sent, *received));
             }
+            Event::MessageWritten(message) => self.message.written(end, message),
+            Event::MessageDelivered(message) => self.message.delivered(end, time, message),
             Event::ObjectLoaded(object) => self.object(end, object),
             Event::PacketSent(packet) if self.packets => self.packet(end, time, schema::SENT, packet),
             Event::PacketReceived(packet) if self.packets => self.packet(end, time, schema::RECEIVED, packet),

@@ -33,6 +33,9 @@ fn u64(name: &'static str) -> Column {
 fn u32(name: &'static str) -> Column {
     column(name, Data::U32(Vec::new()))
 }
+fn flag(name: &'static str) -> Column {
+    column(name, Data::Bool(Bitmap::default()))
+}
 fn text(name: &'static str) -> Column {
     column(name, Data::Text(Text::default()))
 }
@@ -130,6 +133,30 @@ pub(super) fn object() -> Table {
         ],
     )
 }
+
+/// The places in table `message` of what becomes known when a message is delivered.
+pub(super) const DELIVERED_AT: usize = 7;
+pub(super) const DELAY: usize = 8;
+pub(super) const MISSED: usize = 10;
+
+pub(super) fn message() -> Table {
+    table(
+        "message",
+        vec![
+            text(CONNECTION),
+            words("side", SIDES),
+            u32("part"),
+            u64("message"),
+            optional(u64("stream")),
+            u64("bytes"),
+            f64("written_s"),
+            optional(f64("delivered_s")),
+            optional(f64("delay_ms")),
+            optional(f64("deadline_ms")),
+            optional(flag("missed")),
+        ],
+    )
+}
 pub(super) fn queue() -> Table {
     table("queue", vec![f64("time_s"), text(LINK), u32("packets"), u64("bytes")])
 }
@@ -159,9 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn the_filled_cells_of_a_stream_are_where_they_are_said_to_be() {
+    fn the_cells_that_are_filled_later_are_where_they_are_said_to_be() {
         let names: Vec<&str> = stream().columns.iter().map(|column| column.name).collect();
         assert_eq!(names[CLOSED], "closed_s");
         assert_eq!((names[STREAM_SENT], names[STREAM_RECEIVED]), ("sent_bytes", "received_bytes"));
+        let names: Vec<&str> = message().columns.iter().map(|column| column.name).collect();
+        assert_eq!((names[DELIVERED_AT], names[DELAY], names[MISSED]), ("delivered_s", "delay_ms", "missed"));
     }
 }

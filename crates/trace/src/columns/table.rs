@@ -51,6 +51,9 @@ impl Table {
         match (&mut column.data, value) {
             (Data::F64(values), Cell::F64(value)) => values[row] = value,
             (Data::U64(values), Cell::U64(value)) => values[row] = value,
+            // It was pushed as `false`.
+            (Data::Bool(values), Cell::Flag(true)) => values.set(row),
+            (Data::Bool(_), Cell::Flag(false)) => {}
             _ => debug_assert!(false, "column {} has another type", column.name),
         }
         if let Some(validity) = &mut column.validity {
@@ -64,6 +67,7 @@ impl Table {
 pub(super) enum Cell {
     F64(f64),
     U64(u64),
+    Flag(bool),
 }
 
 /// A row in the making: each call gives the next column its value.
@@ -106,6 +110,17 @@ impl Row<'_> {
             Some(Column { data: Data::U64(values), validity: Some(validity), .. }) => {
                 values.push(value.unwrap_or(0));
                 validity.push(value.is_some());
+            }
+            other => wrong(other),
+        }
+        self
+    }
+    /// A truth value that is not known yet.
+    pub(super) fn unknown_flag(mut self) -> Self {
+        match self.0.next() {
+            Some(Column { data: Data::Bool(values), validity: Some(validity), .. }) => {
+                values.push(false);
+                validity.push(false);
             }
             other => wrong(other),
         }

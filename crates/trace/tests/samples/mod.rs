@@ -1,8 +1,13 @@
 //! Records that show every event and every frame, with edge cases.
 
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
-use trace::{Event, Frame, Metrics, Packet, PacketKind, Record};
+use trace::{Event, Frame, Message, Metrics, Packet, PacketKind, Record};
 use units::{Duration, Rate, Time};
+
+fn message(number: u64) -> Message {
+    let (bytes, deadline) = (242, Some(Duration::from_millis(50)));
+    Message { part: 1, number, stream: Some(2), bytes, written: Time::ZERO, deadline }
+}
 
 /// Every kind of frame, some at their limits.
 pub(crate) fn frames() -> Vec<Frame> {
@@ -135,6 +140,8 @@ pub(crate) fn connection() -> Vec<Record> {
     for stream in 0..4 {
         events.push(Event::StreamOpened { stream, local: stream & 1 == 0 });
         events.push(Event::StreamClosed { stream, sent: 10, received: 20 });
+        events.push(Event::MessageWritten(message(stream)));
+        events.push(Event::MessageDelivered(message(stream)));
     }
     for (local, application, code, reason) in [
         (true, true, 7, "done"),

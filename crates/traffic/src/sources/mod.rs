@@ -1,34 +1,41 @@
-//! Sources of datagrams: traffic without a connection, that nobody answers and nothing slows down.
+//! Sources: when something leaves, and how large it is. Datagrams of cross traffic, which nobody answers and nothing slows
+//! down, and the messages of an application are made by them.
+
+mod file;
+mod mavlink;
+mod on_off;
+
+pub use file::{Row as FileRow, parse as parse_file};
 
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
-/// Decides when the next datagram leaves, and how large it is.
+/// Decides when the next datagram or message leaves, and how large it is.
 pub trait Source {
-    /// The time from the datagram before to this one, and the bytes of its UDP payload. The first is as long after the
-    /// start. Called once for each datagram.
-    fn next(&mut self) -> (Duration, u64);
+    /// The time from the one before to this one, and its bytes: of a datagram's UDP payload, of a message. The first is as
+    /// long after the start. Called once for each; `None`: there is no more.
+    fn next(&mut self) -> Option<(Duration, u64)>;
 }
 
 /// How a source is made. Its options were checked by [`check`].
 pub type Build = fn(&Arguments, Stream) -> Box<dyn Source>;
 
 /// The largest UDP payload over IPv4: 65535 bytes without the headers of IP and UDP.
-const LARGEST: u64 = 65_507;
+pub const LARGEST: u64 = 65_507;
 
 const SIZE: Parameter = Parameter {
     name: "size",
     kind: Kind::Integer(1, LARGEST),
     default: Default::Is("1000"),
-    about: "bytes of each UDP payload",
+    about: "bytes of each UDP payload, of each message",
 };
 
 /// The sources.
 pub static SOURCES: &[Row<Build>] = &[
     Row {
         name: "constant",
-        about: "datagrams of one size at one interval",
+        about: "one size at one interval",
         parameters: &[
             SIZE,
             Parameter {
@@ -44,7 +51,7 @@ pub static SOURCES: &[Row<Build>] = &[
     },
     Row {
         name: "poisson",
-        about: "datagrams of one size at exponential intervals",
+        about: "one size at exponential intervals",
         parameters: &[
             SIZE,
             Parameter {
@@ -64,7 +71,7 @@ pub static SOURCES: &[Row<Build>] = &[
     },
     Row {
         name: "uniform",
-        about: "datagrams of uniform sizes at uniform intervals",
+        about: "uniform sizes at uniform intervals",
         parameters: &[
             Parameter {
                 name: "smallest",
@@ -99,11 +106,14 @@ pub static SOURCES: &[Row<Build>] = &[
             })
         },
     },
+    on_off::ROW,
+    mavlink::ROW,
+    file::ROW,
 ];
 
 /// The room of the sources as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
-    Room::of("sources", "datagrams without a connection: cross traffic", SOURCES, None)
+    Room::of("sources", "when cross traffic or messages leave, and how large they are", SOURCES, None)
 }
 
 /// Makes the source of this name; `None` if the table has no such row.
@@ -114,16 +124,33 @@ pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Box<dy
 /// Whether options fit together: the option that does not, and what is wrong with it.
 ///
 /// # Errors
-/// If the largest of something is below the smallest, or if datagrams would leave without end at one instant.
+/// If the largest of something is below the smallest, if datagrams would leave without end at one instant, or if a file is
+/// not what it should be.
 pub fn check(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
-    if name != "uniform" {
-        let gap = arguments.duration("gap");
-        return if gap.is_zero() {
-            Err(("gap", "0 s; expected a time above zero".to_owned()))
-        } else {
-            Ok(())
-        };
+    match name {
+        "constant" | "poisson" => above_zero("gap", arguments.duration("gap")),
+        "on-off" => on_off::check(arguments),
+        "uniform" => check_uniform(arguments),
+        "file" => file::check(arguments),
+        _ => Ok(()),
     }
+}
+
+/// The bytes of the smallest and of the largest that a source gives. Its options were checked.
+pub fn sizes(name: &str, arguments: &Arguments) -> (u64, u64) {
+    match name {
+        "mavlink" => mavlink::sizes(),
+        "uniform" => (arguments.integer("smallest"), arguments.integer("largest")),
+        "file" => file::sizes(arguments),
+        _ => (arguments.integer("size"), arguments.integer("size")),
+    }
+}
+
+fn above_zero(option: &'static str, span: Duration) -> Result<(), (&'static str, String)> {
+    if span.is_zero() { Err((option, "0 s; expected a time above zero".to_owned())) } else { Ok(()) }
+}
+
+fn check_uniform(arguments: &Arguments) -> Result<(), (&'static str, String)> {
     let (smallest, largest) = (arguments.integer("smallest"), arguments.integer("largest"));
     if largest < smallest {
         return Err(("largest", format!("{largest} is below smallest; expected {smallest} or more")));
@@ -137,14 +164,20 @@ pub fn check(name: &str, arguments: &Arguments) -> Result<(), (&'static str, Str
     Ok(())
 }
 
+/// A draw from the exponential distribution of mean 1.
+fn exponential(stream: &mut Stream) -> f64 {
+    // unit() is below 1, so that the logarithm is finite.
+    -(1.0 - stream.unit()).ln()
+}
+
 struct Constant {
     gap: Duration,
     size: u64,
 }
 
 impl Source for Constant {
-    fn next(&mut self) -> (Duration, u64) {
-        (self.gap, self.size)
+    fn next(&mut self) -> Option<(Duration, u64)> {
+        Some((self.gap, self.size))
     }
 }
 
@@ -156,10 +189,9 @@ struct Poisson {
 }
 
 impl Source for Poisson {
-    fn next(&mut self) -> (Duration, u64) {
-        // unit() is below 1, so that the logarithm is finite.
-        let gap = -(1.0 - self.stream.unit()).ln() * self.gap;
-        (Duration::from_nanos(gap.round() as u64), self.size)
+    fn next(&mut self) -> Option<(Duration, u64)> {
+        let gap = exponential(&mut self.stream) * self.gap;
+        Some((Duration::from_nanos(gap.round() as u64), self.size))
     }
 }
 
@@ -171,10 +203,10 @@ struct Uniform {
 }
 
 impl Source for Uniform {
-    fn next(&mut self) -> (Duration, u64) {
+    fn next(&mut self) -> Option<(Duration, u64)> {
         let mut draw = |(from, to): (u64, u64)| from + self.stream.below((to - from).saturating_add(1));
         let gap = draw(self.gaps);
-        (Duration::from_nanos(gap), draw(self.sizes))
+        Some((Duration::from_nanos(gap), draw(self.sizes)))
     }
 }
 
@@ -192,7 +224,7 @@ mod tests {
         let arguments = Arguments(options.to_vec());
         assert_eq!(check(name, &arguments), Ok(()));
         let mut source = build(name, &arguments, Stream::new(1, "source")).unwrap();
-        let draws: Vec<_> = (0..100_000).map(|_| source.next()).collect();
+        let draws: Vec<_> = (0..100_000).map(|_| source.next().unwrap()).collect();
         let of = |values: Vec<f64>| {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);

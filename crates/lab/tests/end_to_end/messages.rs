@@ -1,0 +1,237 @@
+//! Messages: each comes whole, once, and with the delay that the network gives it.
+
+use crate::bed::{ONE_LINK, Run, run, scenario};
+
+/// 200 messages of 242 bytes, one each 10 ms.
+fn messages(also: &str, sets: &[&str]) -> Run {
+    let application = format!(
+        "flow.get.application={{ type = \"messages\", source = {{ type = \"constant\", gap = \"10 ms\", size = 242 }}, \
+         count = 200{also} }}"
+    );
+    let sets: Vec<&str> = [&[application.as_str(), "transport.max_datagram_frame_size=65535"], sets].concat();
+    run(&scenario(ONE_LINK, &sets))
+}
+
+const OVERS: [&str; 3] = ["stream", "streams", "datagrams"];
+const DIRECTIONS: [&str; 2] = ["upload", "download"];
+
+#[test]
+fn on_an_idle_link_a_message_takes_the_way_and_its_own_transmission() {
+    for over in OVERS {
+        for direction in DIRECTIONS {
+            let run = messages(&format!(", over = \"{over}\", direction = \"{direction}\""), &[]);
+            let connection = run.connection("get");
+            let place = format!("{over} {direction}: {connection}");
+            assert_eq!(
+                (&connection["completed"], &connection["clean"]),
+                (&true.into(), &true.into()),
+                "{place}"
+            );
+            let counted = &connection["messages"];
+            for (key, value) in [("number", 200), ("completed", 200), ("missing", 0)] {
+                assert_eq!(counted[key], value, "{place}");
+            }
+            assert!(counted["deadline_misses"].is_null());
+            // Some 300 bytes at 10 Mbit/s are 0.24 ms; now and then one of them waits for an ACK of its own side.
+            for (key, most) in [("delay_p50_ms", 20.6), ("delay_p95_ms", 20.8), ("delay_max_ms", 21.5)] {
+                let delay = counted[key].as_f64().unwrap();
+                assert!((20.0..most).contains(&delay), "{key} {delay}: {place}");
+            }
+            let side = if direction == "upload" { "client" } else { "server" };
+            let delays = run.numbers("message", "delay_ms", &[("side", side)]);
+            assert_eq!(delays.len(), 200, "{place}");
+            assert!(delays.iter().all(|delay| (20.2..21.5).contains(delay)), "{place}");
+            let bytes: f64 = run.numbers("message", "bytes", &[]).iter().sum();
+            assert_eq!(bytes, 200.0 * 242.0, "{place}");
+            let streams = run.numbers("message", "stream", &[]);
+            let different =
+                streams.iter().map(|id| *id as u64).collect::<std::collections::BTreeSet<_>>().len();
+            assert_eq!(
+                different,
+                match over {
+                    "stream" => 1,
+                    "streams" => 200,
+                    _ => 0,
+                },
+                "{place}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_is_sent_again_on_streams_and_is_missing_as_datagrams() {
+    let loss = ["link.cell.forward.loss=10 %", "link.cell.backward.loss=10 %"];
+    for direction in DIRECTIONS {
+        for over in OVERS {
+            let run = messages(
+                &format!(", deadline = \"25 ms\", over = \"{over}\", direction = \"{direction}\""),
+                &loss,
+            );
+            let connection = run.connection("get");
+            let place = format!("{over} {direction}: {connection}");
+            let number = |key: &str| connection["messages"][key].as_u64().unwrap();
+            assert_eq!(connection["completed"], true, "{place}");
+            assert_eq!(number("number"), 200, "{place}");
+            let rows = |missed| {
+                run.numbers("message", "missed", &[]).iter().filter(|value| **value == missed).count()
+            };
+            let late = rows(1.0) as u64;
+            assert_eq!(rows(0.0) as u64 + late, number("completed"), "{place}");
+            assert_eq!(number("deadline_misses"), late + number("missing"), "{place}");
+            if over == "datagrams" {
+                // Those that are late waited at their sender for a window that the losses had made small.
+                assert!((5..40).contains(&number("missing")) && late < 20, "{place}");
+            } else {
+                assert_eq!(number("missing"), 0, "{place}");
+                // On one stream those behind a lost one wait for it too.
+                assert!(late >= if over == "stream" { 25 } else { 15 }, "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn over_tcp_they_go_on_its_one_stream() {
+    for direction in DIRECTIONS {
+        let run = messages(&format!(", direction = \"{direction}\""), &["flow.get.protocol=tcp"]);
+        let connection = run.connection("get");
+        assert_eq!(connection["completed"], true, "{direction}: {connection}");
+        assert_eq!(connection["messages"]["completed"], 200, "{direction}: {connection}");
+        let delays = run.numbers("message", "delay_ms", &[]);
+        assert!(
+            delays.len() == 200 && delays.iter().all(|delay| (20.2..21.5).contains(delay)),
+            "{direction}"
+        );
+    }
+}
+
+#[test]
+fn a_full_send_queue_delays_messages_and_loses_none() {
+    // 8 kB each millisecond are six times what the link carries.
+    let application = "flow.get.application={ type = \"messages\", source = { type = \"constant\", gap = \"1 ms\", \
+                       size = 8000 }, count = 500 }";
+    for over in ["stream", "streams"] {
+        let over = format!("flow.get.application.over={over}");
+        let run = run(&scenario(ONE_LINK, &[application, &over, "transport.send_queue=32 kB"]));
+        let connection = run.connection("get");
+        assert_eq!(connection["messages"]["completed"], 500, "{connection}");
+        assert_eq!(connection["completed"], true, "{connection}");
+        // 4 MB at 10 Mbit/s are 3.2 s, and they are written in 0.5 s: the last one waits for 2.7 s at least.
+        assert!(connection["messages"]["delay_max_ms"].as_f64().unwrap() > 2700.0, "{connection}");
+    }
+}
+
+/// Control messages of the highest urgency beside two transfers, on one connection.
+fn mixed(scheduler: &str, over: &str) -> Run {
+    let application = format!(
+        "flow.get.application={{ type = \"mix\", parts = [{{ type = \"bulk\", size = \"1 MB\", direction = \"upload\", \
+         streams = 3 }}, {{ type = \"messages\", source = \"mavlink\", count = 100, urgency = 0, over = \"{over}\" }}, \
+         {{ type = \"bulk\", size = \"500 kB\" }}] }}"
+    );
+    let scheduler = format!("transport.scheduler={scheduler}");
+    run(&scenario(ONE_LINK, &[&application, &scheduler, "transport.max_datagram_frame_size=65535"]))
+}
+
+#[test]
+fn several_applications_share_one_connection() {
+    for over in OVERS {
+        let run = mixed("abs", over);
+        let connection = run.connection("get");
+        let place = format!("{over}: {connection}");
+        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{place}");
+        let parts = &connection["parts"];
+        for (part, bytes) in [("bulk", 1_000_000), ("bulk-2", 500_000)] {
+            assert_eq!(parts[part]["completed"], true, "{place}");
+            assert_eq!(parts[part]["delivered_bytes"], bytes, "{place}");
+        }
+        let messages = &parts["messages"]["messages"];
+        assert_eq!(messages["number"], 100, "{place}");
+        assert_eq!(messages["completed"], 100, "{place}");
+        assert!(run.numbers("message", "part", &[]).iter().all(|part| *part == 1.0), "{place}");
+        // Table `stream` has every stream of the connection: those of the messages are among them.
+        let known = run.numbers("stream", "stream", &[]);
+        assert!(run.numbers("message", "stream", &[]).iter().all(|id| known.contains(id)), "{place}");
+    }
+}
+
+#[test]
+fn urgent_messages_come_sooner_where_the_scheduler_heeds_urgency() {
+    let median = |scheduler| {
+        let run = mixed(scheduler, "stream");
+        run.connection("get")["parts"]["messages"]["messages"]["delay_p50_ms"].as_f64().unwrap()
+    };
+    let (heeding, turns) = (median("abs"), median("rr"));
+    assert!(heeding < turns, "abs {heeding} ms, rr {turns} ms");
+}
+
+#[test]
+fn a_part_draws_the_same_whatever_stands_behind_it() {
+    let sizes = |parts: &str| {
+        let application = format!("flow.get.application={{ type = \"mix\", parts = [{parts}] }}");
+        run(&scenario(ONE_LINK, &[&application])).numbers("message", "bytes", &[])
+    };
+    let messages = "{ type = \"messages\", source = \"mavlink\", count = 50 }";
+    let alone = sizes(messages);
+    assert_eq!(alone.len(), 50);
+    assert_eq!(alone, sizes(&format!("{messages}, {{ type = \"bulk\", size = \"100 kB\" }}")));
+}
+
+/// 20 requests for 1000 bytes each.
+fn requests(also: &str, sets: &[&str]) -> Run {
+    let application =
+        format!("flow.get.application={{ type = \"request-response\", response = 1000, count = 20{also} }}");
+    run(&scenario(ONE_LINK, &[&[application.as_str()], sets].concat()))
+}
+
+#[test]
+fn a_request_takes_a_round_trip_the_service_and_the_transmission_of_both() {
+    // 1000 bytes in some 1060 on the wire at 10 Mbit/s are 0.85 ms, the request of 100 bytes another 0.13 ms.
+    for (also, sets, service_ms) in [
+        ("", &[][..], 0.0),
+        (", service = \"15 ms\"", &[], 15.0),
+        (", over = \"stream\"", &[], 0.0),
+        (", over = \"stream\"", &["flow.get.protocol=tcp"], 0.0),
+    ] {
+        let run = requests(also, sets);
+        let connection = run.connection("get");
+        let place = format!("{also} {sets:?}: {connection}");
+        assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()), "{place}");
+        assert_eq!(connection["delivered_bytes"], 20_000, "{place}");
+        let counted = &connection["requests"];
+        assert_eq!((&counted["number"], &counted["completed"]), (&20.into(), &20.into()), "{place}");
+        for key in ["delay_p5_ms", "delay_p50_ms", "delay_p95_ms"] {
+            let delay = counted[key].as_f64().unwrap() - service_ms;
+            assert!((40.5..42.5).contains(&delay), "{key} {delay}: {place}");
+        }
+    }
+}
+
+#[test]
+fn thinking_adds_between_requests_and_pipelining_overlaps_them() {
+    let completion = |also| requests(also, &[]).connection("get")["completion_s"].as_f64().unwrap();
+    let [alone, thinking, four] = ["", ", think = \"100 ms\"", ", pipelining = 4"].map(completion);
+    // 19 times of thinking.
+    assert!((thinking - alone - 1.9).abs() < 0.01, "{alone} {thinking}");
+    // 20 round trips become 5.
+    assert!((alone - four - 15.0 * 0.041).abs() < 0.03, "{alone} {four}");
+}
+
+#[test]
+fn requests_survive_losses_and_share_a_connection_with_others() {
+    let loss = ["link.cell.forward.loss=5 %", "link.cell.backward.loss=5 %"];
+    for also in ["", ", over = \"stream\", pipelining = 3"] {
+        assert_eq!(requests(also, &loss).connection("get")["requests"]["completed"], 20, "{also}");
+        let application = format!(
+            "flow.get.application={{ type = \"mix\", parts = [{{ type = \"request-response\", count = 20{also} }}, \
+             {{ type = \"bulk\", size = \"300 kB\" }}] }}"
+        );
+        let run = run(&scenario(ONE_LINK, &[&[application.as_str()], &loss[..]].concat()));
+        let connection = run.connection("get");
+        assert_eq!(connection["completed"], true, "{also}: {connection}");
+        assert_eq!(
+            connection["parts"]["request-response"]["requests"]["completed"], 20,
+            "{also}: {connection}"
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! Rates over time out of a file: CSV with a time and a rate in each line.
+
+use super::Server;
+use super::changes::Changes;
+use super::error::{RateError, SeriesError};
+use units::parameter::{Default, Kind, Parameter, Row};
+use units::{Duration, Rate, Time};
+
+/// The most lines that are taken.
+pub const MAX_LINES: usize = 10_000_000;
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "series",
+    about: "rates over time from a file, played in a circle; a packet in service over a change is sent piece by piece",
+    parameters: &[
+        Parameter {
+            name: "file",
+            kind: Kind::File,
+            default: Default::Required,
+            about: "CSV with the header time_ms,rate_mbps (or time_s): from time 0 on, each rate until the next line",
+        },
+        Parameter {
+            name: "circle",
+            kind: Kind::Flag,
+            default: Default::Is("true"),
+            about: "whether it starts again at its end; if not, its last rate stays",
+        },
+    ],
+    build: |arguments| {
+        let file = arguments.file("file");
+        let fail = |error| RateError::Series { path: file.path.clone(), error };
+        let series = Series::parse(&file.text).map_err(fail)?;
+        let circle = arguments.flag("circle").then(|| series.duration());
+        Changes::new(series.steps(), circle).map(Server::Changes).map_err(RateError::Changes)
+    },
+};
+
+/// Rates over time. Each holds until the next one; the last one as long as the one before it, and one alone for a second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    steps: Vec<(Time, Rate)>,
+}
+
+impl Series {
+    /// Reads such a file. Empty lines at the end are no mistake.
+    ///
+    /// # Errors
+    /// If the header is another one, a cell is no number, times do not rise from zero on, there is no line or more than
+    /// [`MAX_LINES`], or no rate is above zero.
+    pub fn parse(text: &str) -> Result<Series, SeriesError> {
+        let fail = |line: usize, problem: String| Err(SeriesError { line, problem });
+        let mut lines =
+            text.trim_end().lines().enumerate().map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
+        let header = lines.next().map_or("", |(_, line)| line);
+        let unit = ["s", "ms"].into_iter().find(|unit| header == format!("time_{unit},rate_mbps"));
+        let Some(unit) = unit else {
+            let found: String = header.chars().take(40).collect();
+            return fail(
+                1,
+                format!("found {found:?}, expected \"time_ms,rate_mbps\" or \"time_s,rate_mbps\""),
+            );
+        };
+        let mut steps: Vec<(Time, Rate)> = Vec::new();
+        for (at, line) in lines {
+            let Some((time, rate)) = row(line, unit) else {
+                let found: String = line.chars().take(40).collect();
+                return fail(at, format!("found {found:?}, expected a time in {unit} and a rate in Mbit/s"));
+            };
+            match steps.last() {
+                None if time != Time::ZERO => {
+                    return fail(at, format!("the first time is {time}, expected 0"));
+                }
+                Some((before, _)) if *before >= time => {
+                    return fail(at, format!("{time} does not come after {before}; times must rise"));
+                }
+                _ if steps.len() >= MAX_LINES => return fail(at, format!("more than {MAX_LINES} lines")),
+                _ => steps.push((time, rate)),
+            }
+        }
+        if steps.is_empty() {
+            return fail(2, "there is no line behind the header".to_owned());
+        }
+        if steps.iter().all(|(_, rate)| *rate == Rate::ZERO) {
+            return fail(2, "all rates are zero: nothing is ever sent".to_owned());
+        }
+        Ok(Series { steps })
+    }
+
+    /// From when on which rate holds.
+    pub fn steps(&self) -> &[(Time, Rate)] {
+        &self.steps
+    }
+
+    /// Until when the last rate holds.
+    pub fn duration(&self) -> Duration {
+        match self.steps.as_slice() {
+            [.., (before, _), (last, _)] => last.since(Time::ZERO) + last.since(*before),
+            _ => Duration::from_secs(1),
+        }
+    }
+}
+
+fn row(line: &str, unit: &str) -> Option<(Time, Rate)> {
+    let (time, rate) = line.split_once(',')?;
+    let numeric = |cell: &str| cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !numeric(time) || !numeric(rate) {
+        return None;
+    }
+    let time: Duration = format!("{time} {unit}").parse().ok()?;
+    Some((Time::ZERO + time, format!("{rate} Mbit/s").parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Size;
+    use units::parameter::{Arguments, File, Value};
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn rates_hold_until_the_next_line_and_begin_anew() {
+        let series = Series::parse("time_ms,rate_mbps\n0,12\n1,0\n2.5,0.5\r\n").unwrap();
+        assert_eq!(series.steps()[2], (Time::from_nanos(2_500_000), Rate::from_bits_per_sec(500_000)));
+        assert_eq!(series.duration(), Duration::from_millis(4), "the last as long as the one before it");
+        assert_eq!(Series::parse("time_s,rate_mbps\n0,1\n").unwrap().duration(), Duration::from_secs(1));
+        let build = |circle| {
+            let file = File { path: "a.csv".to_owned(), text: "time_ms,rate_mbps\n0,12\n1,0\n".into() };
+            (ROW.build)(&Arguments(vec![("file", Value::File(file)), ("circle", Value::Flag(circle))]))
+                .unwrap()
+        };
+        let mut circle = build(true);
+        assert_eq!(circle.period(), Some(Duration::from_millis(2)));
+        assert_eq!((circle.serve(at(0), 1500), circle.ready(at(1))), (at(1), at(2)));
+        assert_eq!(circle.capacity(at(0), at(100)), Some(Size::from_bytes(50 * 1500)));
+        assert_eq!(build(false).ready(at(1)), Time::NEVER);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let error = |text: &str| Series::parse(text).unwrap_err().to_string();
+        assert!(error("").starts_with("1: found \"\", expected \"time_ms,rate_mbps\""));
+        assert!(error("0,1\n").starts_with("1: found \"0,1\""));
+        assert_eq!(error("time_ms,rate_mbps\n"), "2: there is no line behind the header");
+        assert_eq!(error("time_ms,rate_mbps\n1,5\n"), "2: the first time is 1 ms, expected 0");
+        assert_eq!(
+            error("time_ms,rate_mbps\n0,5\n2,5\n2,6\n"),
+            "4: 2 ms does not come after 2 ms; times must rise"
+        );
+        assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "2: all rates are zero: nothing is ever sent");
+        for line in [
+            "",
+            "1",
+            "1,",
+            ",1",
+            "a,1",
+            "1,a",
+            "-1,1",
+            "1,-1",
+            "1,1,1",
+            "1, 1",
+            "1e3,1",
+            "1,1 Mbit/s",
+            "1.2.3,1",
+        ] {
+            let text = format!("time_ms,rate_mbps\n0,1\n{line}\n9,1");
+            assert!(error(&text).starts_with("3: found "), "{line}");
+        }
+    }
+}

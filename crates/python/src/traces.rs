@@ -1,0 +1,50 @@
+//! The function `read_trace`: recorded capacity as the simulator reads it.
+
+use network::rate::{OPPORTUNITY, Series, Trace};
+use pyo3::prelude::*;
+use units::Time;
+
+use crate::error::Error;
+
+/// From when on which rate holds: times in nanoseconds, rates in bit/s, and until when the last one holds.
+type Steps = (Vec<u64>, Vec<u64>, u64);
+
+/// Reads a Mahimahi trace, or CSV of times and rates if its first line is a header of that.
+///
+/// A Mahimahi trace becomes one step for each run of milliseconds with equally many opportunities; those at a time come
+/// within the millisecond that ends there, those at 0 with those at the end.
+///
+/// # Errors
+/// `Error`: `ORIGIN:LINE: what is wrong there`.
+#[pyfunction]
+#[pyo3(signature = (origin, text))]
+pub(crate) fn read_trace(py: Python<'_>, origin: &str, text: &str) -> PyResult<Steps> {
+    let wrong = |error: String| Error::new_err(format!("{origin}:{error}"));
+    if text.starts_with("time_") {
+        let series = py.detach(|| Series::parse(text)).map_err(|error| wrong(error.to_string()))?;
+        let (times, rates): (Vec<Time>, Vec<_>) = series.steps().iter().copied().unzip();
+        let times = times.into_iter().map(Time::as_nanos).collect();
+        let rates = rates.into_iter().map(units::Rate::as_bits_per_sec).collect();
+        return Ok((times, rates, series.duration().as_nanos()));
+    }
+    let trace = py.detach(|| Trace::parse(text)).map_err(|error| wrong(error.to_string()))?;
+    let (mut times, mut rates) = (Vec::new(), Vec::new());
+    let mut step = |from_ms: u64, count: u64| {
+        let rate = count * u64::from(OPPORTUNITY) * 8 * 1000;
+        if rates.last() != Some(&rate) {
+            times.push(from_ms * 1_000_000);
+            rates.push(rate);
+        }
+    };
+    let first = trace.counts().next().filter(|(ms, _)| *ms == 0).map_or(0, |(_, count)| count);
+    let last = trace.duration().as_millis();
+    let mut end = 0;
+    for (ms, count) in trace.counts().filter(|(ms, _)| *ms > 0) {
+        if ms - 1 > end {
+            step(end, 0);
+        }
+        step(ms - 1, if ms == last { count + first } else { count });
+        end = ms;
+    }
+    Ok((times, rates, trace.duration().as_nanos()))
+}

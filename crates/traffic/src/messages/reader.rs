@@ -1,0 +1,183 @@
+//! The end that reads the messages.
+
+use super::frame::{HEADER, Header};
+use super::{MALFORMED, Over, Plan, between, traced};
+use crate::{Application, Progress, Tally, Transport};
+use quic::{Event, StreamError};
+use std::collections::BTreeMap;
+use units::Time;
+use wire::{Direction, Side, StreamId};
+
+/// How far the message is that a stream is at.
+#[derive(Debug, Clone, Copy, Default)]
+struct Incoming {
+    header: [u8; HEADER],
+    /// How many bytes of the header are here.
+    have: usize,
+    message: Option<Header>,
+    /// How many bytes of the message are still to come.
+    rest: u64,
+}
+
+/// What has come from a stream.
+enum Step {
+    More,
+    Nothing,
+    End,
+    Malformed,
+}
+
+/// The end that reads.
+pub(super) struct Reader {
+    plan: Plan,
+    side: Side,
+    incoming: BTreeMap<StreamId, Incoming>,
+    /// How many there are, once that was told.
+    total: Option<u64>,
+    datagram: Vec<u8>,
+    tally: Tally,
+    progress: Progress,
+}
+
+impl Reader {
+    pub(super) fn new(plan: Plan, side: Side) -> Reader {
+        Reader {
+            plan,
+            side,
+            incoming: BTreeMap::new(),
+            total: None,
+            datagram: Vec::new(),
+            tally: Tally::of("messages", plan.deadline.is_some()),
+            progress: Progress::default(),
+        }
+    }
+
+    fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+        let mut incoming = self.incoming.remove(&stream).unwrap_or_default();
+        loop {
+            match self.step(now, stream, &mut incoming, transport) {
+                Step::More => {}
+                Step::Nothing => {
+                    self.incoming.insert(stream, incoming);
+                    return;
+                }
+                Step::End => return self.ended(now, stream, transport),
+                Step::Malformed => return transport.close(MALFORMED, "not a message"),
+            }
+        }
+    }
+
+    /// Takes what is there of the header, or of the rest.
+    fn step(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        incoming: &mut Incoming,
+        transport: &mut dyn Transport,
+    ) -> Step {
+        let read = match incoming.message {
+            None => transport.read(stream, &mut incoming.header[incoming.have..]),
+            Some(_) => transport.skip(stream, incoming.rest),
+        };
+        let read = match read {
+            Ok(read) => read,
+            Err(StreamError::Reset(_)) => return Step::End,
+            Err(_) => return Step::Nothing,
+        };
+        self.note(now, read.bytes);
+        match incoming.message {
+            None => {
+                incoming.have += read.bytes as usize;
+                if incoming.have == HEADER {
+                    let Some(header) = Header::parse(incoming.header) else { return Step::Malformed };
+                    let rest = u64::from(header.length).saturating_sub(HEADER as u64);
+                    *incoming = Incoming { message: Some(header), rest, ..Incoming::default() };
+                }
+            }
+            Some(_) => incoming.rest -= read.bytes,
+        }
+        if let Some(header) = incoming.message.filter(|_| incoming.rest == 0) {
+            self.came(now, &header, Some(stream), transport);
+            *incoming = Incoming::default();
+        }
+        match (read.finished, read.bytes) {
+            // A stream that ends within a message was cut off by its writer.
+            (true, _) => Step::End,
+            (false, 0) => Step::Nothing,
+            (false, _) => Step::More,
+        }
+    }
+
+    fn came(&mut self, now: Time, header: &Header, stream: Option<StreamId>, transport: &mut dyn Transport) {
+        if header.length == 0 {
+            self.total = Some(u64::from(header.number));
+            return;
+        }
+        self.tally.add(between(header.written, now), self.plan.deadline);
+        transport.tell(trace::Event::MessageDelivered(traced(&self.plan, header, stream)));
+    }
+
+    fn read_datagrams(&mut self, now: Time, transport: &mut dyn Transport) {
+        loop {
+            self.datagram.clear();
+            if transport.read_datagram(Some(&mut self.datagram)).is_none() {
+                return;
+            }
+            self.note(now, self.datagram.len() as u64);
+            let header = self.datagram.first_chunk().and_then(|bytes| Header::parse(*bytes));
+            match header.filter(|header| header.length as usize == self.datagram.len()) {
+                Some(header) => self.came(now, &header, None, transport),
+                None => return transport.close(MALFORMED, "not a message"),
+            }
+        }
+    }
+
+    /// A stream is at its end.
+    fn ended(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+        if stream.direction() == Direction::Bidirectional {
+            // Nothing goes back.
+            let _ = transport.finish(stream);
+        }
+        let all = match self.plan.over {
+            Over::Stream => true,
+            Over::Streams => self.total.is_some_and(|total| self.tally.done >= total),
+            Over::Datagrams => self.total.is_some(),
+        };
+        if all && self.progress.finished_at.is_none() {
+            self.progress.finished_at = Some(now);
+            if self.side == Side::Client {
+                transport.close(0, "done");
+            }
+        }
+    }
+
+    fn note(&mut self, now: Time, bytes: u64) {
+        if bytes > 0 {
+            self.progress.bytes += bytes;
+            self.progress.first_at.get_or_insert(now);
+            self.progress.last_at = Some(now);
+        }
+    }
+}
+
+impl Application for Reader {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        match *event {
+            Event::Readable(stream) => self.read(now, stream, transport),
+            Event::DatagramReadable => self.read_datagrams(now, transport),
+            Event::Reset { stream, .. } => {
+                let _ = transport.stop(stream, 0);
+                self.incoming.remove(&stream);
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        Some(self.tally.clone())
+    }
+}

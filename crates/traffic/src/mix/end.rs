@@ -1,0 +1,186 @@
+//! One end of several applications: what happens is told to the one that it concerns.
+
+use super::routes::{Local, Routes};
+use super::transport::PartTransport;
+use crate::{Application, Part, Progress, Transport};
+use quic::Event;
+use units::Time;
+use wire::{Reader, Side, StreamId};
+
+/// The code with which a connection is closed whose streams or datagrams are nobody's.
+const NOBODYS: u64 = 3;
+
+/// One end of a part.
+pub(super) struct PartEnd {
+    /// Its name in a summary.
+    pub(super) name: String,
+    /// Its row.
+    pub(super) application: &'static str,
+    pub(super) end: Box<dyn Application>,
+}
+
+/// One end of the mix.
+pub(super) struct MixEnd {
+    side: Side,
+    parts: Vec<PartEnd>,
+    routes: Routes,
+    finished_at: Option<Time>,
+}
+
+impl MixEnd {
+    pub(super) fn new(side: Side, parts: Vec<PartEnd>) -> MixEnd {
+        MixEnd { side, routes: Routes::of(parts.len()), parts, finished_at: None }
+    }
+
+    fn tell(&mut self, now: Time, part: u32, event: &Event, transport: &mut dyn Transport) {
+        let Some(found) = self.parts.get_mut(part as usize) else { return };
+        let mut seen = PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
+        found.end.on_event(now, event, &mut seen);
+    }
+
+    fn tell_all(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        for part in 0..self.parts.len() as u32 {
+            self.tell(now, part, event, transport);
+        }
+    }
+
+    /// Tells the part whose stream it is, in its own number of it.
+    fn tell_owner(
+        &mut self,
+        now: Time,
+        real: StreamId,
+        event: impl Fn(StreamId) -> Event,
+        transport: &mut dyn Transport,
+    ) {
+        if let Some((part, local)) = self.routes.local(real) {
+            self.tell(now, part, &event(local), transport);
+        }
+    }
+
+    fn on_readable(&mut self, now: Time, real: StreamId, transport: &mut dyn Transport) {
+        if self.routes.local(real).is_none() {
+            let Some((part, local)) = self.read_label(real, transport) else { return };
+            self.tell(now, part, &Event::Opened(local), transport);
+        }
+        self.tell_owner(now, real, Event::Readable, transport);
+    }
+
+    /// Reads what a stream begins with, byte by byte, so that nothing is taken that is the part's.
+    fn read_label(&mut self, real: StreamId, transport: &mut dyn Transport) -> Option<Local> {
+        let mut byte = [0];
+        while transport.read(real, &mut byte).ok()?.bytes == 1 {
+            match self.routes.take_byte(real, byte[0]) {
+                Ok(None) => {}
+                Ok(found) => return found,
+                Err(problem) => {
+                    transport.close(NOBODYS, problem);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    fn on_datagrams(&mut self, now: Time, transport: &mut dyn Transport) {
+        let mut bytes = Vec::new();
+        while transport.read_datagram(Some(&mut bytes)).is_some() {
+            let mut reader = Reader::new(&bytes);
+            match reader.varint().ok().and_then(|part| u32::try_from(part).ok()) {
+                Some(part) if (part as usize) < self.parts.len() => {
+                    self.routes.arrived = Some(reader.rest().to_vec());
+                    self.tell(now, part, &Event::DatagramReadable, transport);
+                    self.routes.arrived = None;
+                }
+                _ => return transport.close(NOBODYS, "a datagram of a part that there is not"),
+            }
+            bytes.clear();
+        }
+    }
+
+    fn end(&mut self, now: Time, transport: &mut dyn Transport) {
+        if self.side == Side::Client
+            && self.finished_at.is_none()
+            && self.routes.parts.iter().all(|part| part.done)
+        {
+            self.finished_at = Some(now);
+            transport.close(0, "done");
+        }
+    }
+}
+
+impl Application for MixEnd {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        match *event {
+            // Whose it is stands at its beginning.
+            Event::Opened(_) => {}
+            Event::Readable(real) => self.on_readable(now, real, transport),
+            Event::Writable(real) => self.tell_owner(now, real, Event::Writable, transport),
+            Event::Delivered(real) => {
+                self.routes.delivered(real);
+                self.tell_owner(now, real, Event::Delivered, transport);
+            }
+            Event::Stopped { stream, code } => {
+                self.tell_owner(now, stream, |stream| Event::Stopped { stream, code }, transport);
+            }
+            Event::Reset { stream, code } => {
+                if self.routes.local(stream).is_none() {
+                    // Nobody knows of it.
+                    let _ = transport.stop(stream, 0);
+                }
+                self.tell_owner(now, stream, |stream| Event::Reset { stream, code }, transport);
+            }
+            Event::Closed { stream, sent, received } => {
+                let closed = |stream| Event::Closed { stream, sent, received };
+                self.tell_owner(now, stream, closed, transport);
+                self.routes.closed(stream);
+            }
+            Event::DatagramReadable => self.on_datagrams(now, transport),
+            Event::DatagramAcked(number) | Event::DatagramLost(number) => {
+                if let Some(part) = self.routes.datagrams.remove(&number) {
+                    self.tell(now, part, event, transport);
+                }
+            }
+            _ => self.tell_all(now, event, transport),
+        }
+        self.end(now, transport);
+    }
+
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        for part in 0..self.parts.len() as u32 {
+            let found = &mut self.parts[part as usize];
+            if found.end.wake_at().is_some_and(|at| at <= now) {
+                let mut seen =
+                    PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part };
+                found.end.on_wake(now, &mut seen);
+            }
+        }
+        self.end(now, transport);
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.parts.iter().filter_map(|part| part.end.wake_at()).min()
+    }
+
+    /// All parts together.
+    fn progress(&self) -> Progress {
+        let all = self.parts.iter().map(|part| part.end.progress());
+        let none = Progress { total: Some(0), ..Progress::default() };
+        let joined = all.fold(none, |sum, part| Progress {
+            bytes: sum.bytes + part.bytes,
+            total: sum.total.zip(part.total).map(|(a, b)| a + b),
+            first_at: sum.first_at.into_iter().chain(part.first_at).min(),
+            last_at: sum.last_at.max(part.last_at),
+            finished_at: None,
+        });
+        Progress { finished_at: self.finished_at, ..joined }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let parts = self.parts.iter().map(|part| Part {
+            name: part.name.clone(),
+            progress: part.end.progress(),
+            tally: part.end.tally(),
+        });
+        parts.collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! Several applications on one connection. Each sees a connection of its own, with streams that are numbered from 0.
+//!
+//! A stream that a part opens begins with two variable-length integers (RFC 9000 section 16): the number of the part, and
+//! which of the part's streams of its kind it is; a datagram begins with the first of them. They are one byte each up
+//! to 63. The other end tells by them whose the stream is, and gives it the same number there.
+
+mod end;
+mod routes;
+mod transport;
+
+use crate::{APPLICATIONS, Ends};
+use end::{MixEnd, PartEnd};
+use random::Stream;
+use units::parameter::{Arguments, Component, Default, Kind, Parameter, Row, Value};
+use wire::Side;
+
+pub(crate) const ROW: Row<crate::Build> = Row {
+    name: "mix",
+    about: "several applications on one connection",
+    parameters: &[Parameter {
+        name: "parts",
+        kind: Kind::List(&Kind::Component("applications")),
+        default: Default::Required,
+        about: "the applications, numbered from 0; any of bulk, messages and request-response",
+    }],
+    build,
+};
+
+/// The most parts: their numbers take one byte.
+const MOST: usize = 64;
+/// Those that need nothing of the handshake, which a connection has once.
+const FIT: [&str; 3] = ["bulk", "messages", "request-response"];
+
+/// The parts.
+pub(crate) fn parts(arguments: &Arguments) -> Vec<Component> {
+    let components = arguments.list("parts").into_iter().filter_map(|value| match value {
+        Value::Component(component) => Some(component),
+        _ => None,
+    });
+    components.collect()
+}
+
+/// Whether the parts do: the option that does not, and what is wrong with it.
+pub(crate) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
+    let parts = parts(arguments);
+    if parts.is_empty() || parts.len() > MOST {
+        return Err(("parts", format!("{} of them; expected from 1 to {MOST}", parts.len())));
+    }
+    match parts.iter().find(|part| !FIT.contains(&part.name)) {
+        Some(part) => Err(("parts", format!("found {:?}; expected any of {}", part.name, FIT.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+fn build(arguments: &Arguments, mut random: Stream) -> Ends {
+    let (mut clients, mut servers): (Vec<PartEnd>, Vec<PartEnd>) = (Vec::new(), Vec::new());
+    for (number, part) in parts(arguments).into_iter().enumerate() {
+        let stream = random.fork(&format!("part {number}"));
+        // Names were checked.
+        let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { continue };
+        let ends = (row.build)(&part.arguments, stream);
+        let before = clients.iter().filter(|other| other.application == part.name).count();
+        let name = if before == 0 { part.name.to_owned() } else { format!("{}-{}", part.name, before + 1) };
+        let made = |end| PartEnd { name: name.clone(), application: part.name, end };
+        clients.push(made(ends.client));
+        servers.push(made(ends.server));
+    }
+    Ends {
+        client: Box::new(MixEnd::new(Side::Client, clients)),
+        server: Box::new(MixEnd::new(Side::Server, servers)),
+    }
+}

@@ -1,0 +1,159 @@
+//! Whose stream is whose, and under which number.
+
+use std::collections::BTreeMap;
+use wire::{Direction, Reader, Side, StreamId, varint};
+
+/// A part and its own number of a stream.
+pub(super) type Local = (u32, StreamId);
+
+/// What both ends have agreed on about streams and datagrams, and what is counted for each part.
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    by_real: BTreeMap<StreamId, Local>,
+    by_local: BTreeMap<Local, StreamId>,
+    /// Of streams that were opened here: what of their label has not been written yet.
+    unsaid: BTreeMap<StreamId, Vec<u8>>,
+    /// Of streams that the peer opened: what of their label has come.
+    incoming: BTreeMap<StreamId, Vec<u8>>,
+    /// Of streams that were opened here: the bytes that their part wrote.
+    written: BTreeMap<StreamId, u64>,
+    /// Whose datagram it was that went under this number.
+    pub(super) datagrams: BTreeMap<u64, u32>,
+    /// The datagram that the part may read which is being told of it.
+    pub(super) arrived: Option<Vec<u8>>,
+    pub(super) parts: Vec<Counts>,
+}
+
+/// What is counted for a part.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// Streams that it opened here, bidirectional and unidirectional.
+    opened: [u64; 2],
+    /// Bytes that it wrote on streams which were delivered.
+    pub(super) acked: u64,
+    /// Whether it has closed what it takes for its connection.
+    pub(super) done: bool,
+}
+
+impl Routes {
+    pub(super) fn of(parts: usize) -> Routes {
+        Routes { parts: vec![Counts::default(); parts], ..Routes::default() }
+    }
+
+    /// The part whose stream this is, and its own number of it.
+    pub(super) fn local(&self, real: StreamId) -> Option<Local> {
+        self.by_real.get(&real).copied()
+    }
+    /// The stream that a part knows under this number.
+    pub(super) fn real(&self, local: Local) -> Option<StreamId> {
+        self.by_local.get(&local).copied()
+    }
+
+    fn insert(&mut self, real: StreamId, local: Local) {
+        self.by_real.insert(real, local);
+        self.by_local.insert(local, real);
+    }
+
+    /// A part has opened a stream here: its own number of it.
+    pub(super) fn opened(&mut self, part: u32, side: Side, real: StreamId) -> StreamId {
+        let kind = usize::from(real.direction() == Direction::Unidirectional);
+        let opened = &mut self.parts[part as usize].opened[kind];
+        let local = StreamId::new(side, real.direction(), *opened);
+        let mut label = Vec::with_capacity(2);
+        varint::encode(&mut label, u64::from(part));
+        varint::encode(&mut label, *opened);
+        *opened += 1;
+        self.insert(real, (part, local));
+        self.unsaid.insert(real, label);
+        local
+    }
+
+    /// What of a stream's label has still to be written; taken out.
+    pub(super) fn take_label(&mut self, real: StreamId) -> Option<Vec<u8>> {
+        self.unsaid.remove(&real)
+    }
+    pub(super) fn put_label_back(&mut self, real: StreamId, rest: Vec<u8>) {
+        self.unsaid.insert(real, rest);
+    }
+
+    /// Takes in one more byte of the label of a stream that the peer opened; gives whose it is once that is told.
+    ///
+    /// # Errors
+    /// If there is no such part, or the stream was told of before.
+    pub(super) fn take_byte(&mut self, real: StreamId, byte: u8) -> Result<Option<Local>, &'static str> {
+        let label = self.incoming.entry(real).or_default();
+        label.push(byte);
+        let mut reader = Reader::new(label);
+        let (Ok(part), Ok(index)) = (reader.varint(), reader.varint()) else { return Ok(None) };
+        self.incoming.remove(&real);
+        let part = u32::try_from(part).ok().filter(|part| (*part as usize) < self.parts.len());
+        let part = part.ok_or("a stream of a part that there is not")?;
+        if index >= 1 << 60 {
+            return Err("a stream of a number that there is not");
+        }
+        let local = (part, StreamId::new(real.initiator(), real.direction(), index));
+        if self.by_local.contains_key(&local) {
+            return Err("two streams of one number");
+        }
+        self.insert(real, local);
+        Ok(Some(local))
+    }
+
+    pub(super) fn wrote(&mut self, real: StreamId, bytes: u64) {
+        *self.written.entry(real).or_default() += bytes;
+    }
+    pub(super) fn delivered(&mut self, real: StreamId) {
+        if let (Some(bytes), Some((part, _))) = (self.written.remove(&real), self.local(real)) {
+            self.parts[part as usize].acked += bytes;
+        }
+    }
+    /// A stream is over.
+    pub(super) fn closed(&mut self, real: StreamId) {
+        if let Some(local) = self.by_real.remove(&real) {
+            self.by_local.remove(&local);
+        }
+        self.unsaid.remove(&real);
+        self.incoming.remove(&real);
+        self.written.remove(&real);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_give_a_stream_the_same_number() {
+        let (mut opener, mut other) = (Routes::of(3), Routes::of(3));
+        for real in 0..70 {
+            let real = StreamId::new(Side::Client, Direction::Bidirectional, real);
+            let part = if real.index() == 2 { 1 } else { 2 };
+            let local = opener.opened(part, Side::Client, real);
+            let label = opener.take_label(real).unwrap();
+            assert_eq!(label.len(), if local.index() < 64 { 2 } else { 3 });
+            let told: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
+            assert_eq!(told.last(), Some(&Some((part, local))));
+            assert!(told[..told.len() - 1].iter().all(Option::is_none));
+            assert_eq!(other.real((part, local)), Some(real));
+        }
+        let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
+        assert_eq!(opener.local(real(2)), Some((1, real(0))));
+        opener.wrote(real(2), 500);
+        opener.delivered(real(2));
+        assert_eq!((opener.parts[1].acked, opener.parts[2].acked), (500, 0));
+        other.closed(real(2));
+        assert_eq!((other.local(real(2)), other.real((1, real(0)))), (None, None));
+    }
+
+    #[test]
+    fn labels_that_are_none_are_refused() {
+        let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
+        let mut routes = Routes::of(2);
+        assert_eq!(routes.take_byte(real(0), 0), Ok(None));
+        assert_eq!(routes.take_byte(real(0), 0), Ok(Some((0, real(0)))));
+        assert!(routes.take_byte(real(1), 0).is_ok());
+        assert!(routes.take_byte(real(1), 0).is_err(), "told of already");
+        assert!(routes.take_byte(real(2), 2).is_ok());
+        assert!(routes.take_byte(real(2), 0).is_err(), "there are two parts");
+    }
+}

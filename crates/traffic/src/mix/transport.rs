@@ -1,0 +1,122 @@
+//! The connection as one of the parts sees it.
+
+use super::routes::Routes;
+use crate::Transport;
+use quic::{Data, DatagramError, Priority, Read, StreamError};
+use trace::Event;
+use wire::{Direction, Side, StreamId, varint};
+
+/// The connection as one of the parts sees it.
+pub(super) struct PartTransport<'a> {
+    pub(super) inner: &'a mut dyn Transport,
+    pub(super) routes: &'a mut Routes,
+    pub(super) side: Side,
+    pub(super) part: u32,
+}
+
+impl PartTransport<'_> {
+    fn real(&self, local: StreamId) -> Result<StreamId, StreamError> {
+        self.routes.real((self.part, local)).ok_or(StreamError::Unknown)
+    }
+
+    /// Writes what of a stream's label has not been written yet.
+    fn say_label(&mut self, real: StreamId) -> Result<(), StreamError> {
+        let Some(mut label) = self.routes.take_label(real) else { return Ok(()) };
+        while !label.is_empty() {
+            match self.inner.write(real, Data::Bytes(&label)) {
+                Ok(taken) if taken > 0 => {
+                    label.drain(..(taken as usize).min(label.len()));
+                }
+                other => {
+                    self.routes.put_label_back(real, label);
+                    return Err(other.err().unwrap_or(StreamError::Blocked));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Transport for PartTransport<'_> {
+    fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
+        let real = self.inner.open(direction)?;
+        Ok(self.routes.opened(self.part, self.side, real))
+    }
+    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
+        let real = self.real(stream)?;
+        self.say_label(real)?;
+        let taken = self.inner.write(real, data)?;
+        self.routes.wrote(real, taken);
+        Ok(taken)
+    }
+    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
+        let real = self.real(stream)?;
+        self.say_label(real)?;
+        self.inner.finish(real)
+    }
+    fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.inner.reset(self.real(stream)?, code)
+    }
+    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.inner.stop(self.real(stream)?, code)
+    }
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        self.inner.read(self.real(stream)?, out)
+    }
+    #[inline]
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        self.inner.skip(self.real(stream)?, limit)
+    }
+    #[inline]
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.inner.discard(self.real(stream)?)
+    }
+    fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
+        let mut bytes = Vec::new();
+        varint::encode(&mut bytes, u64::from(self.part));
+        match data {
+            Data::Bytes(given) => bytes.extend_from_slice(given),
+            // Nothing that no datagram carries is written out.
+            Data::Virtual(length) => bytes.resize(bytes.len() + length.min(u16::MAX.into()) as usize, 0),
+        }
+        let number = self.inner.send_datagram(Data::Bytes(&bytes))?;
+        self.routes.datagrams.insert(number, self.part);
+        Ok(number)
+    }
+    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
+        let arrived = self.routes.arrived.take()?;
+        if let Some(into) = into {
+            into.extend_from_slice(&arrived);
+        }
+        Some(arrived.len() as u64)
+    }
+    fn max_datagram_size(&self) -> Option<usize> {
+        Some(self.inner.max_datagram_size()?.saturating_sub(varint::size(u64::from(self.part))))
+    }
+    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.inner.set_priority(self.real(stream)?, priority)
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        self.inner.alpn()
+    }
+    /// A part that is done says so; one that finds something wrong ends the connection.
+    fn close(&mut self, code: u64, reason: &str) {
+        if code == 0 {
+            self.routes.parts[self.part as usize].done = true;
+        } else {
+            self.inner.close(code, reason);
+        }
+    }
+    /// Those of its streams of which all was acknowledged.
+    fn acked_bytes(&self) -> u64 {
+        self.routes.parts[self.part as usize].acked
+    }
+    fn tell(&mut self, mut event: Event) {
+        if let Event::MessageWritten(message) | Event::MessageDelivered(message) = &mut event {
+            message.part = self.part;
+            let real = message.stream.and_then(|local| self.real(StreamId::from_value(local)).ok());
+            message.stream = real.map(StreamId::value);
+        }
+        self.inner.tell(event);
+    }
+}

@@ -1,0 +1,150 @@
+//! Times and sizes out of a file: CSV with a time and a size in each line.
+
+use super::Source;
+use units::Duration;
+use units::parameter::{Arguments, Default, Kind, Parameter};
+
+pub(super) const ROW: units::parameter::Row<super::Build> = units::parameter::Row {
+    name: "file",
+    about: "times and sizes from a file",
+    parameters: &[Parameter {
+        name: "file",
+        kind: Kind::File,
+        default: Default::Required,
+        about: "CSV with the header time_s,size_bytes (or time_ms, time_us, time_ns): times from the start, not decreasing",
+    }],
+    // A file that is none was refused before.
+    build: |arguments, _| {
+        let rows = parse(&arguments.file("file").text).unwrap_or_default();
+        Box::new(Played { rows: rows.into_iter(), before: Duration::ZERO })
+    },
+};
+
+/// A line: how long after the start, and how many bytes.
+pub type Row = (Duration, u64);
+
+/// The largest size that is taken, in bytes: 16 MiB.
+const LARGEST: u64 = 1 << 24;
+/// The most lines that are taken.
+const MOST: usize = 10_000_000;
+
+pub(super) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
+    let file = arguments.file("file");
+    parse(&file.text).map(|_| ()).map_err(|problem| ("file", format!("{}:{problem}", file.path)))
+}
+
+pub(super) fn sizes(arguments: &Arguments) -> (u64, u64) {
+    let rows = parse(&arguments.file("file").text).unwrap_or_default();
+    rows.iter().fold((u64::MAX, 0), |(least, most), (_, size)| (least.min(*size), most.max(*size)))
+}
+
+/// Reads such a file.
+///
+/// # Errors
+/// `LINE: what is wrong there`, if the header is another one, a cell is no number of its kind, a time is before that of the
+/// line above, or there is no line.
+pub fn parse(text: &str) -> Result<Vec<Row>, String> {
+    let mut lines =
+        text.trim_end().lines().enumerate().map(|(at, line)| (at + 1, line.trim_end_matches('\r')));
+    let header = lines.next().map_or("", |(_, line)| line);
+    let unit = ["s", "ms", "us", "ns"].into_iter().find(|unit| header == format!("time_{unit},size_bytes"));
+    let Some(unit) = unit else {
+        return Err(format!(
+            "1: found {header:?}, expected \"time_ms,size_bytes\" (or time_s, time_us, time_ns)"
+        ));
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (at, line) in lines {
+        let row = row(line, unit).ok_or_else(|| {
+            let found: String = line.chars().take(40).collect();
+            format!("{at}: found {found:?}, expected a time in {unit} and a size from 1 to {LARGEST} bytes")
+        })?;
+        if let Some((before, _)) = rows.last().filter(|(before, _)| *before > row.0) {
+            return Err(format!("{at}: {} comes after {before}; times must not decrease", row.0));
+        }
+        if rows.len() == MOST {
+            return Err(format!("{at}: more than {MOST} lines"));
+        }
+        rows.push(row);
+    }
+    if rows.is_empty() { Err("2: there is no line behind the header".to_owned()) } else { Ok(rows) }
+}
+
+fn row(line: &str, unit: &str) -> Option<Row> {
+    let (time, size) = line.split_once(',')?;
+    let numeric =
+        |cell: &str, also: char| cell.bytes().all(|byte| byte.is_ascii_digit() || char::from(byte) == also);
+    if !numeric(time, '.') || !numeric(size, '0') {
+        return None;
+    }
+    let time = format!("{time} {unit}").parse().ok()?;
+    size.parse().ok().filter(|size| (1..=LARGEST).contains(size)).map(|size| (time, size))
+}
+
+struct Played {
+    rows: std::vec::IntoIter<Row>,
+    before: Duration,
+}
+
+impl Source for Played {
+    fn next(&mut self) -> Option<(Duration, u64)> {
+        let (at, size) = self.rows.next()?;
+        let gap = at - self.before;
+        self.before = at;
+        Some((gap, size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_times_and_sizes() {
+        let ms = Duration::from_millis;
+        assert_eq!(parse("time_ms,size_bytes\n0,21\n12.5,242\r\n12.5,7\n"), {
+            Ok(vec![
+                (Duration::ZERO, 21),
+                (Duration::from_micros(12_500), 242),
+                (Duration::from_micros(12_500), 7),
+            ])
+        });
+        assert_eq!(parse("time_s,size_bytes\n0.5,1"), Ok(vec![(ms(500), 1)]));
+        let rows = parse("time_ms,size_bytes\n10,21\n30,22").unwrap();
+        let mut source = Played { rows: rows.into_iter(), before: Duration::ZERO };
+        assert_eq!(
+            [source.next(), source.next(), source.next()],
+            [Some((ms(10), 21)), Some((ms(20), 22)), None]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(error("").starts_with("1: found \"\", expected \"time_ms,size_bytes\""));
+        assert!(error("time,size\n1,2").starts_with("1: found \"time,size\""));
+        assert_eq!(error("time_ms,size_bytes\n"), "2: there is no line behind the header");
+        assert_eq!(
+            error("time_ms,size_bytes\n5,1\n4,1"),
+            "3: 4 ms comes after 5 ms; times must not decrease"
+        );
+        for line in [
+            "",
+            "1",
+            "x,1",
+            "1,x",
+            "1,0",
+            "-1,5",
+            "1,-5",
+            "1, 5",
+            " 1,5",
+            "1,5,6",
+            "1e3,5",
+            "1,16777217",
+            "1,+5",
+        ] {
+            let text = format!("time_ms,size_bytes\n{line}\n0,1");
+            assert!(error(&text).starts_with("2: found "), "{line}: {}", error(&text));
+        }
+    }
+}

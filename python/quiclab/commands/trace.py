@@ -1,0 +1,115 @@
+"""`quiclab trace info|plot|convert|generate`: traces of capacity."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from quiclab.commands.arguments import Json
+
+trace = typer.Typer(
+    help="Traces of what a link can carry over time: Mahimahi files, and CSV of time and rate.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+_Trace = Annotated[Path, typer.Argument(metavar="TRACE", help="Mahimahi, or CSV of time and rate.", show_default=False)]
+_Out = Annotated[Path, typer.Option(metavar="FILE", help="The file to write.", show_default=False)]
+_PERCENTILES = (5, 25, 50, 75, 95)
+
+
+@trace.command()
+def info(
+    file: _Trace,
+    below: Annotated[
+        float, typer.Option(metavar="MBPS", help="An outage is at least 100 ms of at most this rate.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Tell what a trace is like: duration, mean, extremes and percentiles of 10 ms, outages."""
+    from quiclab.traces import read
+
+    capacity = read(file)
+    rates = sorted(capacity.binned(10_000_000))
+    outages = capacity.outages(100_000_000, below)
+    numbers: dict[str, Any] = {
+        "duration_s": capacity.duration_s,
+        "mean_mbps": round(capacity.mean_mbps, 6),
+        "least_10ms_mbps": round(rates[0], 6),
+        "most_10ms_mbps": round(rates[-1], 6),
+    }
+    numbers |= {f"p{p}_10ms_mbps": round(rates[min(len(rates) * p // 100, len(rates) - 1)], 6) for p in _PERCENTILES}
+    numbers |= {
+        "outages": len(outages),
+        "outages_s": round(sum(end - start for start, end in outages) / 1e9, 9),
+        "longest_outage_ms": max((end - start for start, end in outages), default=0) / 1e6,
+    }
+    if as_json:
+        typer.echo(json.dumps(numbers, indent=2))
+        return
+    for name, value in numbers.items():
+        typer.echo(f"{name:18} {value:g}")
+
+
+@trace.command()
+def plot(
+    file: _Trace,
+    out: _Out,
+    bin_ms: Annotated[int, typer.Option("--bin", metavar="MS", min=1, help="Milliseconds of each point.")] = 100,
+) -> None:
+    """Draw a trace: its rate over time, and how its rates are spread."""
+    from quiclab.plots import check_format
+    from quiclab.traces import read
+    from quiclab.traces.figure import draw
+
+    check_format(out)
+    draw(read(file), file.name, bin_ms).savefig(out, dpi=120)
+    typer.echo(str(out))
+
+
+@trace.command()
+def convert(
+    file: _Trace,
+    out: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Named .csv: CSV of time and rate; else Mahimahi.", show_default=False),
+    ],
+) -> None:
+    """Write a trace in the other form. From CSV to Mahimahi, times become whole milliseconds and amounts 1500 bytes."""
+    from quiclab.traces import read, write
+    from quiclab.traces.capacity import form_of
+
+    _save(out, write(read(file), form_of(out)))
+
+
+@trace.command()
+def generate(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="mmwave, lte-driving or leo.", show_default=False)],
+    out: _Out,
+    seed: Annotated[int, typer.Option(min=0, help="Equal seeds give equal bytes.")] = 1,
+    duration: Annotated[str, typer.Option(metavar="TIME", help="How long it is, up to an hour.")] = "120 s",
+) -> None:
+    """Make a trace out of a seed. What the kinds are built from is in docs/traces.md."""
+    from quiclab import Error
+    from quiclab.traces import generate as make
+
+    number, _, unit = duration.strip().partition(" ")
+    scale = {"ms": 0.001, "s": 1.0, "min": 60.0}.get(unit.strip())
+    try:
+        seconds = float(number)
+    except ValueError:
+        scale = None
+    if scale is None:
+        raise Error(f"--duration {duration!r}: expected a time with its unit, like '120 s'")
+    _save(out, make(kind, seed=seed, duration_s=seconds * scale))
+
+
+def _save(out: Path, text: str) -> None:
+    from quiclab import Error
+
+    try:
+        out.write_text(text)
+    except OSError as problem:
+        raise Error(f"{out}: {problem.strerror}") from None
+    typer.echo(str(out))

@@ -1,0 +1,1 @@
+"""Exploiting stream scheduling in QUIC: the figures of Fernández et al."""

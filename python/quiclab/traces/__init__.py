@@ -1,0 +1,10 @@
+"""Traces of capacity: read, written, described, drawn, and made from a seed.
+
+A trace says what a link can carry over time. `read` takes both forms that the simulator takes, Mahimahi files and CSV
+of time and rate, and the simulator's own reader is what reads them. `generate` makes one; docs/traces.md says how.
+"""
+
+from quiclab.traces.capacity import Capacity, read, write
+from quiclab.traces.generate import KINDS, generate
+
+__all__ = ["KINDS", "Capacity", "generate", "read", "write"]

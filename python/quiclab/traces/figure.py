@@ -1,0 +1,25 @@
+"""A trace as a figure."""
+
+from typing import TYPE_CHECKING
+
+from quiclab.traces.capacity import Capacity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
+    """Its rate over time in bins of so many milliseconds, and the distribution of its rates over 10 ms."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    over_time, spread = figure.subplots(1, 2, width_ratios=[3, 1])
+    rates = capacity.binned(bin_ms * 1_000_000)
+    times = [at * bin_ms / 1000 for at in range(len(rates) + 1)]
+    over_time.stairs(rates, times, fill=True, color="#9aa5b1")
+    over_time.axhline(capacity.mean_mbps, color="#1f4e79", linewidth=1)
+    over_time.set(title=f"{name}: mean {capacity.mean_mbps:.4g} Mbit/s", xlabel="time (s)")
+    over_time.set(ylabel=f"rate over {bin_ms} ms (Mbit/s)", xlim=(0, capacity.duration_s), ylim=(0, None))
+    spread.ecdf(capacity.binned(10_000_000), color="#1f4e79")
+    spread.set(xlabel="rate over 10 ms (Mbit/s)", ylabel="share of the time", xscale="symlog", ylim=(0, 1))
+    return figure

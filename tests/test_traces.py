@@ -1,0 +1,183 @@
+"""`quiclab trace`, and the traces that it makes."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean, pstdev
+
+import pytest
+from typer.testing import CliRunner
+
+import quiclab
+from quiclab.commands import app
+from quiclab.traces import KINDS, Capacity, generate, read, write
+
+SEEDS = range(1, 11)
+
+
+def made(tmp_path: Path, kind: str, seed: int, duration_s: float = 120) -> Capacity:
+    file = tmp_path / f"{kind}-{seed}.csv"
+    file.write_text(generate(kind, seed=seed, duration_s=duration_s))
+    return read(file)
+
+
+def command(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["trace", *map(str, arguments)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mmwave_has_the_paper_s_mean_and_extremes_and_outages_of_hundreds_of_milliseconds(
+    tmp_path: Path, seed: int
+) -> None:
+    capacity = made(tmp_path, "mmwave", seed)
+    rates = capacity.binned(10_000_000)
+    assert capacity.mean_mbps == pytest.approx(244.6, rel=0.01)
+    assert (min(rates), max(rates)) == pytest.approx((0.94, 3703.79))
+    outages = [(end - start) / 1e6 for start, end in capacity.outages(100_000_000, 1.0)]
+    assert 8 <= len(outages) <= 35
+    assert 400 <= max(outages) <= 2000
+    # Skewed: half of the time less than 60 % of the mean.
+    assert sorted(rates)[len(rates) // 2] < 0.6 * 244.6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lte_driving_is_like_recorded_drives(tmp_path: Path, seed: int) -> None:
+    capacity = made(tmp_path, "lte-driving", seed)
+    rates, seconds = capacity.binned(10_000_000), capacity.binned(1_000_000_000)
+    assert capacity.mean_mbps == pytest.approx(5.0, rel=0.001)
+    assert 2.3 < pstdev(seconds) < 5.0
+    assert 0.1 < rates.count(0.0) / len(rates) < 0.28
+    outages = [(end - start) / 1e6 for start, end in capacity.outages(100_000_000, 0.0)]
+    assert 12 <= len(outages) <= 60
+    assert 700 <= max(outages) <= 2500
+    middle = mean(seconds)
+    together = sum((a - middle) * (b - middle) for a, b in pairwise(seconds))
+    assert 0.2 < together / sum((a - middle) ** 2 for a in seconds) < 0.9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_leo_is_silent_at_each_hand_over_and_nowhere_else(tmp_path: Path, seed: int) -> None:
+    capacity = made(tmp_path, "leo", seed)
+    rates = capacity.binned(10_000_000)
+    assert capacity.mean_mbps == pytest.approx(120, rel=0.001)
+    silent = [at for at, rate in enumerate(rates) if rate == 0]
+    # Every 15 s, for 20 to 120 ms.
+    assert {at // 1500 for at in silent} == set(range(1, 8))
+    assert all(at % 1500 < 12 for at in silent)
+    assert 7 * 2 <= len(silent) <= 7 * 12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_seeds_give_equal_bytes_and_others_do_not(tmp_path: Path, kind: str) -> None:
+    files = [tmp_path / name for name in ("one.csv", "two.csv", "other.csv")]
+    for file, seed in zip(files, (7, 7, 8), strict=True):
+        command("generate", kind, "--seed", seed, "--duration", "60 s", "--out", file)
+    one, two, other = (file.read_bytes() for file in files)
+    assert one == two != other
+    assert one.count(b"\n") == 6001
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_generated_trace_runs_in_a_scenario(tmp_path: Path, kind: str) -> None:
+    capacity = made(tmp_path, kind, 1, 60)
+    scenario = tmp_path / "run.toml"
+    scenario.write_text(f"""
+duration = "4 s"
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+forward = {{ rate = {{ type = "series", file = "{kind}-1.csv" }}, delay = "10 ms", queue = "200 packets" }}
+backward = {{ rate = "100 Mbit/s", delay = "10 ms" }}
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = "bulk"
+""")
+    run = quiclab.Scenario.load(scenario).run()
+    table = run.table("rate").to_pydict()
+    rows = zip(table["time_s"], table["subject"], table["kind"], table["mbps"], strict=True)
+    told = [mbps for _, subject, kind_, mbps in rows if kind_ == "capacity" and subject == "cell forward"]
+    assert told == pytest.approx(capacity.binned(100_000_000)[: len(told)], abs=0.001)
+    assert len(told) == 40
+    assert run.connection("get")["delivered_bytes"] > 100_000
+
+
+MAHIMAHI = "1\n1\n1\n2\n2\n2\n5\n5\n5\n5\n9\n20\n"
+
+
+def test_mahimahi_to_csv_and_back_gives_the_same_lines(tmp_path: Path) -> None:
+    first, csv, again = tmp_path / "a.up", tmp_path / "a.csv", tmp_path / "b.up"
+    first.write_text(MAHIMAHI)
+    command("convert", first, csv)
+    assert csv.read_text().splitlines()[:6] == ["time_ms,rate_mbps", "0,36", "2,0", "4,48", "5,0", "8,12"]
+    command("convert", csv, again)
+    assert again.read_text() == MAHIMAHI
+    # What comes at zero comes again with the end of the circle.
+    first.write_text("0\n0\n4\n")
+    assert write(read(first), "mahimahi") == "4\n4\n4\n"
+
+
+def test_csv_to_mahimahi_loses_less_than_a_line_and_a_millisecond(tmp_path: Path) -> None:
+    capacity = made(tmp_path, "lte-driving", 3, 30)
+    lines = [int(line) for line in write(capacity, "mahimahi").split()]
+    (tmp_path / "a.up").write_text("\n".join(map(str, lines)))
+    assert read(tmp_path / "a.up").mean_mbps == pytest.approx(capacity.mean_mbps, rel=0.01)
+    due, place = 0.0, 0
+    for at_ms, rate in enumerate(capacity.binned(1_000_000), start=1):
+        due += rate * 1e3
+        while place < len(lines) and lines[place] <= at_ms:
+            place += 1
+        # What has come by the end of each millisecond is behind by less than a line, and never ahead.
+        assert -1e-6 <= due - place * 12_000 < 12_000 + 1e-6, at_ms
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["0,5", "0,5\n10,6\n30,0.000001", "0,1\n0.5,2\n2.25,3.5\n3,0", "0,0.5\n0.000001,7\n100,2"],
+)
+def test_csv_to_csv_loses_nothing(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "a.csv").write_text(f"time_ms,rate_mbps\n{rows}\n")
+    capacity = read(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text(write(capacity, "csv"))
+    assert read(tmp_path / "b.csv") == capacity
+
+
+def test_info_and_plot(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time_ms,rate_mbps\n0,10\n500,0\n800,20\n1000,20\n")
+    told = json.loads(command("info", file, "--json"))
+    assert told["duration_s"] == 1.2
+    assert told["mean_mbps"] == pytest.approx((0.5 * 10 + 0.4 * 20) / 1.2)
+    assert (told["least_10ms_mbps"], told["most_10ms_mbps"], told["p50_10ms_mbps"]) == (0, 20, 10)
+    assert (told["outages"], told["longest_outage_ms"], told["outages_s"]) == (1, 300, 0.3)
+    assert "mean_mbps" in command("info", file)
+    command("plot", file, "--out", tmp_path / "a.svg")
+    assert "<svg" in (tmp_path / "a.svg").read_text()[:1000]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("5\n4\n", "a.trace:2: 4 ms comes after 5 ms"),
+        ("time_ms,rate_mbps\n0,1\n0,2\n", "a.trace:3: 0 s does not come after 0 s"),
+        ("time,rate\n0,1\n", 'a.trace:1: found "time,rate"'),
+    ],
+)
+def test_what_is_no_trace_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "a.trace"
+    file.write_text(text)
+    with pytest.raises(quiclab.Error, match=said.split(":", 1)[1].replace("(", r"\(")) as problem:
+        read(file)
+    assert str(problem.value).startswith(str(file))
+
+
+def test_what_cannot_be_generated() -> None:
+    for kind, duration, said in [("wifi", 60, "expected mmwave"), ("leo", 1, "from 30 s"), ("leo", 4000, "to 3600 s")]:
+        with pytest.raises(quiclab.Error, match=said):
+            generate(kind, duration_s=duration)
