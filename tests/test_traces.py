@@ -99,7 +99,7 @@ client = "client"
 server = "server"
 application = "bulk"
 """)
-    run = quiclab.Scenario.load(scenario).run()
+    run = quiclab.Scenario.from_file(scenario).run()
     table = run.table("rate").to_pydict()
     rows = zip(table["time_s"], table["subject"], table["kind"], table["mbps"], strict=True)
     told = [mbps for _, subject, kind_, mbps in rows if kind_ == "capacity" and subject == "cell forward"]

@@ -54,8 +54,11 @@ def _mmwave(draws: Random, steps: int) -> list[float]:
     shadow, fading = _Wandering(draws, 4.0, 5.0), _Wandering(draws, 3.0, 0.05)
     quality: list[float | None] = []
     for at in range(steps):
-        # 3GPP TR 38.901 table 7.4.1-1, UMi street canyon: 21 and 35.3 dB a decade, with and without line of sight.
-        loss = (22.4 + 35.3 * math.log10(distances[at])) if hidden[at] else 32.4 + 21 * math.log10(distances[at])
+        # 3GPP TR 38.901 table 7.4.1-1, UMi street canyon: 21 dB a decade in sight, 35.3 out of it; the street's walls
+        # keep what is out of sight from falling by more than 12 dB.
+        seen = 32.4 + 21 * math.log10(distances[at])
+        around = 22.4 + 35.3 * math.log10(distances[at])
+        loss = min(around, seen + 12) if hidden[at] else seen
         decibel = -loss + shadow.step() * (2.0 if hidden[at] else 1.0) + fading.step()
         quality.append(None if blocked[at] else decibel)
     return _fitted(quality)
