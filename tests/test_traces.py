@@ -105,7 +105,7 @@ application = "bulk"
     told = [mbps for _, subject, kind_, mbps in rows if kind_ == "capacity" and subject == "cell forward"]
     assert told == pytest.approx(capacity.binned(100_000_000)[: len(told)], abs=0.001)
     assert len(told) == 40
-    assert run.connection("get")["delivered_bytes"] > 100_000
+    assert run.summary["connections"][0]["delivered_bytes"] > 100_000
 
 
 MAHIMAHI = "1\n1\n1\n2\n2\n2\n5\n5\n5\n5\n9\n20\n"
