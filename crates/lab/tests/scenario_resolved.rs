@@ -17,6 +17,8 @@ fn folder() -> &'static Path {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resolved");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("some.down"), "1\n2\n2\n7\n").unwrap();
+        fs::write(folder.join("series.csv"), "time_ms,rate_mbps\n0,7.5\n30,0\n40,12\n").unwrap();
+        fs::write(folder.join("file.csv"), "time_ms,size_bytes\n0,100\n7,1200\n").unwrap();
         folder
     })
 }
@@ -101,15 +103,27 @@ impl Author {
         }
         let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
         // Not every application goes over QUIC, and not every version of HTTP.
-        room.rows.retain(|row| !["http1", "http2"].contains(&row.name));
+        // Of the options of a uniform source one bounds the other.
+        room.rows.retain(|row| !["http1", "http2", "uniform"].contains(&row.name));
         let row = room.rows[self.below(room.rows.len() as u64) as usize];
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
             let options = self.options(room.name, name);
             return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
         }
-        let options = self.some(row.parameters, &["over"]);
+        let mut options = self.some(row.parameters, &["over"]);
+        // The files of these rows are of their own kinds.
+        if ["series", "file"].contains(&row.name) {
+            options.retain(|option| !option.starts_with("file ="));
+            options.push(format!("file = \"{}.csv\"", row.name));
+        }
         if options.is_empty() && self.below(2) == 0 {
             return format!("\"{}\"", row.name);
+        }
+        // Not every application can be a part of a mix.
+        if row.name == "mix" {
+            let part = ["\"request-response\"", "{ type = \"messages\", source = \"mavlink\" }"];
+            let part = part[self.below(2) as usize];
+            options = vec![format!("parts = [{part}, {{ type = \"bulk\", urgencies = [1, 2] }}]")];
         }
         let options: Vec<String> = [format!("type = \"{}\"", row.name)].into_iter().chain(options).collect();
         format!("{{ {} }}", options.join(", "))

@@ -10,11 +10,12 @@ from quiclab.commands.arguments import Json
 _PAGES = {
     "controllers": "{row}",
     "queues": "{row}",
-    "schedulers": "schedulers",
+    "schedulers": "scheduler-{row}",
     "rates": "link",
     "losses": "loss",
     "jitters": "jitter",
     "applications": "applications",
+    "pages": "pages",
     "sources": "cross-traffic",
 }
 """Of each room, the pages of docs/model that describe its rows: one for all, or one of the row's name for each."""

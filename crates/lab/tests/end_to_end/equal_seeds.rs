@@ -17,7 +17,7 @@ fn assert_complete(run: &Run) {
     let names: Vec<&str> = run.files.keys().map(String::as_str).collect();
     assert_eq!(names, ["capture.pcapng", "get-client.sqlog", "get-server.sqlog"]);
     assert!(run.files.values().all(|bytes| bytes.len() > 1000));
-    assert_eq!(run.tables.len(), 9);
+    assert_eq!(run.tables.len(), 10);
     assert!(run.tables.iter().filter(|table| table.rows() > 0).count() >= 8);
     assert_eq!(run.connection("get")["completed"], true);
 }

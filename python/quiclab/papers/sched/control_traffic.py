@@ -35,11 +35,11 @@ def draw(points: Points) -> "Figure":
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8.4, 3.4), layout="constrained")
-    labels = []
+    labels: list[str] = []
     for place, point in enumerate(points):
         of_paper = point["scheduler"] in NAMES and point["over"] == "stream" and point["controller"] == "cubic"
         box(axes, place, point, style.BLUE if of_paper else style.GREY)
-        name = NAMES.get(point["scheduler"], point["scheduler"]) if point["over"] == "stream" else "datagrams"
+        name = NAMES.get(point["scheduler"], str(point["scheduler"])) if point["over"] == "stream" else "datagrams"
         labels.append(name if point["controller"] == "cubic" else f"{name}\nBBRv3")
     axes.set_xticks(range(len(points)), labels, fontsize=7)
     axes.set_ylabel("message delay in ms")
