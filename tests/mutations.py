@@ -35,6 +35,7 @@ COPIED = (
     "Cargo.lock",
     "crates",
     "benches",
+    "examples/own-controller",
     "interop/quiclab",
     "interop/peers/command-line",
     "tests/scripts",

@@ -1,5 +1,6 @@
 """The breakages of mutations.toml can still be made: `make script-mutations` makes them."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,12 @@ def test_a_script_that_must_fail_and_holds_is_told() -> None:
     assert shown.survived == list(one.scripts[1:])
     assert " | line 7: nothing was sent |" in mutations.table([shown])
     assert "1 breakages; 1 of" in mutations.coverage([shown])
+
+
+def test_every_member_of_the_workspace_is_copied() -> None:
+    members = tomllib.loads((mutations.ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    for member in members:
+        assert member.removesuffix("/*") in mutations.COPIED
 
 
 def test_the_copy_follows_its_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
