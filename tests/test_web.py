@@ -53,6 +53,8 @@ def test_a_pinned_server_gives_its_files(command: Command) -> None:
         for name, data in files.items():
             assert (command.folder / "out" / name).read_bytes() == data
         assert len(told["connections"]) == 1
+        for url in told["urls"]:
+            assert 0 <= url["asked_s"] <= url["first_byte_s"] <= url["complete_s"]
     assert server["stats"]["connections"] == 1
 
 

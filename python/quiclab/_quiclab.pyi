@@ -80,6 +80,7 @@ def fetch(
     ipv6: bool | None,
     concurrency: int,
     urgencies: Sequence[int],
+    incremental: bool,
     resume: bool,
     early_data: bool,
     connect_timeout: float,

@@ -113,6 +113,7 @@ fn fetching(urls: Vec<Url>, out: PathBuf, trust: Trust) -> FetchOptions {
         ipv6: None,
         concurrency: 100,
         urgencies: Vec::new(),
+        incremental: false,
         resume: false,
         early_data: false,
         connect_timeout: Duration::from_secs(10),
@@ -173,6 +174,29 @@ fn urgent_files_come_first_over_http3() {
         for ((_, url), expected) in came.into_iter().zip(expected) {
             assert!(url.ends_with(expected), "{url} where {expected} should be");
         }
+    }
+    server.end();
+}
+
+/// RFC 9218 section 4.2: files that are said to be of use in parts come side by side.
+#[test]
+fn incremental_files_come_in_turns_over_http3() {
+    let folder = Folder::new("incremental");
+    let names = ["first", "second"];
+    for name in names {
+        folder.put(name, 3_000_000);
+    }
+    let protocols = vec!["h3".to_owned()];
+    let serving = serving(&folder.site(), identity(), &[]);
+    let server = Running::new(ServeOptions { protocols: protocols.clone(), ..serving });
+    for incremental in [false, true] {
+        let urls = names.map(|name| server.url(0, name)).to_vec();
+        let out = folder.0.join(format!("out-{incremental}"));
+        let fetching = fetching(urls, out, Trust::Pin(server.fingerprint));
+        let report = done(&FetchOptions { protocols: protocols.clone(), incremental, ..fetching });
+        let [first, second] = [0, 1].map(|at| &report.urls[at].fetched);
+        let side_by_side = second.first_at < first.finished_at;
+        assert_eq!(side_by_side, incremental, "{first:?} {second:?}");
     }
     server.end();
 }

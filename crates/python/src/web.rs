@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use tls::{Identity, Trust};
-use units::Duration;
+use units::{Duration, Time};
 
 /// How soon a signal ends it.
 const TURN: Duration = Duration::from_millis(50);
@@ -90,7 +90,7 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>) -> PyResult<live::ServeStats> 
 /// called some times a second with bytes so far, bytes in all as far as known, and whole files; an exception of it or of
 /// a signal handler ends all, and is raised when nothing half-written is left.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, resume, early_data, connect_timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, resume, early_data, connect_timeout, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -102,6 +102,7 @@ pub(crate) fn fetch<'py>(
     ipv6: Option<bool>,
     concurrency: usize,
     urgencies: Vec<u8>,
+    incremental: bool,
     resume: bool,
     early_data: bool,
     connect_timeout: f64,
@@ -118,6 +119,7 @@ pub(crate) fn fetch<'py>(
         ipv6,
         concurrency,
         urgencies,
+        incremental,
         resume,
         early_data,
         connect_timeout: Duration::from_nanos((connect_timeout * 1e9) as u64),
@@ -165,6 +167,7 @@ fn trusted((kind, data): &(String, Vec<u8>)) -> PyResult<Trust> {
 
 fn told<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDict>> {
     let seconds = |duration: Duration| duration.as_nanos() as f64 / 1e9;
+    let since_begin = |at: Time| seconds(at.since(Time::ZERO));
     let urls = PyList::empty(py);
     for url in &report.urls {
         let row = PyDict::new(py);
@@ -173,6 +176,12 @@ fn told<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDic
         row.set_item("status", url.fetched.status)?;
         row.set_item("bytes", url.fetched.bytes)?;
         row.set_item("early_data", url.fetched.early)?;
+        row.set_item("asked_s", url.fetched.asked_at.map(since_begin))?;
+        row.set_item("first_byte_s", url.fetched.first_at.map(since_begin))?;
+        row.set_item(
+            "complete_s",
+            url.fetched.finished_at.filter(|_| url.fetched.is_complete()).map(since_begin),
+        )?;
         row.set_item("problem", url.fetched.failure.as_ref().map(ToString::to_string))?;
         urls.append(row)?;
     }

@@ -47,6 +47,10 @@ def fetch(
         list[int] | None,
         typer.Option(min=0, max=7, help="How urgent the URLs are over HTTP/3, one by one: 0 to 7. [default: 3]"),
     ] = None,
+    incremental: Annotated[
+        bool,
+        typer.Option("--incremental", help="Say over HTTP/3 that parts of a response are of use before it is whole."),
+    ] = False,
     parallel: Annotated[int, typer.Option(min=1, help="Requests that are underway at a time.")] = 100,
     resume: Annotated[
         bool,
@@ -82,6 +86,7 @@ def fetch(
                 ipv6=True if ipv6 else False if ipv4 else None,
                 concurrency=parallel,
                 urgencies=urgency or [],
+                incremental=incremental,
                 resume=resume,
                 early_data=early_data,
                 connect_timeout=timeout,

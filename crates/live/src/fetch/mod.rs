@@ -50,6 +50,9 @@ pub struct FetchOptions {
     /// How urgent the URLs are, one after the other, over HTTP/3: 0 to 7 (RFC 9218 section 4.1). With more URLs they begin
     /// anew; without any all have the default, 3.
     pub urgencies: Vec<u8>,
+    /// Whether parts of a response are of use before the whole is there (RFC 9218 section 4.2), over HTTP/3. A file is not
+    /// there before it is whole, so nothing is lost where it is not said.
+    pub incremental: bool,
     /// Whether the first URL of each host is fetched over a connection of its own, and the others over a second one that
     /// takes up its TLS session.
     pub resume: bool,
@@ -68,7 +71,7 @@ pub struct FetchedUrl {
     pub url: String,
     /// The file, if it is there.
     pub file: Option<PathBuf>,
-    /// Of the response.
+    /// Of the response. Its times count from the beginning of the fetch.
     pub fetched: Fetched,
 }
 
@@ -214,6 +217,7 @@ impl Client<'_> {
     /// What is asked for by the URL of this number.
     fn request(&self, number: usize) -> Request {
         let mut request = Request::get(self.options.urls[number].path());
+        request.priority.incremental = self.options.incremental;
         let urgencies = &self.options.urgencies;
         if let Some(urgency) = urgencies.get(number % urgencies.len().max(1)) {
             request.priority.urgency = (*urgency).min(7);

@@ -1,0 +1,11 @@
+"""What a study gives to the page."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of docs/validation.md, and whether what it says must hold does."""
+
+    lines: list[str]
+    holds: bool
