@@ -10,28 +10,11 @@ with callgrind (Valgrind), and prints the tables of docs/performance.md. With 37
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-RUNNER = Path(__file__).parent.parent / "target" / "release" / "own-controller"
-SCENARIO = """
-name = "bench"
-duration = "1 h"
-
-[[link]]
-name = "wire"
-from = "server"
-to = "client"
-rate = "100 Mbit/s"
-delay = "10 ms"
-queue = "1 BDP"
-
-[[flow]]
-name = "download"
-client = "client"
-server = "server"
-application = {{ type = "bulk", size = "{size}" }}
-"""
+ROOT = Path(__file__).parent.parent
+RUNNER = ROOT / "target" / "release" / "own-controller"
+SCENARIO = ROOT / "python" / "quiclab" / "commands" / "bench.toml"
 BASE = "transport.controller=newreno"
 CONTROLLERS = {
     "`newreno`": BASE,
@@ -51,9 +34,10 @@ QUEUES = {
 }
 
 
-def count(runner: Path, scenario: Path, setting: str) -> int:
-    """Instructions of a run with this setting."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", runner, scenario, "--set", setting]
+def count(runner: Path, size: str, setting: str) -> int:
+    """Instructions of a run of so many bytes with this setting."""
+    sets = ["--set", f"flow.download.application.size={size}", "--set", setting]
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", runner, SCENARIO, *sets]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if collected is None:
@@ -61,12 +45,12 @@ def count(runner: Path, scenario: Path, setting: str) -> int:
     return int(collected[1])
 
 
-def table(what: str, settings: dict[str, str], runner: Path, scenario: Path) -> None:
+def table(what: str, settings: dict[str, str], runner: Path, size: str) -> None:
     """Prints the table of one kind of thing, the first row being what the others are compared with."""
     print(f"| {what} | million instructions | over the first |\n| --- | ---: | ---: |", flush=True)
     first = None
     for name, setting in settings.items():
-        instructions = count(runner, scenario, setting)
+        instructions = count(runner, size, setting)
         share = "" if first is None else f"{100 * (instructions / first - 1):+.1f} %"
         first = first or instructions
         print(f"| {name} | {instructions / 1e6:,.1f} | {share} |", flush=True)
@@ -77,11 +61,8 @@ def main() -> None:
     """Counts and prints."""
     size = sys.argv[1] if len(sys.argv) > 1 else "375 MB"
     runner = Path(sys.argv[2]) if len(sys.argv) > 2 else RUNNER
-    with tempfile.TemporaryDirectory() as folder:
-        scenario = Path(folder) / "bench.toml"
-        scenario.write_text(SCENARIO.format(size=size))
-        table("controller", CONTROLLERS, runner, scenario)
-        table("queue", QUEUES, runner, scenario)
+    table("controller", CONTROLLERS, runner, size)
+    table("queue", QUEUES, runner, size)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ COPIED = (
     "examples/own-controller",
     "interop/quiclab",
     "interop/peers/command-line",
+    "python/quiclab/commands/bench.toml",
     "tests/scripts",
 )
 """What the workspace of the crates needs, and the scripts, so that the table is of one moment."""

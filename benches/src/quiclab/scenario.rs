@@ -8,26 +8,8 @@ use serde_json::Value;
 
 use crate::case::{Protection, Transfer};
 
-/// The same network and the same transfer as in `quinn/`; all that is not said is quiclab's default: NewReno, every
-/// second packet acknowledged, 1472 bytes of UDP payload.
-const DOCUMENT: &str = r#"
-name = "bench"
-duration = "1 h"
-
-[[link]]
-name = "wire"
-from = "server"
-to = "client"
-rate = "100 Mbit/s"
-delay = "10 ms"
-queue = "1 BDP"
-
-[[flow]]
-name = "download"
-client = "client"
-server = "server"
-application = { type = "bulk", size = "375 MB" }
-"#;
+/// The same network and the same transfer as in `quinn/`; what is not said is quiclab's default.
+const DOCUMENT: &str = include_str!("../../../python/quiclab/commands/bench.toml");
 
 /// What a run writes down beside its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
@@ -11,29 +12,7 @@ import typer
 
 from quiclab.commands.arguments import Json
 
-SCENARIO: dict[str, Any] = {
-    "name": "bench",
-    "duration": "1 h",
-    "link": [
-        {
-            "name": "wire",
-            "from": "server",
-            "to": "client",
-            "rate": "100 Mbit/s",
-            "delay": "10 ms",
-            "queue": "1 BDP",
-        }
-    ],
-    "flow": [
-        {
-            "name": "download",
-            "client": "client",
-            "server": "server",
-            "application": {"type": "bulk", "size": "375 MB"},
-            "transport": {"controller": "newreno", "ack_ratio": 2, "max_udp_payload": 1472},
-        }
-    ],
-}
+SCENARIO = Path(__file__).parent / "bench.toml"
 """The bulk transfer of docs/performance.md."""
 
 
@@ -97,7 +76,7 @@ def _measure(size: str, rounds: int) -> tuple[dict[str, list[float]], int]:
 
     from quiclab.scenario import Scenario
 
-    base = Scenario(SCENARIO).with_({"flow.download.application.size": size})
+    base = Scenario.from_file(SCENARIO).with_({"flow.download.application.size": size})
     scenarios = {protection: base.with_({"tls.protection": protection}) for protection in ("null", "tls")}
     speeds: dict[str, list[float]] = {case.name: [] for case in CASES}
     packets = 0
