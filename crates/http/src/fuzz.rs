@@ -123,31 +123,18 @@ fn payload(kind: u64, payload: &[u8]) {
     }
 }
 
-/// Heads of HTTP/1.1: one byte for the size of the pieces, then the stream.
+/// Heads of HTTP/1.1 and bodies in chunks: one byte for the size of the pieces, then the stream.
 ///
 /// # Panics
-/// If a head depends on the pieces in which it came, is longer than it may be, or does not come back.
+/// If a head or a body depends on the pieces in which it came, a head is longer than it may be or does not come back, or a
+/// body is longer than what came.
 pub fn http1(data: &[u8]) {
     let Some((step, stream)) = data.split_first() else { return };
-    let heads = |step: usize| {
-        let (mut reader, mut heads, mut rest) = (HeadReader::default(), Vec::new(), stream);
-        while !rest.is_empty() {
-            let piece = &rest[..step.min(rest.len())];
-            match reader.push(piece) {
-                Ok(Some((head, used))) => {
-                    assert!(head.len() <= http1::MAX_HEAD);
-                    heads.push(head);
-                    rest = &rest[used..];
-                }
-                Ok(None) => rest = &rest[piece.len()..],
-                Err(http1::TooLong) => break,
-            }
-        }
-        heads
-    };
-    let whole = heads(usize::MAX);
-    assert_eq!(whole, heads(1 + usize::from(*step)));
-    for head in whole {
+    let step = 1 + usize::from(*step);
+    let whole = messages(stream, usize::MAX);
+    assert_eq!(whole, messages(stream, step));
+    for (head, _) in whole {
+        assert!(head.len() <= http1::MAX_HEAD);
         if let Ok(message) = http1::read_request(&head)
             && let (method, Some(path), Some(host)) =
                 (message.head.method.as_str(), &message.head.path, &message.head.authority)
@@ -165,6 +152,45 @@ pub fn http1(data: &[u8]) {
             assert!((100..1000).contains(&message.head.status));
         }
     }
+}
+
+/// The heads of a stream in pieces, each with the content behind it if that comes in chunks.
+fn messages(stream: &[u8], step: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let (mut reader, mut chunks) = (HeadReader::default(), None::<http1::ChunkReader>);
+    let (mut messages, mut rest) = (Vec::<(Vec<u8>, Vec<u8>)>::new(), stream);
+    while !rest.is_empty() {
+        let piece = &rest[..step.min(rest.len())];
+        if let (Some(body), Some((_, content))) = (&mut chunks, messages.last_mut()) {
+            match body.next() {
+                http1::Next::End => chunks = None,
+                http1::Next::Content(left) => {
+                    let taken = usize::try_from(left).unwrap_or(usize::MAX).min(piece.len());
+                    content.extend_from_slice(&piece[..taken]);
+                    body.note_content(taken as u64);
+                    rest = &rest[taken..];
+                }
+                http1::Next::Framing => match body.push(piece) {
+                    Ok(used) => rest = &rest[used..],
+                    Err(_) => break,
+                },
+            }
+            assert!(content.len() < stream.len());
+            continue;
+        }
+        match reader.push(piece) {
+            Ok(Some((head, used))) => {
+                let is_chunked =
+                    http1::read_request(&head).map(|message| message.is_chunked).unwrap_or(false)
+                        || http1::read_response(&head).is_ok_and(|message| message.is_chunked);
+                chunks = is_chunked.then(http1::ChunkReader::default);
+                messages.push((head, Vec::new()));
+                rest = &rest[used..];
+            }
+            Ok(None) => rest = &rest[piece.len()..],
+            Err(_) => break,
+        }
+    }
+    messages
 }
 
 /// Field blocks of one connection: two bytes for the limit on their size, then blocks, each behind a byte for its length.

@@ -28,6 +28,8 @@ pub struct RequestHead {
     pub priority: Option<Priority>,
     /// The length of the content in bytes, where it is told.
     pub content_length: Option<u64>,
+    /// Whether the client waits with the content for an interim response 100 (RFC 9110 section 10.1.1).
+    pub expects_continue: bool,
 }
 
 /// The header section of a response.
@@ -47,6 +49,11 @@ impl RequestHead {
     /// # Errors
     /// If the request is malformed.
     pub fn read(fields: &[Field]) -> Result<RequestHead, Malformed> {
+        RequestHead::read_with(fields, true)
+    }
+
+    /// The same of a request that may do without an authority, as those of HTTP/1.0 do.
+    pub(crate) fn read_with(fields: &[Field], needs_authority: bool) -> Result<RequestHead, Malformed> {
         let mut pseudo = [const { None::<&[u8]> }; 4];
         let rest = take_pseudo(fields, [b":method", b":scheme", b":authority", b":path"], &mut pseudo)?;
         let [method, scheme, authority, path] = pseudo;
@@ -65,11 +72,18 @@ impl RequestHead {
         };
         if method == b"CONNECT" {
             // Section 4.4.
-            if scheme.is_some() || path.is_some() || authority.is_none_or(<[u8]>::is_empty) {
+            if scheme.is_some() || path.is_some() || !authority.is_some_and(is_authority) {
                 return Err(Malformed("CONNECT with a path or scheme, or without an authority"));
             }
         } else {
-            check_target(method, scheme, authority, path)?;
+            check_target(method, scheme, path)?;
+            match authority {
+                None if !needs_authority => {}
+                // Section 4.3.1, RFC 9110 section 7.2: it is there, is not empty, and has no user in it.
+                Some(authority) if is_authority(authority) => {}
+                _ if !is_of_http(scheme) => {}
+                _ => return Err(Malformed("no authority, or one that is not host and port")),
+            }
         }
         Ok(RequestHead {
             method: text(method)?,
@@ -77,32 +91,49 @@ impl RequestHead {
             authority: authority.map(text).transpose()?,
             priority: regular.priority,
             content_length: regular.content_length,
+            expects_continue: regular.expects_continue,
         })
     }
 }
 
+/// Whether the scheme has a mandatory authority and a path (RFC 9114 section 4.3.1).
+fn is_of_http(scheme: Option<&[u8]>) -> bool {
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http") || scheme.eq_ignore_ascii_case(b"https"))
+}
+
+/// Whether these are host and port, without a user (RFC 9110 section 7.2, RFC 3986 sections 3.2.2 and 3.2.3).
+fn is_authority(text: &[u8]) -> bool {
+    let (host, port, is_of_host): (_, _, fn(u8) -> bool) = match text.strip_prefix(b"[") {
+        Some(rest) => {
+            let Some(end) = rest.iter().position(|byte| *byte == b']') else { return false };
+            (&rest[..end], &rest[end + 1..], |byte| is_of_name(byte) || byte == b':')
+        }
+        None => {
+            let end = text.iter().position(|byte| *byte == b':').unwrap_or(text.len());
+            (&text[..end], &text[end..], is_of_name)
+        }
+    };
+    let is_port = port
+        .split_first()
+        .is_none_or(|(colon, digits)| *colon == b':' && digits.iter().all(u8::is_ascii_digit));
+    !host.is_empty() && host.iter().all(|byte| is_of_host(*byte)) && is_port
+}
+
+/// RFC 3986 section 3.2.2: reg-name.
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte)
+}
+
 /// RFC 9114 section 4.3.1.
-fn check_target(
-    method: &[u8],
-    scheme: Option<&[u8]>,
-    authority: Option<&[u8]>,
-    path: Option<&[u8]>,
-) -> Result<(), Malformed> {
-    let scheme = scheme.ok_or(Malformed("a request without a scheme"))?;
+fn check_target(method: &[u8], scheme: Option<&[u8]>, path: Option<&[u8]>) -> Result<(), Malformed> {
+    if scheme.is_none() {
+        return Err(Malformed("a request without a scheme"));
+    }
     let path = path.ok_or(Malformed("a request without a path"))?;
-    if !scheme.eq_ignore_ascii_case(b"http") && !scheme.eq_ignore_ascii_case(b"https") {
+    if !is_of_http(scheme) {
         return Ok(());
     }
-    // These schemes have a mandatory authority, which must not be empty, and have no user in it.
-    match authority {
-        None => return Err(Malformed("a request without an authority")),
-        Some([]) => return Err(Malformed("the authority is empty")),
-        Some(authority) if authority.contains(&b'@') => {
-            return Err(Malformed("there is a user in the authority"));
-        }
-        Some(_) => {}
-    }
-    // And a path that is not empty and begins with a slash, or is the asterisk of OPTIONS.
+    // These schemes have a path that is not empty and begins with a slash, or is the asterisk of OPTIONS.
     if path.first() == Some(&b'/') || (method == b"OPTIONS" && path == b"*") {
         Ok(())
     } else {
@@ -127,9 +158,10 @@ impl ResponseHead {
             }
             _ => return Err(Malformed("a status that is no three digits")),
         };
-        // RFC 9114 section 4.5: there is no Upgrade, and no 101.
+        // RFC 9114 section 4.5 and RFC 9113 section 8.6: there is no Upgrade, and no 101; nor does HTTP/1.1 have it where nobody
+        // asks for another protocol (RFC 9110 section 7.8).
         if status == 101 {
-            return Err(Malformed("status 101, which HTTP/3 does not have"));
+            return Err(Malformed("status 101, which was not asked for"));
         }
         Ok(ResponseHead {
             status,
@@ -183,6 +215,7 @@ struct Regular<'a> {
     content_length: Option<u64>,
     content_type: Option<&'a [u8]>,
     priority: Option<Priority>,
+    expects_continue: bool,
 }
 
 impl<'a> Regular<'a> {
@@ -191,8 +224,7 @@ impl<'a> Regular<'a> {
         // RFC 9110 section 5.3: lines of one name are one value.
         let mut priority: Option<Vec<u8>> = None;
         for Field { name, value } in fields {
-            check_name(name)?;
-            check_value(value)?;
+            check_field(name, value)?;
             match &**name {
                 // RFC 9114 section 4.2: there are no connection-specific fields.
                 b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
@@ -209,6 +241,11 @@ impl<'a> Regular<'a> {
                     if regular.content_length.replace(length).is_some_and(|other| other != length) {
                         return Err(Malformed("content-length has two values"));
                     }
+                }
+                b"expect" => {
+                    let mut expectations = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+                    regular.expects_continue |=
+                        expectations.any(|expected| expected.eq_ignore_ascii_case(b"100-continue"));
                 }
                 b"content-type" => regular.content_type = Some(value),
                 b"priority" => match &mut priority {
@@ -242,8 +279,17 @@ fn content_length(value: &[u8]) -> Result<u64, Malformed> {
     }
 }
 
+/// Whether these can be the name, in lowercase, and the value of a field.
+///
+/// # Errors
+/// If not.
+pub(crate) fn check_field(name: &[u8], value: &[u8]) -> Result<(), Malformed> {
+    check_name(name)?;
+    check_value(value)
+}
+
 /// RFC 9110 section 5.6.2.
-fn is_token(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
@@ -359,7 +405,14 @@ mod tests {
         };
         assert!(with(0, "GE T").is_err());
         assert!(with(0, "CONNECT").is_err());
-        assert!(with(2, "user@host").is_err());
+        for bad in
+            ["user@host", "a b", "a/b", "a:b", "a:1:2", "[::1", "[::1]x", "[]", ":80", "a\\b", "\u{e9}"]
+        {
+            assert!(with(2, bad).is_err(), "{bad}");
+        }
+        for good in ["a", "a:", "a:443", "1.2.3.4:80", "[::1]", "[2001:db8::1]:443", "x%41-._~"] {
+            assert!(with(2, good).is_ok(), "{good}");
+        }
         assert!(with(3, "a").is_err());
         assert!(with(3, "*").is_err());
         assert!(request(&[(":method", "CONNECT")]).is_err());

@@ -63,7 +63,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Heads of HTTP/1.1, with one byte for the size of the pieces in front.
+/// Messages of HTTP/1.1, some with chunks, with one byte for the size of the pieces in front.
 fn heads() -> impl Strategy<Value = Vec<u8>> {
     let first = select(vec!["GET /a HTTP/1.1\r\n", "HEAD * HTTP/1.0\r\n", "HTTP/1.1 200 OK\r\n", "\r\n"]);
     let line = select(vec![
@@ -73,14 +73,18 @@ fn heads() -> impl Strategy<Value = Vec<u8>> {
         "Transfer-Encoding: chunked\r\n",
         "priority: u=2\r\n",
         " folded\r\n",
+        "expect: 100-continue\r\n",
         "\r\n",
     ]);
-    (any::<u8>(), vec((first, vec(line, 0..5)), 0..4)).prop_map(|(step, all)| {
+    let chunk =
+        select(vec!["3\r\nabc\r\n", "1;x=y\r\na\r\n", "0\r\n\r\n", "0\r\na: b\r\n\r\n", "00a \t;\r\n"]);
+    (any::<u8>(), vec((first, vec(line, 0..5), vec(chunk, 0..4)), 0..4)).prop_map(|(step, all)| {
         let mut out = vec![step];
-        for (first, lines) in all {
+        for (first, lines, chunks) in all {
             out.extend_from_slice(first.as_bytes());
             lines.iter().for_each(|line| out.extend_from_slice(line.as_bytes()));
             out.extend_from_slice(b"\r\n");
+            chunks.iter().for_each(|chunk| out.extend_from_slice(chunk.as_bytes()));
         }
         out
     })

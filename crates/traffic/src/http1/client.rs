@@ -1,9 +1,11 @@
 //! The client of HTTP/1.1: persistent connections, one request at a time on each.
 
+use super::body::Body;
 use super::{BROKEN, NO_ERROR, PIECE};
 use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Take};
-use http::http1::{self, HeadReader};
+use http::http1::{self, HeadReader, Next};
+use http::message::Malformed;
 use quic::{Data, Event, StreamError};
 use std::collections::BTreeMap;
 use units::Time;
@@ -17,8 +19,8 @@ struct Exchange {
     heads: HeadReader,
     /// What the sink wants, once the final head has come.
     take: Option<Take>,
-    /// What is to come of the body; `None`: all up to the end of the connection.
-    left: Option<u64>,
+    /// What is to come of the body.
+    body: Body,
     /// Whether the connection ends behind the response.
     closes: bool,
 }
@@ -42,6 +44,12 @@ enum Outcome {
     Failed(Failure),
     /// The connection ended before anything of the response came.
     Nothing,
+}
+
+impl From<Malformed> for Outcome {
+    fn from(Malformed(why): Malformed) -> Outcome {
+        Outcome::Failed(Failure::Malformed(why))
+    }
 }
 
 /// The client's end of all connections of a flow.
@@ -123,15 +131,9 @@ impl Http1Client {
             let (method, path) = (request.method, &request.path);
             http1::write_request(&mut head, method.as_str(), path, &self.authority, &request.fields());
             fetches.note_asked(now, Some(stream.value()));
-            let heads = HeadReader::default();
-            *line = Line::Busy(Box::new(Exchange {
-                index,
-                method,
-                heads,
-                take: None,
-                left: None,
-                closes: false,
-            }));
+            let heads = HeadReader::of_responses();
+            let body = Body::UpToEnd;
+            *line = Line::Busy(Box::new(Exchange { index, method, heads, take: None, body, closes: false }));
             // The send buffer of an idle connection is empty: it has room, or is configured to be less than a head.
             if transport.write(stream, Data::Bytes(&head)) != Ok(head.len() as u64) {
                 self.conclude(now, stream, Outcome::Failed(Failure::Unsupported), fetches, transport);
@@ -209,13 +211,11 @@ impl Exchange {
         transport: &mut dyn Transport,
     ) -> Outcome {
         loop {
-            let read = match self.take {
-                None => self.read_head(now, stream, fetches, transport),
-                Some(take) => {
-                    let limit = self.left.unwrap_or(u64::MAX);
+            let read = match (self.take, self.body.next()) {
+                (Some(take), Next::Content(limit)) => {
                     match fetches.read_body((now, stream, self.index), take, limit, transport) {
                         Ok(Ok(read)) => {
-                            self.left = self.left.map(|left| left - read.bytes);
+                            self.body.note_content(read.bytes);
                             Ok((read.bytes, read.finished))
                         }
                         Ok(Err(StreamError::Reset(_))) => Err(Outcome::Nothing),
@@ -223,15 +223,19 @@ impl Exchange {
                         Err(failure) => Err(Outcome::Failed(failure)),
                     }
                 }
+                _ => self.read_piece(now, stream, fetches, transport),
             };
             let (bytes, finished) = match read {
                 Ok(read) => read,
                 Err(outcome) => return outcome,
             };
-            match (self.take, self.left) {
-                // RFC 9112 section 6.3: a body of a known length ends there, one of an unknown length with the connection.
-                (Some(_), Some(0)) => return Outcome::Complete(!self.closes && !finished),
-                (Some(_), None) if finished => return Outcome::Complete(false),
+            match (self.take, &self.body) {
+                (Some(_), body) if body.next() == Next::End => {
+                    return Outcome::Complete(!self.closes && !finished && is_empty(stream, transport));
+                }
+                // RFC 9112 section 6.3: a body of an unknown length ends with the connection; any other is then incomplete
+                // (section 8).
+                (Some(_), Body::UpToEnd) if finished => return Outcome::Complete(false),
                 _ if finished => return Outcome::Nothing,
                 _ if bytes == 0 => return Outcome::Blocked,
                 _ => {}
@@ -239,15 +243,14 @@ impl Exchange {
         }
     }
 
-    /// Reads a piece where a head is, and what of the body came with it.
-    fn read_head(
+    /// Reads a piece where a head is, or what stands around chunks, and what of the body came with it.
+    fn read_piece(
         &mut self,
         now: Time,
         stream: StreamId,
         fetches: &mut Fetches,
         transport: &mut dyn Transport,
     ) -> Result<(u64, bool), Outcome> {
-        let malformed = |why| Outcome::Failed(Failure::Malformed(why));
         let mut bytes = [0; PIECE];
         let read = match transport.read(stream, &mut bytes) {
             Ok(read) => read,
@@ -256,35 +259,36 @@ impl Exchange {
         };
         let mut rest = &bytes[..read.bytes as usize];
         while self.take.is_none() {
-            let pushed = self.heads.push(rest).map_err(|_| malformed("the head is longer than is taken"))?;
+            let pushed = self.heads.push(rest).map_err(|bad| Malformed(bad.why()))?;
             let Some((head, used)) = pushed else { return Ok((read.bytes, read.finished)) };
             rest = &rest[used..];
             self.on_head(now, &head, fetches)?;
         }
-        if self.left.is_some_and(|left| rest.len() as u64 > left) {
-            // RFC 9112 section 9.3.2: nothing was asked for that could come behind the response.
-            return Err(malformed("more content than there can be"));
-        }
         if let Some(take) = self.take {
-            fetches.take_body((now, self.index), take, rest).map_err(Outcome::Failed)?;
-            self.left = self.left.map(|left| left - rest.len() as u64);
+            let index = self.index;
+            let used = self.body.push(rest, |content| {
+                fetches.take_body((now, index), take, content).map_err(Outcome::Failed)
+            })?;
+            // RFC 9112 section 6.3: nothing was asked for that could come behind the response; it is not taken for one.
+            self.closes |= used < rest.len();
         }
         Ok((read.bytes, read.finished))
     }
 
     fn on_head(&mut self, now: Time, head: &[u8], fetches: &mut Fetches) -> Result<(), Outcome> {
-        let message = http1::read_response(head)
-            .map_err(|malformed| Outcome::Failed(Failure::Malformed(malformed.0)))?;
+        let message = http1::read_response(head)?;
         let head = message.head;
         // RFC 9110 section 15.2: interim responses come before the final one.
         if head.is_interim() {
             return Ok(());
         }
-        let is_empty = self.method == Method::Head || head.is_empty();
-        if message.is_coded && !is_empty {
-            return Err(Outcome::Failed(Failure::Unsupported));
-        }
-        self.left = if is_empty { Some(0) } else { head.content_length };
+        // RFC 9112 section 6.3, in its order.
+        self.body = match head.content_length {
+            _ if self.method == Method::Head || head.is_empty() => Body::Told(0),
+            _ if message.is_chunked => Body::chunked(),
+            Some(length) => Body::Told(length),
+            None => Body::UpToEnd,
+        };
         self.closes = message.closes;
         let told = Head {
             status: Some(head.status),
@@ -293,5 +297,14 @@ impl Exchange {
         };
         self.take = Some(fetches.begin(now, self.index, &told).map_err(Outcome::Failed)?);
         Ok(())
+    }
+}
+
+/// Whether nothing has come behind a response. What has would be taken for the response to the next request, so that the
+/// connection is of no more use (RFC 9112 section 6.3).
+fn is_empty(stream: StreamId, transport: &mut dyn Transport) -> bool {
+    match transport.read(stream, &mut [0]) {
+        Ok(read) => read.bytes == 0 && !read.finished,
+        Err(error) => error == StreamError::Blocked,
     }
 }

@@ -1,5 +1,6 @@
 //! HTTP/1.1 (RFC 9112) over a [`crate::Transport`] whose streams are connections: the client's end and the server's.
 
+mod body;
 mod client;
 mod server;
 

@@ -1,11 +1,12 @@
 //! The server of HTTP/1.1.
 
+use super::body::Body;
 use super::{BROKEN, PIECE};
 use crate::Transport;
-use crate::web::{Answer, Body, Method, Pumped, Query, Reply, Site, Thinking};
-use http::Target;
-use http::http1::{self, HeadReader, Message};
-use http::message::RequestHead;
+use crate::web::{Answer, Pumped, Reply, Site, Thinking};
+use http::http1::{self, HeadReader, Message, Next};
+use http::message::Malformed;
+use http::qpack::Field;
 use quic::{Event, StreamError};
 use std::collections::BTreeMap;
 use units::{Duration, Time};
@@ -16,8 +17,10 @@ use wire::StreamId;
 enum Doing {
     /// It waits for a request, or has some of its head.
     Asking,
-    /// It takes content that the server has no use for; so much is left.
-    Skipping(u64),
+    /// It tells a client that waits with its content that it may come.
+    Inviting(Box<Reply>),
+    /// It takes content that the server has no use for.
+    Skipping,
     /// The answer is there, and given later.
     Thinking(Box<Reply>),
     Answering(Box<Reply>),
@@ -30,6 +33,8 @@ enum Doing {
 struct Line {
     heads: HeadReader,
     doing: Doing,
+    /// What is left of the content of the request.
+    body: Body,
     /// The answer to the request whose content is skipped, and how long it is thought about.
     next: Option<(Reply, Duration)>,
     /// What was read of the connection behind the request that is answered; at most [`PIECE`] bytes.
@@ -42,8 +47,15 @@ struct Line {
 
 impl Line {
     fn new() -> Line {
-        let heads = HeadReader::default();
-        Line { heads, doing: Doing::Asking, next: None, ahead: Vec::new(), closes: false, ended: false }
+        Line {
+            heads: HeadReader::default(),
+            doing: Doing::Asking,
+            body: Body::Told(0),
+            next: None,
+            ahead: Vec::new(),
+            closes: false,
+            ended: false,
+        }
     }
 }
 
@@ -113,11 +125,11 @@ impl Http1Server {
                     let _ = transport.discard(stream);
                     return;
                 }
-                Doing::Answering(reply) => match reply.pump(stream, transport) {
+                Doing::Answering(reply) | Doing::Inviting(reply) => match reply.pump(stream, transport) {
                     Pumped::Blocked => false,
                     Pumped::Done => {
-                        line.doing = if line.closes { Doing::Done } else { Doing::Asking };
-                        if line.closes {
+                        line.doing = line.after_reply();
+                        if matches!(line.doing, Doing::Done) {
                             let _ = transport.finish(stream);
                         }
                         true
@@ -128,9 +140,10 @@ impl Http1Server {
                         return;
                     }
                 },
-                Doing::Asking | Doing::Skipping(_) => line.read(stream, site, transport),
+                Doing::Asking | Doing::Skipping => line.read(stream, site, transport),
             };
-            if matches!(line.doing, Doing::Skipping(0))
+            if matches!(line.doing, Doing::Skipping)
+                && line.body.next() == Next::End
                 && let Some((reply, think)) = line.next.take()
             {
                 let reply = Box::new(reply.staying());
@@ -146,6 +159,15 @@ impl Http1Server {
 }
 
 impl Line {
+    /// What it does when all of a reply was written.
+    fn after_reply(&self) -> Doing {
+        match self.doing {
+            Doing::Inviting(_) => Doing::Skipping,
+            _ if self.closes => Doing::Done,
+            _ => Doing::Asking,
+        }
+    }
+
     /// Reads a piece of a request; whether there may be more to do.
     fn read(&mut self, stream: StreamId, site: &mut dyn Site, transport: &mut dyn Transport) -> bool {
         if self.ahead.is_empty() && !self.ended {
@@ -168,19 +190,17 @@ impl Line {
             return false;
         }
         match &mut self.doing {
-            Doing::Skipping(left) => {
-                let skipped = (*left).min(self.ahead.len() as u64);
-                *left -= skipped;
-                self.ahead.drain(..skipped as usize);
-            }
+            Doing::Skipping => match self.body.push(&self.ahead, |_| Ok::<(), Malformed>(())) {
+                Ok(used) => drop(self.ahead.drain(..used)),
+                Err(Malformed(why)) => self.refuse(400, why),
+            },
             _ => match self.heads.push(&self.ahead) {
                 Ok(None) => self.ahead.clear(),
                 Ok(Some((head, used))) => {
                     self.ahead.drain(..used);
                     self.on_head(&head, site);
                 }
-                // RFC 6585 section 5.
-                Err(_) => self.refuse(431, "the fields are too large"),
+                Err(bad) => self.refuse(bad.status(), bad.why()),
             },
         }
         true
@@ -189,46 +209,44 @@ impl Line {
     /// Answers what is no request, and ends the connection behind the answer (RFC 9112 section 2.2).
     fn refuse(&mut self, status: u16, why: &str) {
         self.closes = true;
-        self.next = Some(self.reply(Answer::plain(status, why), false));
-        self.doing = Doing::Skipping(0);
+        self.next = Some(self.reply(Answer::plain(status, why), false, false));
+        self.body = Body::Told(0);
+        self.doing = Doing::Skipping;
     }
 
     fn on_head(&mut self, head: &[u8], site: &mut dyn Site) {
-        let Message { head, closes, is_coded } = match http1::read_request(head) {
+        let Message { head, closes, is_kept_alive, is_chunked } = match http1::read_request(head) {
             Ok(message) => message,
-            Err(malformed) => return self.refuse(400, malformed.0),
+            Err(refused) => return self.refuse(refused.status, refused.why),
         };
-        // RFC 9112 section 6.1.
-        if is_coded {
-            return self.refuse(501, "no transfer coding is understood");
-        }
         self.closes |= closes;
-        let method = [Method::Get, Method::Head].into_iter().find(|method| method.as_str() == head.method);
-        let answer = match method {
-            Some(method) => answer(method, &head, site),
-            None => Answer::plain(405, "only GET and HEAD are answered"),
+        let (answer, head_only) = Answer::to(&head, site);
+        self.next = Some(self.reply(answer, head_only, is_kept_alive));
+        self.body = if is_chunked { Body::chunked() } else { Body::Told(head.content_length.unwrap_or(0)) };
+        // RFC 9110 section 10.1.1: unless the content is coming already.
+        let invites = head.expects_continue && self.body.next() != Next::End && self.ahead.is_empty();
+        self.doing = if invites {
+            let mut head = Vec::new();
+            http1::write_response(&mut head, 100, &[]);
+            Doing::Inviting(Box::new(Reply::new(head, None).staying()))
+        } else {
+            Doing::Skipping
         };
-        self.next = Some(self.reply(answer, method == Some(Method::Head)));
-        self.doing = Doing::Skipping(head.content_length.unwrap_or(0));
     }
 
     /// A response, only its head if the request was for that; and how long it is thought about.
-    fn reply(&self, answer: Answer, head_only: bool) -> (Reply, Duration) {
+    fn reply(&self, answer: Answer, head_only: bool, is_kept_alive: bool) -> (Reply, Duration) {
         let (mut fields, has_content) = answer.fields();
         if self.closes {
             // RFC 9112 section 9.6.
-            fields.push(http::qpack::Field::new("connection", "close"));
+            fields.push(Field::new("connection", "close"));
+        } else if is_kept_alive {
+            // RFC 9112 appendix C.2.2.
+            fields.push(Field::new("connection", "keep-alive"));
         }
         let mut head = Vec::new();
         http1::write_response(&mut head, answer.status, &fields);
-        let body: Option<Body> = (has_content && !head_only).then_some(answer.body);
+        let body = (has_content && !head_only).then_some(answer.body);
         (Reply::new(head, body), answer.think)
-    }
-}
-
-fn answer(method: Method, head: &RequestHead, site: &mut dyn Site) -> Answer {
-    match Target::parse(head.path.as_deref().unwrap_or_default().as_bytes()) {
-        Ok(target) => site.find(Query { method, target: &target, authority: head.authority.as_deref() }),
-        Err(bad) => Answer::plain(400, &bad.to_string()),
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of RFC 9112, played to a server and to a client over connections of bytes, whole and byte by byte.
 
 use super::{Http1Client, Http1Server};
-use crate::web::{Discard, Failure, Fetches, Request};
+use crate::web::{Discard, Failure, Fetches, Method, Request};
 use crate::{Transport, VirtualSite};
 use quic::{Data, Event, Priority, Read, StreamError};
 use std::collections::{BTreeMap, VecDeque};
@@ -131,12 +131,21 @@ fn requests_are_answered_one_after_another() {
 #[test]
 fn what_is_no_request_ends_the_connection() {
     let long = format!("GET / HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "y".repeat(33_000));
+    let target = format!("GET /{} HTTP/1.1\r\nhost: a\r\n\r\n", "y".repeat(33_000));
     for (bytes, status) in [
         ("nonsense\r\n\r\n", "400"),
         ("GET / HTTP/1.1\r\n\r\n", "400"),
         ("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", "400"),
-        ("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "501"),
+        ("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"),
+        ("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip\r\n\r\n0\r\n\r\n", "400"),
+        ("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nGET / HTTP/1.1\r\n\r\n", "400"),
+        ("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab0\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\nhost: a\n\n", "400"),
+        ("GET / HTTP/1.1\r\nhost: a\r\nx: y\r\n z\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\nhost: a\r\ncontent-length : 5\r\n\r\n", "400"),
+        ("GET / HTTP/2.0\r\nhost: a\r\n\r\n", "505"),
         (&long, "431"),
+        (&target, "414"),
     ] {
         for step in [bytes.len(), 7] {
             let (text, finished) = serve(bytes, step);
@@ -152,6 +161,44 @@ fn what_is_no_request_ends_the_connection() {
         text.starts_with("HTTP/1.1 405 ") && text.contains("allow: GET, HEAD") && text.ends_with("\r\n\r\n.")
     );
     assert!(!finished);
+}
+
+/// RFC 9112 sections 3.2.2 and 7.1, appendix C.2.2, RFC 9110 sections 9.1, 10.1.1 and 15.5.15: requests that are less usual.
+#[test]
+fn unusual_requests_are_answered() {
+    let long = format!("GET /{} HTTP/1.1\r\nhost: a\r\n\r\n", "y".repeat(9000));
+    for (bytes, answers, ends) in [
+        ("GET http://b/3 HTTP/1.1\r\nhost: a\r\n\r\n", &["200"][..], false),
+        ("GET /3 HTTP/1.0\r\n\r\n", &["200"], true),
+        ("GET /3 HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", &["200"], false),
+        ("CONNECT b:443 HTTP/1.1\r\nhost: b:443\r\n\r\n", &["405"], false),
+        ("BREW /3 HTTP/1.1\r\nhost: a\r\n\r\n", &["501"], false),
+        (&long, &["414"], false),
+        // What is behind a body in chunks is the next request.
+        (
+            "GET /1 HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nt: u\r\n\r\nGET /x HTTP/1.1\r\nhost: a\r\n\r\n",
+            &["200", "404"],
+            false,
+        ),
+    ] {
+        for step in [bytes.len(), 1, 5] {
+            let (text, finished) = serve(bytes, step);
+            let statuses: Vec<&str> = text.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+            assert_eq!((statuses.as_slice(), finished), (answers, ends), "{bytes:.90} {text}");
+        }
+    }
+    assert!(
+        serve("GET /3 HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", 9)
+            .0
+            .contains("\r\nconnection: keep-alive\r\n")
+    );
+    // A client that waits with its content is told to go on, and one that does not is not.
+    let head = "PUT /3 HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n";
+    assert_eq!(serve(head, head.len()).0, "HTTP/1.1 100 Continue\r\n\r\n");
+    let (text, _) = serve(&format!("{head}ab"), head.len());
+    assert!(text.starts_with("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 405 "), "{text}");
+    let (text, _) = serve(&format!("{head}ab"), 1000);
+    assert!(text.starts_with("HTTP/1.1 405 "), "{text}");
 }
 
 /// A server that thinks does it for each connection on its own.
@@ -231,8 +278,71 @@ fn responses_and_their_ends() {
     assert_eq!(answer(""), (None, 0, Some(Failure::NotProcessed)));
     let malformed = |bytes| matches!(answer(bytes).2, Some(Failure::Malformed(_)));
     assert!(malformed("nonsense\r\n\r\n"));
-    assert!(malformed("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n123"));
-    assert_eq!(answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").2, Some(Failure::Unsupported));
+    assert!(malformed("HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n"));
+    assert!(malformed("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n"));
+    assert!(malformed("HTTP/1.1 101 Switching Protocols\r\n\r\n"));
+    assert!(malformed("\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"));
+    // Section 6.3: none of these has content, whatever its fields say.
+    for status in ["204 None", "304 Not Modified"] {
+        for length in ["content-length: 5", "transfer-encoding: chunked"] {
+            let (_, bytes, failure) = answer(&format!("HTTP/1.1 {status}\r\n{length}\r\n\r\n"));
+            assert_eq!((bytes, failure), (0, None), "{status}");
+        }
+    }
+}
+
+/// RFC 9112 sections 7.1 and 8: chunks, whole, cut off, and none.
+#[test]
+fn a_client_reads_chunks() {
+    let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    let long = format!("{head}7d0;x=y\r\n{}\r\n1\r\n!\r\n0\r\ntrailer: z\r\n\r\n", "y".repeat(2000));
+    assert_eq!(answer(&long), (Some(200), 2001, None));
+    assert_eq!(answer(&format!("{head}0\r\n\r\n")), (Some(200), 0, None));
+    let lost = Some(Failure::ConnectionLost);
+    assert_eq!(answer(&format!("{head}3\r\nab")), (Some(200), 2, lost.clone()));
+    assert_eq!(answer(&format!("{head}3\r\nabc\r\n")), (Some(200), 3, lost));
+    let bad = answer(&format!("{head}3\r\nabcd\r\n0\r\n\r\n"));
+    assert!(matches!(bad.2, Some(Failure::Malformed(_))));
+    // The connection goes on behind them: byte by byte, and with the next request.
+    let (mut client, mut fetches, mut wires) = client(&["/1", "/2"], 1);
+    for bytes in [format!("{head}3\r\nabc\r\n00\r\n\r\n"), format!("{head}1\r\nd\r\n0\r\n\r\n")] {
+        for byte in bytes.bytes() {
+            wires.line(0).incoming.push_back(byte);
+            client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+        }
+    }
+    let bytes: Vec<u64> = fetches.results().iter().map(|result| result.bytes).collect();
+    assert_eq!((bytes, fetches.are_over(), wires.text(0).matches("GET").count()), (vec![3, 1], true, 2));
+}
+
+/// RFC 9112 section 6.3: what comes behind a response is never taken for the next one.
+#[test]
+fn what_comes_behind_a_response_ends_the_connection() {
+    let response = "HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n";
+    for length in [0, 2000] {
+        let (mut client, mut fetches, mut wires) = client(&["/1", "/2"], 1);
+        let first = response.replace("2000", &length.to_string());
+        let smuggled = format!("{first}{}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", "x".repeat(length));
+        wires.line(0).incoming.extend(smuggled.as_bytes());
+        client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+        assert!(fetches.results()[0].is_complete() && fetches.results()[1].status.is_none());
+        assert_eq!((wires.text(0).matches("GET").count(), wires.line(0).finished), (1, true));
+    }
+}
+
+/// RFC 9110 section 9.3.2: the response to HEAD has no content, whatever it tells.
+#[test]
+fn a_response_to_head_is_its_head() {
+    let requests = ["/1", "/2"].map(|path| Request { method: Method::Head, ..Request::get(path) });
+    let mut fetches = Fetches::new(requests.to_vec(), 6, Box::new(Discard));
+    let (mut client, mut wires) = (Http1Client::new("a"), Wires { limit: 1, ..Wires::default() });
+    fetches.begin_order(Time::ZERO);
+    client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wires);
+    for field in ["content-length: 7", "transfer-encoding: chunked"] {
+        wires.line(0).incoming.extend(format!("HTTP/1.1 200 OK\r\n{field}\r\n\r\n").as_bytes());
+        client.on_event(Time::ZERO, &Event::Readable(stream(0)), &mut fetches, &mut wires);
+    }
+    assert!(fetches.results().iter().all(|result| result.is_complete() && result.bytes == 0));
 }
 
 /// RFC 9112 section 9.3.1: a request whose connection ended before the response began is asked again on another one.

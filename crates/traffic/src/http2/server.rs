@@ -3,11 +3,11 @@
 use super::session::{Session, Step};
 use super::{MAX_FIELD_SECTION, MAX_STREAMS};
 use crate::Transport;
-use crate::web::{Answer, Body, Method, Query, Site, Thinking};
+use crate::web::{Answer, Body, Method, Site, Thinking};
+use http::Priority;
 use http::http2::{Code, Error, Flags, FrameHead, Kind, MAX_FRAME, MAX_WINDOW, Settings};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
-use http::{Priority, Target};
 use quic::{Data, Event};
 use std::collections::BTreeMap;
 use units::Time;
@@ -347,7 +347,7 @@ impl Http2Server {
                     "less content than content-length tells",
                 ));
             }
-            Some(head) => answer(head, site),
+            Some(head) => Answer::to(head, site).0,
             None => Answer::plain(431, "the fields are too large"),
         };
         self.session.note_completed();
@@ -467,17 +467,5 @@ impl Http2Server {
         if ends {
             self.exchanges.remove(&stream);
         }
-    }
-}
-
-/// What a complete request gets.
-fn answer(head: &RequestHead, site: &mut dyn Site) -> Answer {
-    let methods = [Method::Get, Method::Head];
-    let Some(method) = methods.into_iter().find(|method| method.as_str() == head.method) else {
-        return Answer::plain(405, "only GET and HEAD are answered");
-    };
-    match Target::parse(head.path.as_deref().unwrap_or_default().as_bytes()) {
-        Ok(target) => site.find(Query { method, target: &target, authority: head.authority.as_deref() }),
-        Err(bad) => Answer::plain(400, &bad.to_string()),
     }
 }

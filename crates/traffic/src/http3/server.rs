@@ -4,10 +4,10 @@ use super::control::{Control, Told};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers};
 use crate::Transport;
-use crate::web::{Answer, Method, Pumped, Query, Reply, Site, Thinking};
+use crate::web::{Answer, Method, Pumped, Reply, Site, Thinking};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
-use http::{Code, Priority, Target, Violation, frame};
+use http::{Code, Priority, Violation, frame};
 use quic::Event;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Time};
@@ -250,7 +250,8 @@ impl Http3Server {
                 if let Some(priority) = self.priorities.remove(&stream).or(head.priority) {
                     set_priority(stream, priority, transport);
                 }
-                answer(&head, site)
+                let (answer, head_only) = Answer::to(&head, site);
+                reply(answer, head_only)
             }
         };
         if self.thinking.begin(now, stream, think) {
@@ -325,8 +326,8 @@ impl Asking {
         };
         match RequestHead::read(&fields) {
             Err(malformed) => Ok(Some(malformed.into())),
-            Ok(head) if method(&head).is_none() => {
-                Ok(Some(Outcome::Refused(Answer::plain(405, "only GET and HEAD are answered"))))
+            Ok(head) if !is_answered(&head) => {
+                Ok(Some(Outcome::Refused(Answer::to_other_method(&head.method))))
             }
             Ok(head) => {
                 self.head = Some(head);
@@ -347,8 +348,9 @@ impl Asking {
     }
 }
 
-fn method(head: &RequestHead) -> Option<Method> {
-    [Method::Get, Method::Head].into_iter().find(|method| method.as_str() == head.method)
+/// Whether a site is asked; any other method needs no content to be refused.
+fn is_answered(head: &RequestHead) -> bool {
+    [Method::Get, Method::Head].into_iter().any(|method| method.as_str() == head.method)
 }
 
 /// Gives whether there is such a stream to send on.
@@ -356,17 +358,6 @@ fn set_priority(stream: StreamId, priority: Priority, transport: &mut dyn Transp
     let Priority { urgency, incremental } = priority;
     let priority = quic::Priority { urgency, incremental, ..quic::Priority::default() };
     transport.set_priority(stream, priority).is_ok()
-}
-
-/// What a complete request gets.
-fn answer(head: &RequestHead, site: &mut dyn Site) -> (Reply, Duration) {
-    let method = method(head).unwrap_or_default();
-    let path = head.path.as_deref().unwrap_or_default();
-    let answer = match Target::parse(path.as_bytes()) {
-        Ok(target) => site.find(Query { method, target: &target, authority: head.authority.as_deref() }),
-        Err(bad) => Answer::plain(400, &bad.to_string()),
-    };
-    reply(answer, method == Method::Head)
 }
 
 /// A response, only its head if the request was for that; and how long it is thought about.

@@ -1,8 +1,9 @@
 //! What a web server offers.
 
 use super::Method;
-use http::Target;
+use http::message::RequestHead;
 use http::qpack::Field;
+use http::{BadTarget, Target};
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
@@ -52,6 +53,32 @@ impl Answer {
         let body = Body::Bytes(format!("{text}\n").into_bytes());
         let content_type = Some("text/plain;charset=utf-8".into());
         Answer { status, content_type, ..Answer::found(body) }
+    }
+
+    /// The answer to a complete request: that of the site, or the server's own one to what no site is asked. Whether only its
+    /// head is sent.
+    pub(crate) fn to(head: &RequestHead, site: &mut dyn Site) -> (Answer, bool) {
+        let methods = [Method::Get, Method::Head];
+        let Some(method) = methods.into_iter().find(|method| method.as_str() == head.method) else {
+            return (Answer::to_other_method(&head.method), false);
+        };
+        let answer = match Target::parse(head.path.as_deref().unwrap_or_default().as_bytes()) {
+            Ok(target) => site.find(Query { method, target: &target, authority: head.authority.as_deref() }),
+            // RFC 9110 section 15.5.15.
+            Err(bad @ BadTarget::TooLong) => Answer::plain(414, &bad.to_string()),
+            Err(bad) => Answer::plain(400, &bad.to_string()),
+        };
+        (answer, method == Method::Head)
+    }
+
+    /// RFC 9110 section 9.1: 405 for a method that is known and not allowed, 501 for one that is not known.
+    pub(crate) fn to_other_method(method: &str) -> Answer {
+        match method {
+            "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH" => {
+                Answer::plain(405, "only GET and HEAD are answered")
+            }
+            _ => Answer::plain(501, "there is no such method"),
+        }
     }
 
     /// The fields of the response, whatever the protocol; whether it has content, unless it answers HEAD.
