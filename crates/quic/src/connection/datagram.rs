@@ -1,6 +1,6 @@
 //! DATAGRAM frames of a connection (RFC 9221): what the application does, what the peer's do.
 
-use super::transmit::TAG;
+use super::packet::TAG;
 use super::{Connection, Phase};
 use crate::assemble::Payload;
 use crate::datagrams::Datagrams;

@@ -16,7 +16,9 @@ mod frames;
 mod keys;
 mod migrate;
 mod mtu;
+mod packet;
 mod prefetch;
+mod query;
 mod receive;
 mod retry;
 mod timers;
@@ -44,7 +46,7 @@ use crate::schedule::{PathView, Priority};
 use crate::sent::Contents;
 use crate::space::{Space, SpaceKind};
 use crate::stats::Stats;
-use crate::stream::{Data, Read, Reading, StreamStats, Streams};
+use crate::stream::{Data, Read, Reading, Streams};
 use crate::variety::Variety;
 use closing::Phase;
 use random::Stream;
@@ -397,101 +399,6 @@ impl Connection {
     #[inline]
     pub fn has_events(&self) -> bool {
         self.streams.has_events() || !self.events.is_empty() || self.has_datagram_events()
-    }
-
-    // ---- what can be asked ----
-
-    /// Which end this is.
-    pub fn side(&self) -> Side {
-        self.origin.side
-    }
-    /// The address of the other end, on the path in use.
-    pub fn remote(&self) -> SocketAddr {
-        self.path.remote
-    }
-    /// The address of this end, on the path in use. Its IP is unspecified where the system chooses it.
-    pub fn local(&self) -> SocketAddr {
-        self.path.local
-    }
-    /// Whether the peer is known to receive at its address, and 1200 bytes to pass (RFC 9000 section 8).
-    pub fn is_path_validated(&self) -> bool {
-        self.path.is_proven()
-    }
-    /// Whether the handshake is complete.
-    pub fn is_established(&self) -> bool {
-        self.progress >= Progress::Complete
-    }
-    /// Whether the connection takes no more from the application: closing, draining or gone.
-    pub fn is_over(&self) -> bool {
-        self.phase != Phase::Open
-    }
-    /// Whether nothing is left to do: the endpoint can forget it (RFC 9000 section 10.2).
-    pub fn is_gone(&self) -> bool {
-        self.phase == Phase::Gone
-    }
-    /// Why it is over.
-    pub fn close_reason(&self) -> Option<&CloseReason> {
-        self.close_reason.as_ref()
-    }
-    /// The counters.
-    pub fn stats(&self) -> Stats {
-        let datagram_frames = self.datagrams.as_ref().map(|datagrams| datagrams.stats).unwrap_or_default();
-        Stats { streams: self.streams.stats, datagram_frames, ..self.stats.clone() }
-    }
-    /// The counters of the streams alone.
-    #[inline]
-    pub fn stream_stats(&self) -> &StreamStats {
-        &self.streams.stats
-    }
-    /// The RTT estimate.
-    pub fn rtt(&self) -> &congestion::RttEstimate {
-        &self.recovery.rtt
-    }
-    /// The congestion window and what is in flight, in bytes.
-    pub fn flight(&self) -> (u64, u64) {
-        (self.recovery.window(), self.recovery.bytes_in_flight)
-    }
-    /// The number of streams that are not over.
-    pub fn open_streams(&self) -> usize {
-        self.streams.open_count()
-    }
-    /// The transport parameters of the peer, once they are known.
-    pub fn peer_parameters(&self) -> Option<&TransportParameters> {
-        self.peer.as_ref()
-    }
-    /// The events that wait for a sink.
-    pub fn log(&mut self) -> &mut Log {
-        &mut self.log
-    }
-    /// TLS secrets that have come up since the last call, for captures.
-    pub fn take_secrets(&mut self) -> Vec<tls::Secret> {
-        self.session.take_secrets()
-    }
-    /// Whether packets to this id are for this connection.
-    #[inline]
-    pub(crate) fn owns(&self, id: &[u8]) -> bool {
-        self.local_ids.owns(id)
-    }
-    /// Whether no packet has opened yet.
-    pub(crate) fn is_blank(&self) -> bool {
-        self.stats.packets_received == 0
-    }
-    /// The version of QUIC that is spoken.
-    pub fn version(&self) -> Version {
-        self.version
-    }
-    /// At a server: where the client's first packet came from and went to.
-    pub(crate) fn initial_key(&self) -> (SocketAddr, ConnectionId) {
-        (self.origin.remote, self.origin.initial_destination)
-    }
-    /// The tokens with which the peer can reset the connection.
-    pub(crate) fn reset_tokens(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
-        self.remote_ids.tokens_in_use()
-    }
-    /// A number that is another one whenever these tokens may be others.
-    #[inline]
-    pub(crate) fn token_changes(&self) -> u32 {
-        self.remote_ids.token_changes()
     }
 
     // ---- spaces and keys ----

@@ -1,6 +1,7 @@
 //! The datagrams by which paths are validated: PATH_CHALLENGE and PATH_RESPONSE (RFC 9000 section 8.2).
 
-use super::transmit::{Made, TAG, Transmit};
+use super::packet::TAG;
+use super::transmit::{Made, Transmit};
 use super::{Connection, Progress};
 use crate::assemble::Payload;
 use crate::error::TransportError;
@@ -190,7 +191,7 @@ impl Connection {
             payload.passing_frame(&Frame::PathChallenge { data }, true);
         }
         if current && self.data.received.is_waiting() {
-            super::transmit::fill_ack(now, &mut self.data, self.config.ack_delay_exponent, payload);
+            super::packet::fill_ack(now, &mut self.data, self.config.ack_delay_exponent, payload);
         }
         if current && answers && payload.contents().acked.is_none() && payload.room() > 0 {
             // 9.3.3: an answer on the path in use is not a probe, so that the peer comes back if it was led away.
@@ -231,7 +232,7 @@ impl Connection {
         &mut self,
         now: Time,
         buffer: &mut Vec<u8>,
-        begun: super::transmit::Begun,
+        begun: super::packet::Begun,
         current: bool,
         contents: &crate::sent::Contents,
     ) {
