@@ -119,6 +119,79 @@ def test_a_wait_that_does_not_end_lasts_until_the_end(tmp_path: Path) -> None:
     assert spans(direction.waits) == [(0, 11.0, 50.0, 0, -1, 0, 100)]
 
 
+def moved(stream_id: int, offset: int, length: int) -> dict[str, Any]:
+    """An event stream_data_moved: the application wrote."""
+    return {
+        "stream_id": stream_id,
+        "offset": offset,
+        "from": "application",
+        "to": "transport",
+        "raw": {"length": length},
+    }
+
+
+def test_what_is_written_waits_until_it_is_sent(tmp_path: Path) -> None:
+    server: list[Event] = [(0, "stream_data_moved", moved(0, 0, 300)), (0, "stream_data_moved", moved(4, 0, 100))]
+    server += [(at, "packet_sent", packet(at, stream(0, at * 100, 100))) for at in range(3)]
+    # Stream 0 sends its last bytes at 2 ms, stream 4 its only ones at 7 ms; retransmissions count for nothing.
+    server += [(5, "packet_sent", packet(5, stream(0, 0, 100))), (7, "packet_sent", packet(7, stream(4, 0, 100)))]
+    # What is sent as it is written does not wait; what is never sent waits until the end.
+    server += [(8, "stream_data_moved", moved(0, 300, 50)), (8, "packet_sent", packet(8, stream(0, 300, 50)))]
+    server += [(9, "stream_data_moved", moved(4, 100, 10)), (12, "packet_received", packet(0, ack([0, 2])))]
+    # Who reads, or does not say where, tells nothing of this.
+    server += [
+        (9, "stream_data_moved", {**moved(4, 0, 900), "from": "network", "to": "application"}),
+        (9, "stream_data_moved", {"stream_id": 4, "from": "application", "to": "transport"}),
+    ]
+    direction = logs(tmp_path, server, [(10, "packet_received", packet(0, stream(0, 0, 100)))])
+    assert direction.has_written
+    assert spans(direction.queued) == [
+        (0, 0.0, 2.0, -1, 2, 0, 300),
+        (1, 0.0, 7.0, -1, 4, 0, 100),
+        (1, 9.0, 12.0, -1, -1, 100, 10),
+    ]
+
+
+def test_without_credit_from_the_frame_until_more_comes(tmp_path: Path) -> None:
+    """RFC 9000 sections 19.9, 19.10, 19.12, 19.13."""
+    blocked = {"frame_type": "stream_data_blocked", "stream_id": 0, "limit": 100}
+    server: list[Event] = [
+        (0, "packet_sent", packet(0, stream(0, 0, 100), blocked)),
+        (1, "packet_sent", packet(1, stream(4, 0, 100), {"frame_type": "data_blocked", "limit": 200})),
+        # Sent again, as it was lost: the same wait.
+        (3, "packet_sent", packet(2, blocked)),
+        (5, "packet_received", packet(0, {"frame_type": "max_stream_data", "stream_id": 0, "maximum": 100})),
+        (8, "packet_received", packet(1, {"frame_type": "max_stream_data", "stream_id": 0, "maximum": 500})),
+        (9, "packet_sent", packet(3, blocked)),
+        (11, "packet_received", packet(2, {"frame_type": "max_data", "maximum": 900})),
+        (20, "packet_sent", packet(4, {**blocked, "stream_id": 4})),
+        (30, "packet_received", packet(3, ack([0, 4]))),
+    ]
+    direction = logs(tmp_path, server, [(10, "packet_received", packet(0, stream(0, 0, 100)))])
+    assert spans(direction.blocked) == [
+        (-1, 1.0, 11.0, -1, -1, 200, 0),
+        (0, 0.0, 8.0, -1, -1, 100, 0),
+        (1, 20.0, 30.0, -1, -1, 100, 0),
+    ]
+
+
+def test_a_run_tells_what_was_written_and_who_lacked_credit(tmp_path: Path) -> None:
+    """The server writes both halves at once; with `fifo` the second stream waits until the first is sent."""
+    text = TWO_STREAMS.replace('{ type = "list", packets = [8], data_only = true }', "0.0")
+    scenario = quiclab.Scenario.from_text(text).with_(
+        {"transport.scheduler": "fifo", "transport.initial_max_data": "20 kB"}
+    )
+    scenario.run(qlog=True, out=tmp_path / "run")
+    (connection,) = read(tmp_path / "run")
+    direction = connection.directions[0]
+    by_stream = {direction.streams[found[0]].id: found for found in spans(direction.queued)}
+    assert by_stream.keys() == {0, 4}
+    assert by_stream[0][6] == by_stream[4][6] == 30_000
+    assert by_stream[0][1] == by_stream[4][1] and by_stream[0][2] < by_stream[4][2]
+    limits = [found[5] for found in spans(direction.blocked) if found[0] == -1]
+    assert limits[0] == 20_000 and limits == sorted(limits)
+
+
 def test_datagrams_wait_for_nobody(tmp_path: Path) -> None:
     """RFC 9221 section 5: they are neither ordered nor sent again."""
     datagram = {"frame_type": "datagram", "raw": {"length": 50}}

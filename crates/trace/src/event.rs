@@ -489,6 +489,15 @@ pub enum Event {
         /// Bytes that this side received on it.
         received: u64,
     },
+    /// The application wrote to a stream, and the endpoint took it: from now on it waits to be sent.
+    StreamWritten {
+        /// The stream.
+        stream: u64,
+        /// Where in the stream the data begins.
+        offset: u64,
+        /// Bytes that were taken.
+        length: u64,
+    },
     /// An application began to write a message.
     MessageWritten(Message),
     /// All of a message came to its reader.

@@ -9,7 +9,8 @@ use units::Time;
 /// metrics alike; who writes them asks [`Interest::datagrams`] and [`Interest::losses`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Interest {
-    /// Single packets with their frames: sent, received, dropped, lost (qlog, the packets table).
+    /// Single packets with their frames: sent, received, dropped, lost (qlog, the packets table); and when the data in them
+    /// was written.
     pub packets: bool,
     /// Gauges of recovery and queues at every change (the series tables, the figure).
     pub metrics: bool,
@@ -44,7 +45,10 @@ impl Interest {
     /// Whether an event is wanted.
     pub const fn covers(self, event: &Event) -> bool {
         match event {
-            Event::PacketSent(_) | Event::PacketReceived(_) | Event::PacketDropped { .. } => self.packets,
+            Event::PacketSent(_)
+            | Event::PacketReceived(_)
+            | Event::PacketDropped { .. }
+            | Event::StreamWritten { .. } => self.packets,
             Event::PacketLost { .. } | Event::NetworkDrop { .. } => self.losses(),
             Event::DatagramSent { .. }
             | Event::DatagramReceived { .. }

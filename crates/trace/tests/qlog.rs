@@ -199,6 +199,17 @@ fn a_stream_has_a_state_for_each_of_its_sides() {
 }
 
 #[test]
+fn what_an_application_wrote_moved_to_the_transport() {
+    let current = data(Schema::Current, Side::Client, "quic:stream_data_moved").swap_remove(1);
+    let expected = serde_json::json!({
+        "stream_id": 1, "offset": 1_u64 << 40, "from": "application", "to": "transport", "raw": {"length": 1200}
+    });
+    assert_eq!(current, expected);
+    let old = data(Schema::V03, Side::Client, "transport:data_moved").swap_remove(1);
+    assert_eq!((&old["length"], &old["from"]), (&1200.into(), &"application".into()));
+}
+
+#[test]
 fn why_a_connection_closed() {
     let closed = data(Schema::Current, Side::Client, "quic:connection_closed");
     let triggers: Vec<&str> = closed.iter().map(|event| event["trigger"].as_str().unwrap()).collect();

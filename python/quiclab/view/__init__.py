@@ -150,6 +150,8 @@ def _numbers(connection: Any) -> dict[str, Any]:
                 "waits": len(direction.waits.start),
                 "waited_s": _seconds(direction.waits),
                 "waited_one_stream_s": _seconds(direction.one_stream),
+                "without_credit": len(direction.blocked.start),
+                "without_credit_s": _seconds(direction.blocked),
                 "notes": direction.notes,
             }
             for direction in connection.directions

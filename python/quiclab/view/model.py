@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from quiclab.view import sending
 from quiclab.view.qlog import SPACES, Log, Packet
 from quiclab.view.ranges import Owners, Ranges
 from quiclab.view.waiting import ConnectionWaits, First, Spans, StreamsWait
@@ -55,6 +56,12 @@ class Direction:
     """Head-of-line blocking as it was."""
     one_stream: Spans = field(default_factory=Spans)
     """As it would have been with one byte stream for the connection."""
+    queued: Spans = field(default_factory=Spans)
+    """Streams with data that waits to be sent."""
+    blocked: Spans = field(default_factory=Spans)
+    """Streams without credit; `sending.CONNECTION` for the connection's."""
+    has_written: bool = False
+    """Whether the sender's log says what the application wrote."""
     metrics: dict[str, tuple[list[int], list[float]]] = field(default_factory=dict)
     """Of the sender's congestion control."""
     notes: list[str] = field(default_factory=list)
@@ -166,6 +173,7 @@ def _shift(log: Log | None, by: int) -> None:
     assert log is not None, "two clocks belong to two logs"
     for packet in [*log.sent, *log.received]:
         packet.time += by
+    log.written = [(time + by, stream, end) for time, stream, end in log.written]
     log.lost = [(time + by, kind, number, trigger) for time, kind, number, trigger in log.lost]
     log.metrics = {name: ([time + by for time in times], values) for name, (times, values) in log.metrics.items()}
 
@@ -186,6 +194,11 @@ def _direction(sender: Log | None, receiver: Log | None, side: str, end: int) ->
         direction.metrics = sender.metrics
     arrivals = _arrivals(direction, receiver, index)
     _analyse(direction, arrivals, end)
+    if sender is not None:
+        places = {stream.id: at for at, stream in enumerate(direction.streams)}
+        direction.has_written = bool(sender.written)
+        direction.queued = sending.queued(direction.packets, sender, places, end)
+        direction.blocked = sending.blocked(direction.packets, sender, places, end)
     return direction
 
 

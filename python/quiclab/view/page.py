@@ -98,6 +98,8 @@ def _direction(columns: Columns, prefix: str, start: int, direction: Direction) 
     columns.add(prefix + "again.to", [new - old for old, new in direction.again])
     _spans(columns, prefix + "waits.", start, direction.waits)
     _spans(columns, prefix + "one.", start, direction.one_stream)
+    _spans(columns, prefix + "queued.", start, direction.queued)
+    _spans(columns, prefix + "blocked.", start, direction.blocked, len(direction.streams))
     for name, (times, values) in direction.metrics.items():
         # Milliseconds are kept to the nanosecond.
         factor = 1_000_000 if name.endswith("rtt") else 1
@@ -107,6 +109,7 @@ def _direction(columns: Columns, prefix: str, start: int, direction: Direction) 
         "sender": direction.sender,
         "hasSender": direction.has_sender,
         "hasReceiver": direction.has_receiver,
+        "hasWritten": direction.has_written,
         "streams": [[stream.id, stream.bytes, stream.retransmitted] for stream in direction.streams],
         "kinds": kinds.words,
         "triggers": triggers.words,
@@ -163,14 +166,14 @@ def _frames(columns: Columns, prefix: str, direction: Direction) -> list[str]:
     return texts.words
 
 
-def _spans(columns: Columns, prefix: str, start: int, spans: Spans) -> None:
-    """Spans in the order of their starts."""
+def _spans(columns: Columns, prefix: str, start: int, spans: Spans, other: int = 0) -> None:
+    """Spans in the order of their starts; those of no stream under the number `other`."""
     order = sorted(range(len(spans.start)), key=lambda at: (spans.start[at], spans.stream[at]))
 
     def column(values: list[int]) -> list[int]:
         return [values[at] for at in order]
 
-    columns.add(prefix + "stream", column(spans.stream))
+    columns.add(prefix + "stream", [stream if stream >= 0 else other for stream in column(spans.stream)])
     columns.add(prefix + "start", [time - start for time in column(spans.start)], deltas=True)
     columns.add(prefix + "length", [spans.end[at] - spans.start[at] for at in order])
     columns.add(prefix + "missing", column(spans.missing), deltas=True)

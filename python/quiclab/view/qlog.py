@@ -64,6 +64,8 @@ class Packet:
     """The streams of its RESET_STREAM frames."""
     others: list[tuple[str, tuple[int, ...]]]
     """All other frames: a text with {} for each of the numbers."""
+    credit: tuple[tuple[str, int, int], ...] = ()
+    """Of those the ones of flow control: "max" or "blocked", the stream (-1 for the connection), and the limit."""
 
 
 @dataclass
@@ -81,6 +83,8 @@ class Log:
     received: list[Packet] = field(default_factory=list)
     lost: list[tuple[int, str, int, str]] = field(default_factory=list)
     """Declared lost: time, kind, number, trigger."""
+    written: list[tuple[int, int, int]] = field(default_factory=list)
+    """What the application wrote: time, stream, and the offset behind it; empty if the log does not say."""
     metrics: dict[str, tuple[list[int], list[float]]] = field(default_factory=dict)
     """Times and values by the names in `METRICS`."""
     notes: list[str] = field(default_factory=list)
@@ -292,6 +296,8 @@ class _Reader:
             "packet_lost": self._lost,
             "metrics_updated": self._metrics,
             "recovery_metrics_updated": self._metrics,
+            "stream_data_moved": self._moved,
+            "data_moved": self._moved,
         }
         self._add = add
 
@@ -307,6 +313,14 @@ class _Reader:
         header = data.get("header", data)
         kind = _kind(data, header)
         self._log.lost.append((time, kind, _number(header["packet_number"]), str(data.get("trigger", ""))))
+
+    def _moved(self, time: int, data: dict[str, Any]) -> None:
+        """Data that went from the application to the transport. Other moves, and those without a place, tell nothing."""
+        if data.get("from") != "application" or data.get("to") != "transport" or "stream_id" not in data:
+            return
+        length = data.get("length", (data.get("raw") or {}).get("length"))
+        if length is not None and "offset" in data:
+            self._log.written.append((time, _number(data["stream_id"]), _number(data["offset"]) + _number(length)))
 
     def _metrics(self, time: int, data: dict[str, Any]) -> None:
         series = self._log.metrics
@@ -378,8 +392,21 @@ def _packet(time: int, data: dict[str, Any]) -> Packet:
         else:
             if name == "reset_stream":
                 packet.resets.append(_number(frame["stream_id"]))
+            elif name in _CREDIT:
+                what, limit = _CREDIT[name]
+                stream = _number(frame["stream_id"]) if "stream" in name else -1
+                packet.credit = (*packet.credit, (what, stream, _number(frame[limit])))
             packet.others.append(_other(str(name), frame))
     return packet
+
+
+_CREDIT = {
+    "max_data": ("max", "maximum"),
+    "max_stream_data": ("max", "maximum"),
+    "data_blocked": ("blocked", "limit"),
+    "stream_data_blocked": ("blocked", "limit"),
+}
+"""Frames of flow control (RFC 9000 sections 19.9 to 19.13): what they say, and the field with the limit."""
 
 
 def _length(frame: dict[str, Any]) -> int:

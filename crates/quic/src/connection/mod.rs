@@ -313,7 +313,9 @@ impl Connection {
     /// [`StreamError::Blocked`] if the send buffer is full, and the errors of a stream's state.
     pub fn write(&mut self, now: Time, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
         self.check_open()?;
-        self.streams.write(now, stream, data)
+        let taken = self.streams.write(now, stream, data)?;
+        self.trace_written(now, stream, taken);
+        Ok(taken)
     }
     /// Ends a stream behind what was written.
     ///

@@ -95,6 +95,15 @@ impl Connection {
         }
     }
 
+    /// The application has written so many bytes to the end of a stream.
+    #[inline]
+    pub(super) fn trace_written(&mut self, now: Time, stream: StreamId, length: u64) {
+        if self.log.interest().packets && length > 0 {
+            let offset = self.streams.written(stream).saturating_sub(length);
+            self.log.push(now, Event::StreamWritten { stream: stream.value(), offset, length });
+        }
+    }
+
     pub(super) fn trace_closed(&mut self, now: Time, reason: &CloseReason) {
         if self.log.interest().lifecycle {
             let (application, code) = reason.code();

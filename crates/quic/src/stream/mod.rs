@@ -294,6 +294,11 @@ impl Streams {
         if taken.is_empty() && blocked { Err(StreamError::Blocked) } else { Ok(taken.len()) }
     }
 
+    /// How many bytes were written to a stream; 0 if it is over.
+    pub(crate) fn written(&mut self, id: StreamId) -> u64 {
+        self.send_half(id).map_or(0, |half| half.written())
+    }
+
     pub(crate) fn finish(&mut self, now: Time, id: StreamId) -> Result<(), StreamError> {
         let half = self.sending(id)?;
         if !half.is_writable() {

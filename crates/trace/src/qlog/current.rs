@@ -63,6 +63,15 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
         }
         Event::StreamOpened { stream, local } => streams(json, state, time, *stream, Some(*local)),
         Event::StreamClosed { stream, .. } => streams(json, state, time, *stream, None),
+        Event::StreamWritten { stream, offset, length } => {
+            begin(json, time, "stream_data_moved");
+            json.number("stream_id", *stream);
+            json.number("offset", *offset);
+            json.word("from", "application");
+            json.word("to", "transport");
+            raw_length(json, *length);
+            end(json);
+        }
         _ => connection(json, state, record),
     }
 }

@@ -66,6 +66,15 @@ pub(super) fn event(json: &mut Json, state: &mut State, record: &Record) {
         }
         Event::StreamOpened { stream, .. } => stream_state(json, time, *stream, "open"),
         Event::StreamClosed { stream, .. } => stream_state(json, time, *stream, "closed"),
+        Event::StreamWritten { stream, offset, length } => {
+            begin(json, time, "transport:data_moved");
+            json.number("stream_id", *stream);
+            json.number("offset", *offset);
+            json.number("length", *length);
+            json.word("from", "application");
+            json.word("to", "transport");
+            end(json);
+        }
         _ => connection(json, state, record),
     }
 }

@@ -139,6 +139,7 @@ pub(crate) fn connection() -> Vec<Record> {
     events.push(Event::ObjectLoaded(Box::default()));
     for stream in 0..4 {
         events.push(Event::StreamOpened { stream, local: stream & 1 == 0 });
+        events.push(Event::StreamWritten { stream, offset: 1 << 40, length: 1200 });
         events.push(Event::StreamClosed { stream, sent: 10, received: 20 });
         events.push(Event::MessageWritten(message(stream)));
         events.push(Event::MessageDelivered(message(stream)));

@@ -87,6 +87,7 @@ def _compare(objects: Points) -> None:
 def draw(points: Points) -> "Figure":
     """A page in each version and with each loss: a line for each object, from wanted to complete."""
     from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator
 
     shown = select(points, {"what": "object", "page": _SHOWN_PAGE})
     losses = list(groups(shown, "loss_percent"))
@@ -105,5 +106,13 @@ def draw(points: Points) -> "Figure":
             if number == len(losses) - 1:
                 axes.set_xlabel("time in s")
         line[0].set_ylabel(f"object, {loss:g} % loss")
-    panels[0][0].invert_yaxis()
+    first = panels[0][0]
+    first.invert_yaxis()
+    first.yaxis.set_major_locator(MaxNLocator(integer=True))
+    first.set_xlim(0, 1.02 * max(one["complete_s"] for one in shown))
+    first.plot([], [], color=style.BLUE, label="from wanted to complete")
+    first.plot(
+        [], [], color=style.VERMILLION, label=f"held back: {1e3 * _LATE_S:g} ms longer than without loss, or more"
+    )
+    figure.legend(loc="outside upper center", ncols=2)
     return figure

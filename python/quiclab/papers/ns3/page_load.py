@@ -93,5 +93,6 @@ def draw(points: Points) -> "Figure":
         axes.set_xticks(range(len(names)), names)
         axes.set_title(titles[way])
     panels[0][0].set_ylabel("load time in s")
-    panels[0][0].legend(loc="upper right")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure

@@ -136,6 +136,7 @@ def draw(points: Points) -> "Figure":
         axes.bar([at + 0.2 for at in places], column(of_it, "second_s"), 0.4, color=style.ORANGE, label="other stream")
         axes.set_xticks(list(places), [f"{value:g}" for value in column(of_it, name)])
         axes.set_xlabel(label)
+        axes.margins(x=0.05)
     lower[0].set_ylabel("completion in s")
     lower[0].legend(loc="upper right")
     return figure

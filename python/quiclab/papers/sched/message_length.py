@@ -85,8 +85,11 @@ def draw(points: Points) -> "Figure":
                 point = select(of_length, {"scheduler": scheduler})[0]
                 box(above, at + offset, point, _COLOURS[scheduler], 0.2)
                 if scheduler != "rr":
-                    below.bar(at + offset / 2 + 0.06, point["gain"], 0.2, color=_COLOURS[scheduler])
-                    below.plot(at + offset / 2 + 0.06, point["paper_gain"], "_", color=style.GREY, markersize=12)
+                    place_x = at + (-0.15 if scheduler == "wrr" else 0.15)
+                    below.bar(place_x, point["gain"], 0.28, color=_COLOURS[scheduler])
+                    below.plot(
+                        place_x, point["paper_gain"], "D", color="white", markeredgecolor=style.BLACK, markersize=5
+                    )
         ticks = range(len(lengths)), [str(packets) for (packets,), _ in lengths]
         above.set_xticks(*ticks)
         below.set_xticks(*ticks)
@@ -95,7 +98,9 @@ def draw(points: Points) -> "Figure":
         for axes in (above, below):
             axes.margins(x=0.05)
     panels[0][0].set_ylabel("message delay in ms")
-    panels[1][0].set_ylabel("gain over RR (grey: paper)")
+    panels[1][0].set_ylabel("gain over RR")
+    panels[1][0].plot([], [], "D", color="white", markeredgecolor=style.BLACK, markersize=5, label="paper, Table 1")
+    panels[1][0].legend(loc="upper left")
     for scheduler, name in NAMES.items():
         panels[0][0].plot([], [], color=_COLOURS[scheduler], label=name.replace("\n", " "))
     panels[0][0].legend(loc="upper left")

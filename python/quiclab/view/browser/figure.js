@@ -174,8 +174,10 @@ export class Figure {
     const start = Math.min(waits.start[span], waits.missing[span] >= 0 ? this.direction.sent[waits.missing[span]] : Infinity);
     const room = (waits.end[span] - start) * 0.25;
     this.time.show(Math.max(this.time.least, start - room), Math.min(this.time.most, waits.end[span] + room));
-    this.rows.reveal(waits.stream[span]);
-    this.kept = { kind: "wait", waits, span };
+    const stream = waits.stream[span];
+    const isCredit = waits === this.direction.blocked;
+    this.kept = { kind: isCredit ? "blocked" : "wait", waits, span, stream: Math.min(stream, this.direction.streams.length - 1) };
+    this.rows.reveal(stream);
     this.invalidate();
   }
 }

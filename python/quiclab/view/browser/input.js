@@ -73,7 +73,7 @@ export function listen(figure) {
   });
   element.addEventListener("pointerup", (event) => {
     if (drag && !drag.moved && drag.spot?.panel !== figure.overview) {
-      const isMark = figure.hovered?.kind === "packet" || figure.hovered?.kind === "wait";
+      const isMark = ["packet", "wait", "queued", "blocked"].includes(figure.hovered?.kind);
       figure.kept = isMark ? figure.hovered : undefined;
       figure.mark();
     }

@@ -30,23 +30,25 @@ function summarise(direction) {
     `${integer(streams.length)} ${streams.length === 1 ? "stream" : "streams"} with ${size(bytes)}`,
     (waits.count ? `${integer(waits.count)} waits, ${duration(waits.total)} in all streams together` : "no stream waited")
       + (facts.hasSender && one.count ? `; as one byte stream it would have been ${duration(one.total)}` : ""),
+    direction.blocked.count ? `without credit ${integer(direction.blocked.count)} times, ${duration(direction.blocked.total)}` : null,
   ].filter(Boolean).join(" \u00b7 ");
 }
 
 /** The table of the longest waits; each leads to its place in the figure. */
 function fillLongest(body, figure) {
   const { direction } = figure;
-  const { waits } = direction;
-  const length = (span) => waits.end[span] - waits.start[span];
-  const longest = Array.from(waits.order).sort((a, b) => length(b) - length(a)).slice(0, LONGEST);
-  body.replaceChildren(...longest.map((span) => {
+  const length = ({ waits, span }) => waits.end[span] - waits.start[span];
+  const all = [direction.waits, direction.blocked].flatMap((waits) => Array.from(waits.order, (span) => ({ waits, span })));
+  const longest = all.sort((a, b) => length(b) - length(a)).slice(0, LONGEST);
+  body.replaceChildren(...longest.map(({ waits, span }) => {
     const row = document.createElement("tr");
+    const isCredit = waits === direction.blocked;
     const texts = [
-      direction.streams[waits.stream[span]].id,
+      direction.streams[waits.stream[span]]?.id ?? "all",
       milliseconds(waits.start[span]),
-      milliseconds(length(span)),
-      integer(waits.held[span]),
-      cause(direction, waits, span),
+      milliseconds(length({ waits, span })),
+      isCredit ? "" : integer(waits.held[span]),
+      isCredit ? `credit to send more than ${integer(waits.offset[span])} B` : cause(direction, waits, span),
     ];
     texts.forEach((text) => (row.insertCell().textContent = text));
     row.tabIndex = 0;

@@ -7,6 +7,13 @@ export function drawMarked(figure, frame, target) {
   context.lineWidth = 1.5;
   if (target.kind === "packet") {
     for (const packet of [target.packet, ...direction.again(target.packet)]) drawWay(figure, frame, packet);
+  } else if (target.kind === "queued" || target.kind === "blocked") {
+    const top = figure.rows.rowOf(target.stream);
+    if (Number.isNaN(top)) return;
+    const { waits, span } = target;
+    const [from, to] = [time.x(waits.start[span]), time.x(waits.end[span])];
+    context.strokeStyle = figure.colours.ink;
+    context.strokeRect(frame.left + from - 1, top + 0.5, Math.max(3, to - from + 2), figure.rows.lane + 4);
   } else if (target.kind === "wait") {
     const { waits, span } = target;
     const copies = new Set([waits.missing[span], waits.filled[span]]);

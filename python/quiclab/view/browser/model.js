@@ -31,6 +31,9 @@ export class Direction {
     this.#marked();
     this.waits = new Waits(columns, prefix + "waits.", this.streams.length);
     this.one = new Waits(columns, prefix + "one.", this.streams.length);
+    /** At the sender: data that waits to be sent, and streams without credit; behind the last stream, the connection. */
+    this.queued = new Waits(columns, prefix + "queued.", this.streams.length);
+    this.blocked = new Waits(columns, prefix + "blocked.", this.streams.length + 1);
     this.metrics = new Map(facts.metrics.map((name) => [name, {
       times: columns.sums(`${prefix}metric.${name}.time`),
       values: columns.sums(`${prefix}metric.${name}.value`),
@@ -162,6 +165,26 @@ export class Direction {
   /** The packets that carry bytes of this one again. */
   again(packet) {
     return this.againTo.subarray(lowerBound(this.againFrom, packet), upperBound(this.againFrom, packet));
+  }
+
+  /** Whether anything is known of what waits at the sender. */
+  get hasSending() {
+    return this.queued.count + this.blocked.count > 0;
+  }
+
+  /** Whether a packet carries bytes of a stream. */
+  carries(packet, stream) {
+    for (let frame = this.frameAt[packet]; frame < this.frameAt[packet + 1]; frame++) if (this.frameStream[frame] === stream) return true;
+    return false;
+  }
+
+  /** The packets of a stream before and after a time, -1 where there is none within `most` packets. */
+  around(stream, time, most = 20000) {
+    const from = upperBound(this.sent, time);
+    let [before, after] = [from - 1, from];
+    while (before >= Math.max(0, from - most) && !this.carries(before, stream)) before--;
+    while (after < Math.min(this.count, from + most) && !this.carries(after, stream)) after++;
+    return [before >= Math.max(0, from - most) ? before : -1, after < Math.min(this.count, from + most) ? after : -1];
   }
 
   /** The last value of a gauge at a time; undefined before the first. */

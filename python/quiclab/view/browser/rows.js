@@ -1,5 +1,6 @@
 // The panel of the receiver: a row for each stream, with the arrival of its bytes and what it waited for.
 
+import { mix } from "./colours.js";
 import { lowerBound, nearest, upperBound } from "./search.js";
 
 const TALLEST = 40;
@@ -30,6 +31,8 @@ export class RowsPanel {
   #layout() {
     this.rows = this.streams;
     this.row = Math.max(LOWEST, Math.min(TALLEST, Math.floor(this.height / Math.max(1, this.rows.length))));
+    /** The height of the line above each row for what waits at the sender. */
+    this.lane = !this.figure.direction.hasSending ? 0 : this.row >= 30 ? 6 : this.row >= 12 ? 4 : this.row >= 8 ? 2 : 0;
     this.scrollBy(0);
   }
 
@@ -51,6 +54,7 @@ export class RowsPanel {
       const top = row * this.row - this.scroll;
       this.#waits(raster, frame, this.rows[row].at, top, labels);
       this.#arrivals(raster, frame, bins[row - first], this.rows[row].at, top);
+      if (this.lane) this.#sending(raster, frame, this.rows[row].at, top);
       if (this.row >= 12) this.#separator(raster, frame, top);
     }
     frame.image(raster, this.top);
@@ -63,7 +67,7 @@ export class RowsPanel {
   /** The room of a row's two halves, in device pixels: top of the arrivals, their foot, the end of the waits. */
   #halves(top, ratio) {
     const padding = this.row >= 12 ? 2 : 0;
-    const start = Math.round((top + padding) * ratio);
+    const start = Math.round((top + padding + (this.lane ? this.lane + (padding ? 1 : 0) : 0)) * ratio);
     const end = Math.round((top + this.row - padding) * ratio);
     return [start, start + Math.ceil((end - start) * 0.55), end];
   }
@@ -109,6 +113,27 @@ export class RowsPanel {
     }
   }
 
+  /** Above the arrivals: data that waits at the sender, and in it, darker, the time without credit. */
+  #sending(raster, frame, stream, top) {
+    const { direction, colours } = this.figure;
+    const { queued, blocked } = direction;
+    const head = Math.round((top + (this.row >= 12 ? 2 : 0)) * frame.ratio);
+    const foot = head + Math.max(1, Math.round(this.lane * frame.ratio));
+    const colour = colours.pixel(mix(colours.stream(stream), colours.panel, 0.5));
+    this.#spans(raster, frame, queued, stream, (from, to) => raster.rect(from, head, to, foot, colour));
+    const ink = colours.pixel(colours.ink);
+    const draw = (from, to) => raster.rect(from, head, Math.max(from + 1, to), foot, ink);
+    this.#spans(raster, frame, blocked, stream, draw);
+    // The connection's credit holds up those that have something to send.
+    if (direction.streams[stream].id < 0) return;
+    this.#spans(raster, frame, blocked, direction.streams.length, (from, to) => {
+      if (!direction.facts.hasWritten) draw(from, to);
+      else this.#spans(raster, frame, queued, stream, (start, end) => {
+        if (Math.max(start, from) < Math.min(end, to)) draw(Math.max(start, from), Math.min(end, to));
+      }, from, to);
+    });
+  }
+
   #waits(raster, frame, stream, top, labels) {
     const { direction, colours, compares } = this.figure;
     const [, foot, end] = this.#halves(top, frame.ratio);
@@ -126,13 +151,14 @@ export class RowsPanel {
   }
 
   /** Visible spans, those that touch each other's pixel as one. */
-  #spans(raster, frame, waits, stream, add) {
+  #spans(raster, frame, waits, stream, add, left = 0, right = raster.width) {
     const { time } = this.figure;
     const factor = raster.width / time.span;
     const last = waits.at[stream + 1];
     let open = null;
-    let span = lowerBound(waits.end, time.start, waits.at[stream], last);
-    for (; span < last && waits.start[span] <= time.end; span++) {
+    let span = lowerBound(waits.end, time.start + left / factor, waits.at[stream], last);
+    const end = right >= raster.width ? time.end : time.start + right / factor;
+    for (; span < last && waits.start[span] <= end; span++) {
       frame.visited++;
       const from = Math.floor((waits.start[span] - time.start) * factor);
       const to = Math.max(from + 1, Math.floor((waits.end[span] - time.start) * factor));
@@ -209,6 +235,11 @@ export class RowsPanel {
     const row = Math.floor((y + this.scroll) / this.row);
     const stream = this.rows?.[row];
     if (!stream) return undefined;
+    const within = y + this.scroll - row * this.row;
+    if (this.lane && within < this.lane + (this.row >= 12 ? 3 : 0)) {
+      const found = this.#hitSending(stream.at, time.time(x), (3 / time.width) * time.span);
+      if (found) return found;
+    }
     const isLower = (y + this.scroll - row * this.row) / this.row > 0.55;
     const [at, slack] = [time.time(x), (3 / time.width) * time.span];
     if (isLower) {
@@ -220,6 +251,20 @@ export class RowsPanel {
     const arrival = nearest(direction.arrivalTime, at, direction.arrivalAt[stream.at], direction.arrivalAt[stream.at + 1]);
     if (arrival < 0 || Math.abs(time.x(direction.arrivalTime[arrival]) - x) > 6) return undefined;
     return { kind: "packet", packet: direction.framePacket[direction.arrivalFrame[arrival]] };
+  }
+
+  /** What waits at the sender at a time: credit before all else. */
+  #hitSending(stream, at, slack) {
+    const { direction } = this.figure;
+    const { queued, blocked } = direction;
+    const span = queued.find(stream, at, slack);
+    const own = blocked.find(stream, at, slack);
+    if (own >= 0) return { kind: "blocked", waits: blocked, span: own, stream };
+    const all = blocked.find(direction.streams.length, at, slack);
+    if (all >= 0 && (span >= 0 || !direction.facts.hasWritten) && direction.streams[stream].id >= 0) {
+      return { kind: "blocked", waits: blocked, span: all, stream };
+    }
+    return span >= 0 ? { kind: "queued", waits: queued, span, stream, time: at } : undefined;
   }
 
   /** The top of a stream's row in the figure; NaN if it is not visible. */

@@ -1,5 +1,6 @@
 // The tip beside the pointer: the packet, the wait or the gauges there.
 
+import { lowerBound } from "./search.js";
 import { cause, duration, frames, integer, milliseconds, size, state } from "./text.js";
 
 /** The lines of a tip: a heading and what is below it. */
@@ -7,7 +8,57 @@ export function describe(direction, target) {
   if (target.kind === "packet") return packetLines(direction, target.packet);
   if (target.kind === "packets") return packetsLines(direction, target);
   if (target.kind === "wait") return waitLines(direction, target);
+  if (target.kind === "queued") return queuedLines(direction, target);
+  if (target.kind === "blocked") return blockedLines(direction, target);
   return gaugeLines(direction, target.time);
+}
+
+/** The bytes of each stream in some packets, as lines, the most first. */
+function shares(direction, from, to) {
+  const sums = new Map();
+  for (let frame = direction.frameAt[from]; frame < direction.frameAt[to]; frame++) {
+    const stream = direction.frameStream[frame];
+    sums.set(stream, (sums.get(stream) ?? 0) + direction.frameLength[frame]);
+  }
+  const largest = [...sums].sort((one, other) => other[1] - one[1]);
+  const lines = largest.slice(0, 8).map(([stream, bytes]) => `\u2022 ${direction.streams[stream].label}: ${size(bytes)}`);
+  if (largest.length > 8) lines.push(`\u2022 and ${largest.length - 8} more streams`);
+  return lines;
+}
+
+/** Data that waits at the sender: since when, and who was sent instead. */
+function queuedLines(direction, { waits, span, stream, time }) {
+  const lines = [`${direction.streams[stream].label} has data that waits to be sent`];
+  lines.push(`up to ${size(waits.held[span])}, from ${milliseconds(waits.start[span])} to ${milliseconds(waits.end[span])} ms`);
+  const [before, after] = direction.around(stream, time);
+  const start = Math.max(waits.start[span], before < 0 ? -Infinity : direction.sent[before]);
+  const end = Math.min(waits.end[span], after < 0 ? Infinity : direction.sent[after]);
+  const name = (packet) => (packet < 0 ? "?" : direction.number[packet]);
+  lines.push(`its packets around here: ${name(before)} and ${name(after)}, ${duration(end - start)} of waiting`);
+  const first = Math.max(before + 1, lowerBound(direction.sent, start));
+  const last = after < 0 ? lowerBound(direction.sent, end) : after;
+  if (last > first) lines.push(`${integer(last - first)} packets went between them:`, ...shares(direction, first, last));
+  else lines.push("nothing was sent between them");
+  return [...lines, ...windowLines(direction, time)];
+}
+
+/** Whether the congestion window is full. */
+function windowLines(direction, time) {
+  const [flight, window] = ["bytes_in_flight", "congestion_window"].map((name) => direction.gauge(name, time));
+  if (flight === undefined || window === undefined) return [];
+  return [`${size(flight)} in flight of a congestion window of ${size(window)}${flight + 1200 > window ? ": full" : ""}`];
+}
+
+/** A stream without credit. */
+function blockedLines(direction, { waits, span, stream }) {
+  const isConnection = waits.stream[span] === direction.streams.length;
+  const length = duration(waits.end[span] - waits.start[span]);
+  const [who, frame] = isConnection ? ["the connection", "DATA"] : [direction.streams[stream].label, "STREAM_DATA"];
+  return [
+    `${who} has no credit for ${length}`,
+    `the receiver's limit of ${integer(waits.offset[span])} B is reached (${frame}_BLOCKED)`,
+    `from ${milliseconds(waits.start[span])} ms until MAX_${frame} came at ${milliseconds(waits.end[span])} ms`,
+  ];
 }
 
 function packetLines(direction, packet) {
@@ -38,21 +89,11 @@ function packetLines(direction, packet) {
 }
 
 function packetsLines(direction, { from, to }) {
-  const sums = new Map();
   let lost = 0;
-  for (let packet = from; packet < to; packet++) {
-    if (direction.isLost(packet)) lost++;
-    for (let frame = direction.frameAt[packet]; frame < direction.frameAt[packet + 1]; frame++) {
-      const stream = direction.frameStream[frame];
-      sums.set(stream, (sums.get(stream) ?? 0) + direction.frameLength[frame]);
-    }
-  }
+  for (let packet = from; packet < to; packet++) if (direction.isLost(packet)) lost++;
   const lines = [`${integer(to - from)} packets in this pixel, ${integer(lost)} lost`];
   lines.push(`from ${milliseconds(direction.sent[from])} to ${milliseconds(direction.sent[to - 1])} ms: zoom in to see each`);
-  const largest = [...sums].sort((one, other) => other[1] - one[1]);
-  for (const [stream, bytes] of largest.slice(0, 8)) lines.push(`\u2022 ${direction.streams[stream].label}: ${size(bytes)}`);
-  if (largest.length > 8) lines.push(`\u2022 and ${largest.length - 8} more streams`);
-  return lines;
+  return [...lines, ...shares(direction, from, to)];
 }
 
 function waitLines(direction, { waits, span }) {
