@@ -315,7 +315,7 @@ class _Reader:
         self._log.lost.append((time, kind, _number(header["packet_number"]), str(data.get("trigger", ""))))
 
     def _moved(self, time: int, data: dict[str, Any]) -> None:
-        """Data that went from the application to the transport. Other moves, and those without a place, tell nothing."""
+        """Data that went from the application to the transport. Other moves, or without a place, tell nothing."""
         if data.get("from") != "application" or data.get("to") != "transport" or "stream_id" not in data:
             return
         length = data.get("length", (data.get("raw") or {}).get("length"))
