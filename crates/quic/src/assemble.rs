@@ -11,7 +11,8 @@ pub(crate) struct Piece {
     pub offset: u64,
     pub length: u32,
     pub fin: bool,
-    /// Whether the bytes are virtual.
+    /// Whether all bytes are virtual. Where real ones stand among them, all are written out: a hole has the data of its
+    /// frame from the first byte on.
     pub hollow: bool,
     /// How many of the bytes were never sent before: they count for flow control.
     pub fresh: u64,
@@ -241,5 +242,22 @@ mod tests {
         assert!(matches!(frames[0], Frame::Stream { data: Data::Bytes(bytes), .. } if bytes.len() == 100));
         assert!(matches!(frames[1], Frame::Stream { data: Data::Virtual { length: 200 }, .. }));
         assert_eq!(contents.frames.len(), 2);
+    }
+
+    /// Real bytes in front of virtual ones, or behind them: all are there, and nothing is a hole.
+    #[test]
+    fn a_frame_of_both_kinds_is_written_out() {
+        let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+        let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
+        let id = StreamId::from_value(0);
+        payload.stream(id, &piece(8, 500, false), fill);
+        assert_eq!((payload.hole(), payload.length()), (None, buffer.len()));
+        let frames = decode(&buffer, 0);
+        let Frame::Stream { offset: 8, data: Data::Bytes(bytes), .. } = frames[0] else {
+            panic!("{frames:?}")
+        };
+        assert!(bytes.len() == 500 && wire::pattern::matches(8, bytes));
+        let sent = SentFrame::Stream { id, offset: 8, length: 500, fin: false };
+        assert_eq!(contents.frames, [sent]);
     }
 }

@@ -169,12 +169,7 @@ impl Client {
             let mut real = request.to_be_bytes().to_vec();
             real.extend_from_slice(&response.to_be_bytes());
             let last = !self.one || self.left == Some(0);
-            let mut length = u64::from(request) - HEADER as u64;
-            if length <= 4096 {
-                // A STREAM frame holds either real bytes or virtual ones: a short request is in one.
-                real.resize(request as usize, 0);
-                length = 0;
-            }
+            let length = u64::from(request) - HEADER as u64;
             self.outgoing.0.push_back(Out { stream, real, length, last });
             self.asked.entry(stream).or_default().push_back(Asked { at: now, rest: response.into() });
             self.tally.begun += 1;

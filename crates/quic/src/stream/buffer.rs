@@ -44,13 +44,6 @@ impl Chunk {
 /// Small writes are put together up to this size, so that many of them cost no more than few.
 const JOIN_BELOW: usize = 4096;
 
-/// A run of bytes of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub length: u64,
-    pub hollow: bool,
-}
-
 /// The kept data of one stream, by offset.
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
@@ -90,21 +83,14 @@ impl SendBuffer {
         self.chunks.partition_point(|(start, _)| *start <= offset).saturating_sub(1)
     }
 
-    /// How many bytes of one kind follow from `offset` on, up to `limit`.
+    /// Whether all bytes of a range are virtual. A range that has real ones too must be written out.
     #[inline]
-    pub(crate) fn run(&self, offset: u64, limit: u64) -> Run {
-        let mut at = self.at(offset);
-        let Some((start, chunk)) = self.chunks.get(at) else { return Run { length: 0, hollow: false } };
-        let hollow = matches!(chunk, Chunk::Virtual(_));
-        let mut end = start + chunk.len();
-        while end < offset + limit {
-            at += 1;
-            match self.chunks.get(at) {
-                Some((_, chunk)) if matches!(chunk, Chunk::Virtual(_)) == hollow => end += chunk.len(),
-                _ => break,
-            }
+    pub(crate) fn is_virtual(&self, range: Range<u64>) -> bool {
+        // Virtual bytes that are written next to each other are one chunk.
+        match self.chunks.get(self.at(range.start)) {
+            Some((start, Chunk::Virtual(length))) => start + length >= range.end,
+            _ => false,
         }
-        Run { length: end.saturating_sub(offset).min(limit), hollow }
     }
 
     /// Appends the bytes of a range, virtual ones written out.
@@ -153,22 +139,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_copies_and_release() {
+    fn kinds_copies_and_release() {
         let mut buffer = SendBuffer::default();
         buffer.push(0, Data::Bytes(&[1, 2, 3]));
         buffer.push(3, Data::Bytes(&[4; 5000]));
         buffer.push(5003, Data::Virtual(100));
         buffer.push(5103, Data::Virtual(100));
-        assert_eq!(buffer.run(0, 10_000), Run { length: 5003, hollow: false });
-        assert_eq!(buffer.run(2, 10), Run { length: 10, hollow: false });
-        assert_eq!(buffer.run(5003, 10_000), Run { length: 200, hollow: true });
-        assert_eq!(buffer.stored(), 5003);
+        buffer.push(5203, Data::Bytes(&[6; 7]));
+        assert!(buffer.is_virtual(5003..5203) && buffer.is_virtual(5150..5151));
+        for mixed in [0..10, 5002..5004, 5003..5204, 5203..5210] {
+            assert!(!buffer.is_virtual(mixed.clone()), "{mixed:?}");
+        }
+        assert_eq!(buffer.stored(), 5010);
         let mut out = Vec::new();
         buffer.copy(1..5005, &mut out);
         assert_eq!((out.len(), &out[..3]), (5004, &[2, 3, 4][..]));
         assert_eq!(out[5002..], [wire::pattern::byte(5003), wire::pattern::byte(5004)]);
+        out.clear();
+        buffer.copy(5201..5205, &mut out);
+        assert_eq!(out, [wire::pattern::byte(5201), wire::pattern::byte(5202), 6, 6]);
         buffer.release_to(5003);
-        assert_eq!(buffer.stored(), 0);
-        assert_eq!(buffer.run(5100, 50), Run { length: 50, hollow: true });
+        assert_eq!(buffer.stored(), 7);
+        assert!(buffer.is_virtual(5100..5150));
     }
 }

@@ -1,6 +1,6 @@
 //! The sending half of a stream (RFC 9000 sections 2.2, 3.1, 4.1).
 
-use super::buffer::{Data, Run, SendBuffer};
+use super::buffer::{Data, SendBuffer};
 use crate::assemble::Piece;
 use crate::ranges::RangeSet;
 use crate::stream::number::OptionalNumber;
@@ -203,37 +203,34 @@ impl SendHalf {
         // RFC 9000-2.2-3, 9000-4.1-1, 9000-19.9-1, 9000-19.10-3: both credits bound what is new.
         let end = self.written.min(self.credit).min(self.next.saturating_add(connection_credit));
         let available = end.saturating_sub(self.next).min(u64::from(room));
-        let run = if available > 0 {
-            self.buffer.run(self.next, available)
-        } else {
-            Run { length: 0, hollow: false }
-        };
         let offset = self.next;
-        self.next += run.length;
+        self.next += available;
         let fin = self.fin == Progress::Pending && self.next == self.written;
-        if run.length == 0 && !fin {
+        if available == 0 && !fin {
             return None;
         }
         if fin {
             self.fin = Progress::Sent;
         }
-        Some(Piece { offset, length: run.length as u32, fin, hollow: run.hollow, fresh: run.length })
+        let hollow = self.buffer.is_virtual(offset..self.next);
+        Some(Piece { offset, length: available as u32, fin, hollow, fresh: available })
     }
 
     fn take_lost(&mut self, room: u32) -> Piece {
         let first = self.lost.first().unwrap_or(0..0);
         // RFC 9000-2.2-2: the buffer keeps what was sent until it is acknowledged, so the same bytes go out again.
-        let run = self.buffer.run(first.start, (first.end - first.start).min(u64::from(room)));
-        self.lost.remove(first.start..first.start + run.length);
-        let end = first.start + run.length;
+        let length = (first.end - first.start).min(u64::from(room));
+        let end = first.start + length;
+        self.lost.remove(first.start..end);
         let fin = self.fin == Progress::Pending && end == self.written && self.next == self.written;
         if fin {
             self.fin = Progress::Sent;
         }
-        Piece { offset: first.start, length: run.length as u32, fin, hollow: run.hollow, fresh: 0 }
+        let hollow = self.buffer.is_virtual(first.start..end);
+        Piece { offset: first.start, length: length as u32, fin, hollow, fresh: 0 }
     }
 
-    /// Writes real bytes out.
+    /// Writes the bytes of a range out, virtual ones too.
     #[inline]
     pub(crate) fn copy(&self, range: Range<u64>, out: &mut Vec<u8>) {
         self.buffer.copy(range, out);
@@ -355,6 +352,78 @@ mod tests {
         half.on_lost(0..0, true);
         assert!(half.take(100, 0).unwrap().fin);
         assert!(half.on_acked(0..0, true).delivered);
+    }
+
+    /// 16 real bytes, 3,000 virtual ones, 10 real ones and the end.
+    fn mixed() -> SendHalf {
+        let mut half = SendHalf::new(u64::MAX);
+        half.write(Data::Bytes(&[7; 16]));
+        half.write(Data::Virtual(3000));
+        half.write(Data::Bytes(&[8; 10]));
+        half.finish();
+        half
+    }
+
+    /// (offset, length, virtual, FIN).
+    fn shape(piece: Piece) -> (u64, u32, bool, bool) {
+        (piece.offset, piece.length, piece.hollow, piece.fin)
+    }
+
+    #[test]
+    fn a_frame_goes_across_the_border_of_real_and_virtual_bytes() {
+        let mut half = mixed();
+        assert_eq!(shape(half.take(1200, u64::MAX).unwrap()), (0, 1200, false, false));
+        assert_eq!(shape(half.take(1200, u64::MAX).unwrap()), (1200, 1200, true, false));
+        assert_eq!(shape(half.take(1200, u64::MAX).unwrap()), (2400, 626, false, true));
+        assert!(!half.is_ready(u64::MAX));
+        let mut out = Vec::new();
+        half.copy(0..3026, &mut out);
+        assert!(out[..16] == [7; 16] && out[3016..] == [8; 10]);
+        assert!(wire::pattern::matches(16, &out[16..3016]));
+        // Behind the border all is as it was; in front of it nothing is kept once it is acknowledged.
+        half.on_acked(0..1200, false);
+        assert_eq!(half.buffered(), 10);
+        assert_eq!(half.on_acked(2400..3026, true), Acked { fresh: 626, delivered: false });
+        assert!(half.on_acked(1200..2400, false).delivered);
+    }
+
+    #[test]
+    fn a_lost_frame_across_the_border_goes_again_in_one_frame_or_where_room_cuts_it() {
+        let mut half = mixed();
+        while half.take(1200, u64::MAX).is_some() {}
+        half.on_lost(0..1200, false);
+        assert_eq!(shape(half.take(1200, 0).unwrap()), (0, 1200, false, false));
+        half.on_lost(0..1200, false);
+        half.on_lost(2400..3026, true);
+        for (room, expected) in [
+            (10, (0, 10, false, false)),
+            (6, (10, 6, false, false)),
+            (500, (16, 500, true, false)),
+            (1000, (516, 684, true, false)),
+            (616, (2400, 616, true, false)),
+            (1000, (3016, 10, false, true)),
+        ] {
+            assert_eq!(shape(half.take(room, 0).unwrap()), expected);
+        }
+        assert!(!half.is_ready(u64::MAX));
+    }
+
+    #[test]
+    fn credit_that_ends_at_the_border_or_about_it_cuts_the_frame_there() {
+        for (credit, rest) in
+            [(15, (15, 1200, false, false)), (16, (16, 1200, true, false)), (17, (17, 1200, true, false))]
+        {
+            let mut half = mixed();
+            half.credit = credit;
+            assert_eq!(shape(half.take(1200, u64::MAX).unwrap()), (0, credit as u32, false, false));
+            assert!(half.is_blocked() && half.take(1200, u64::MAX).is_none());
+            half.credit = u64::MAX;
+            assert_eq!(shape(half.take(1200, u64::MAX).unwrap()), rest);
+            let mut other = mixed();
+            assert_eq!(shape(other.take(1200, credit).unwrap()), (0, credit as u32, false, false));
+            assert!(!other.is_ready(0) && !other.is_blocked());
+            assert_eq!(shape(other.take(1200, u64::MAX).unwrap()), rest);
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod ids;
 mod key_update;
 mod loss;
 mod migration;
+mod mixed_data;
 mod mtu;
 mod packet_laws;
 mod path_attacks;

@@ -26,15 +26,6 @@ enum Wait {
     Time,
 }
 
-/// What stands behind a header.
-static ZEROS: [u8; 4096] = [0; 4096];
-
-/// The next bytes behind the header of a message of this length, of which so many are left. A STREAM frame holds either real
-/// bytes or virtual ones: a message of both would take two turns of its stream. A long one takes many anyway.
-fn filler(length: u64, left: u64) -> Data<'static> {
-    if length > 65_536 { Data::Virtual(left) } else { Data::Bytes(&ZEROS[..left.min(4096) as usize]) }
-}
-
 /// The end that writes. What waits for room waits in the source: a message that cannot be handed over when it is due is not
 /// made before the one ahead of it is gone, and is written, by its clock, when it was due.
 pub(super) struct Writer {
@@ -151,7 +142,7 @@ impl Writer {
         while underway.taken < length {
             let data = match header.get(underway.taken as usize..) {
                 Some(rest) if !rest.is_empty() => Data::Bytes(rest),
-                _ => filler(length, length - underway.taken),
+                _ => Data::Virtual(length - underway.taken),
             };
             match transport.write(underway.stream, data) {
                 Ok(taken) if taken > 0 => underway.taken += taken,
