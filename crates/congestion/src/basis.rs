@@ -87,9 +87,7 @@ impl Basis {
     }
     /// RFC 9002 section 7.2: datagrams have another size. Gives the window, which is not below the least.
     pub(crate) fn resize(&mut self, window: u64, bytes: u64) -> u64 {
-        let old = self.setup.max_datagram_size.max(1);
-        self.setup.initial_window = self.setup.initial_window * bytes / old;
-        self.setup.max_datagram_size = bytes;
+        self.setup.resize(bytes);
         window.max(self.minimum())
     }
     /// RFC 9000 section 9.4: as at the start. Gives the window.

@@ -8,6 +8,7 @@ mod additive;
 mod basis;
 mod bbr1;
 mod bbr3;
+mod bbr_outputs;
 mod bbr_rounds;
 mod copa;
 mod cubic;
@@ -231,6 +232,14 @@ pub struct Setup {
     pub initial_rtt: Duration,
     /// What the controller's random draws, if it makes any, follow from; another one for each sender and path.
     pub seed: u64,
+}
+
+impl Setup {
+    /// RFC 9002 section 7.2: datagrams have another size. The initial window stays as many of them.
+    pub(crate) fn resize(&mut self, bytes: u64) {
+        self.initial_window = self.initial_window * bytes / self.max_datagram_size.max(1);
+        self.max_datagram_size = bytes;
+    }
 }
 
 /// How a controller is made.

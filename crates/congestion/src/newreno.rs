@@ -172,10 +172,8 @@ impl Controller for NewReno {
             Signal::Spurious { .. } => {}
             Signal::DatagramSize { bytes } => {
                 // 7.2: what counts in datagrams counts in those of the new size.
-                let old = self.setup.max_datagram_size.max(1);
-                self.minimum_window = self.minimum_window * bytes / old;
-                self.setup.initial_window = self.setup.initial_window * bytes / old;
-                self.setup.max_datagram_size = bytes;
+                self.minimum_window = self.minimum_window * bytes / self.setup.max_datagram_size.max(1);
+                self.setup.resize(bytes);
                 self.window = self.window.max(self.minimum_window);
             }
             Signal::PathChanged => {

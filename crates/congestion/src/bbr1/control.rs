@@ -2,7 +2,8 @@
 
 use super::Bbr1;
 use super::phases::State;
-use crate::{AckSample, Allowance};
+use crate::AckSample;
+use crate::bbr_outputs::Controls;
 use units::{Duration, Rate, Size, Time};
 
 /// What the loss of packets changes: the window alone, for a round trip (section 4.2.3.4).
@@ -92,9 +93,7 @@ impl Bbr1 {
     }
 
     pub(super) fn allow(&mut self) {
-        // RFC 9002 section 7.2: the least window is two packets, behind a retransmission timeout too.
-        let window = self.cwnd.max(2 * self.packet());
-        let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
-        self.allowance = Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) };
+        let Bbr1 { cwnd, pacing_rate, send_quantum, .. } = *self;
+        self.allowance = Controls { cwnd, pacing_rate, send_quantum }.allowance(&self.setup);
     }
 }

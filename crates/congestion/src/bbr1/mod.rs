@@ -6,6 +6,7 @@ mod model;
 mod options;
 mod phases;
 
+use crate::bbr_outputs::Model;
 use crate::bbr_rounds::{HeldBack, Rounds};
 use crate::filter::WindowedMax;
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
@@ -160,9 +161,7 @@ impl Controller for Bbr1 {
                 self.recovery = Recovery::default();
             }
             Signal::DatagramSize { bytes } => {
-                let old = self.packet().max(1);
-                self.setup.initial_window = self.setup.initial_window * bytes / old;
-                self.setup.max_datagram_size = bytes;
+                self.setup.resize(bytes);
                 self.set_send_quantum();
             }
             Signal::PathChanged => *self = Bbr1::start(self.options.clone(), self.setup),
@@ -180,12 +179,13 @@ impl Controller for Bbr1 {
     }
 
     fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
-        record("max_bw_mbps", self.bandwidth() / 1e6);
-        if let Some(min_rtt) = self.min_rtt {
-            record("model_min_rtt_ms", min_rtt.as_secs_f64() * 1e3);
-        }
-        record("pacing_gain", self.pacing_gain);
-        record("cwnd_gain", self.cwnd_gain);
-        record("round_count", self.round.count as f64);
+        let model = Model {
+            max_bw: self.bandwidth(),
+            min_rtt: self.min_rtt,
+            pacing_gain: self.pacing_gain,
+            cwnd_gain: self.cwnd_gain,
+            round_count: self.round.count,
+        };
+        model.record(record);
     }
 }

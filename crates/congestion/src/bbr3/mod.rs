@@ -7,6 +7,7 @@ mod options;
 mod phases;
 mod state;
 
+use crate::bbr_outputs::{Controls, Model};
 use crate::bbr_rounds::{HeldBack, Rounds};
 use crate::{AckSample, Allowance, Controller, Limit, Sent, Setup, Signal};
 use options::Options;
@@ -158,10 +159,8 @@ impl Bbr3 {
     }
 
     fn allow(&mut self) {
-        // RFC 9002 section 7.2: the least window is two packets, behind a retransmission timeout too.
-        let window = self.cwnd.max(2 * self.packet());
-        let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
-        self.allowance = Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) };
+        let Bbr3 { cwnd, pacing_rate, send_quantum, .. } = *self;
+        self.allowance = Controls { cwnd, pacing_rate, send_quantum }.allowance(&self.setup);
     }
 }
 
@@ -210,9 +209,7 @@ impl Controller for Bbr3 {
                 self.handle_spurious(bytes, newest_sent_at);
             }
             Signal::DatagramSize { bytes } => {
-                let old = self.packet().max(1);
-                self.setup.initial_window = self.setup.initial_window * bytes / old;
-                self.setup.max_datagram_size = bytes;
+                self.setup.resize(bytes);
                 self.set_send_quantum();
             }
             Signal::PathChanged => *self = Bbr3::start(self.options.clone(), self.setup),
@@ -231,13 +228,15 @@ impl Controller for Bbr3 {
 
     fn gauges(&self, record: &mut dyn FnMut(&'static str, f64)) {
         let mbps = |bits: u64| bits as f64 / 1e6;
-        record("max_bw_mbps", mbps(self.max_bw.get()));
+        let model = Model {
+            max_bw: self.max_bw.get() as f64,
+            min_rtt: self.min_rtt.value,
+            pacing_gain: self.pacing_gain,
+            cwnd_gain: self.cwnd_gain,
+            round_count: self.rounds.count,
+        };
+        model.record(record);
         record("bw_mbps", mbps(self.bw));
-        if let Some(min_rtt) = self.min_rtt.value {
-            record("model_min_rtt_ms", min_rtt.as_secs_f64() * 1e3);
-        }
-        record("pacing_gain", self.pacing_gain);
-        record("cwnd_gain", self.cwnd_gain);
         record("max_inflight_bytes", self.max_inflight as f64);
         record("extra_acked_bytes", self.extra_acked.filter.get() as f64);
         let Bounds { bw_shortterm, inflight_shortterm, inflight_longterm } = self.bounds;
@@ -254,6 +253,5 @@ impl Controller for Bbr3 {
         record("full_bw_now", f64::from(u8::from(self.full_bw.now)));
         record("idle_restart", f64::from(u8::from(self.idle_restart)));
         record("full_bw_reached", f64::from(u8::from(self.full_bw.reached)));
-        record("round_count", self.rounds.count as f64);
     }
 }
