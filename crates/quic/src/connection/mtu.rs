@@ -1,7 +1,7 @@
 //! The size of datagrams (RFC 9000 section 14): probes of the path in use, and what follows from them.
 
-use super::packet::TAG;
-use super::transmit::{Made, Transmit};
+use super::packet::{Made, TAG};
+use super::transmit::Transmit;
 use super::{Connection, Progress};
 use crate::assemble::Payload;
 use crate::sent::SentKind;

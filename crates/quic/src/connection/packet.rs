@@ -1,7 +1,6 @@
 //! How a packet is made: its header, its frames in the order in which they matter, its protection.
 
 use super::Connection;
-use super::transmit::{Expansion, Made, Wants};
 use crate::assemble::Payload;
 use crate::config::ImmediateAck;
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
@@ -10,12 +9,42 @@ use crate::space::{Space, SpaceKind};
 use tls::Sealer;
 use units::Time;
 use wire::header::{LongHeader, ShortHeader, WrittenLong};
-use wire::{ConnectionId, Ecn, EcnCounts, Frame, Truncated};
+use wire::{ConnectionId, Ecn, EcnCounts, Frame, Hole, Truncated};
 
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 pub(super) const TAG: usize = 16;
 /// Header protection takes its sample four bytes behind the start of the packet number (RFC 9001 section 5.4.2).
 pub(super) const SAMPLE_OFFSET: usize = 4;
+
+/// What a space may put into a packet now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wants {
+    Nothing,
+    /// An ACK frame alone.
+    Ack,
+    /// Frames that count towards bytes in flight.
+    Flight,
+}
+
+/// Whether a datagram is to have 1200 bytes at least (RFC 9000 section 14.1), as one of its packets sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expansion {
+    /// It need not.
+    None,
+    /// This packet is padded, unless another fits behind it.
+    IfLast,
+    /// This packet is padded.
+    Here,
+}
+
+/// What a datagram has come to hold.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) hole: Option<Hole>,
+    pub(super) carries_data: bool,
+    /// The field that it leaves with.
+    pub(super) ecn: Ecn,
+}
 
 /// A header that was written, and its packet's beginnings in the datagram.
 pub(super) struct Begun {

@@ -1,5 +1,6 @@
 //! How a datagram is made.
 
+use super::packet::{Expansion, Made, SAMPLE_OFFSET, TAG, Wants};
 use super::{Connection, Phase, Progress};
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
 use crate::space::SpaceKind;
@@ -8,6 +9,8 @@ use std::net::SocketAddr;
 use units::Time;
 use wire::{Ecn, Hole, Side};
 
+/// CONNECTION_CLOSE without its reason: type, code, frame type and length (RFC 9000 section 19.19).
+const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
 /// A UDP datagram that is to be sent; its bytes stand in the buffer that was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
@@ -23,27 +26,6 @@ pub struct Transmit {
     pub carries_data: bool,
     /// Its length in bytes, hole included.
     pub length: usize,
-}
-
-/// What a space may put into a packet now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wants {
-    Nothing,
-    /// An ACK frame alone.
-    Ack,
-    /// Frames that count towards bytes in flight.
-    Flight,
-}
-
-/// Whether a datagram is to have 1200 bytes at least (RFC 9000 section 14.1), as one of its packets sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expansion {
-    /// It need not.
-    None,
-    /// This packet is padded, unless another fits behind it.
-    IfLast,
-    /// This packet is padded.
-    Here,
 }
 
 impl Connection {
@@ -85,7 +67,7 @@ impl Connection {
     }
 
     #[inline]
-    pub(super) fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], made: &Made) -> Option<Transmit> {
+    fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], made: &Made) -> Option<Transmit> {
         if buffer.is_empty() {
             return None;
         }
@@ -229,13 +211,50 @@ impl Connection {
         let mut early = self.early_spaces.iter().flatten();
         self.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
     }
-}
 
-/// What a datagram has come to hold.
-#[derive(Debug, Default)]
-pub(super) struct Made {
-    pub(super) hole: Option<Hole>,
-    pub(super) carries_data: bool,
-    /// The field that it leaves with.
-    pub(super) ecn: Ecn,
+    /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
+    fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        if self.path.is_blocked() {
+            return None;
+        }
+        let limit = self.path.payload(self.config.max_udp_payload) as u64;
+        let limit = limit.min(self.closing_limit()?) as usize;
+        let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
+        let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
+        if pad && limit < usize::from(MIN_PAYLOAD) {
+            return None;
+        }
+        for (i, kind) in spaces.iter().copied().enumerate() {
+            let destination = self.remote_ids.current();
+            let Some(begun) = self.begin_packet(kind, destination, buffer) else { continue };
+            // 8.1: the last words count against the credit of an address that is not proven, too.
+            let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
+                buffer.truncate(begun.start);
+                break;
+            };
+            let number = self.space(kind).map_or(0, |space| space.sent.next_number());
+            self.encode_close(kind, room, buffer);
+            if pad && i + 1 == spaces.len() {
+                let padded = buffer.len().max(usize::from(MIN_PAYLOAD) - TAG);
+                buffer.resize(padded, 0);
+            }
+            let sample = begun.number_offset + SAMPLE_OFFSET;
+            buffer.resize(buffer.len().max(sample), 0);
+            let size = buffer.len() + TAG - begun.start;
+            let named = (number, destination);
+            self.trace_packet_sent(now, kind, named, &buffer[begun.payload_offset..], (size, None));
+            self.seal(kind, number, buffer, begun, 0);
+            let mut contents = std::mem::take(&mut self.contents);
+            contents.clear();
+            if let Some(space) = self.space_mut(kind) {
+                // Numbers are never used twice, in closing either.
+                space.sent.push(now, size as u32, congestion::SentState::default(), &contents);
+            }
+            self.contents = contents;
+            self.stats.packets_sent += 1;
+        }
+        let transmit = self.finish_datagram(now, buffer, &Made::default())?;
+        self.note_close_sent(transmit.length as u64);
+        Some(transmit)
+    }
 }

@@ -1,7 +1,7 @@
 //! The datagrams by which paths are validated: PATH_CHALLENGE and PATH_RESPONSE (RFC 9000 section 8.2).
 
-use super::packet::TAG;
-use super::transmit::{Made, Transmit};
+use super::packet::{Made, TAG};
+use super::transmit::Transmit;
 use super::{Connection, Progress};
 use crate::assemble::Payload;
 use crate::error::TransportError;
