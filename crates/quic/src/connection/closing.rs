@@ -1,17 +1,13 @@
 //! How a connection ends (RFC 9000 section 10).
 
-use super::packet::{SAMPLE_OFFSET, TAG};
-use super::transmit::{Made, Transmit};
 use super::{Connection, Progress};
 use crate::error::{CloseReason, TransportError};
 use crate::event::Event;
-use crate::path::{AMPLIFICATION, MIN_PAYLOAD};
+use crate::path::AMPLIFICATION;
 use crate::space::SpaceKind;
 use units::{Duration, Time};
-use wire::{Code, Frame, Side};
+use wire::{Code, Frame};
 
-/// CONNECTION_CLOSE without its reason: type, code, frame type and length (RFC 9000 section 19.19).
-const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
 /// The longest reason that is sent.
 const MAX_REASON: usize = 256;
 
@@ -131,51 +127,5 @@ impl Connection {
             // RFC 9000-10.2.3-1.
             has_keys && (*kind == SpaceKind::Data || !confirmed)
         })
-    }
-
-    /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
-    pub(super) fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if self.path.is_blocked() {
-            return None;
-        }
-        let limit = self.path.payload(self.config.max_udp_payload) as u64;
-        let limit = limit.min(self.closing_limit()?) as usize;
-        let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
-        let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
-        if pad && limit < usize::from(MIN_PAYLOAD) {
-            return None;
-        }
-        for (i, kind) in spaces.iter().copied().enumerate() {
-            let destination = self.remote_ids.current();
-            let Some(begun) = self.begin_packet(kind, destination, buffer) else { continue };
-            // 8.1: the last words count against the credit of an address that is not proven, too.
-            let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
-                buffer.truncate(begun.start);
-                break;
-            };
-            let number = self.space(kind).map_or(0, |space| space.sent.next_number());
-            self.encode_close(kind, room, buffer);
-            if pad && i + 1 == spaces.len() {
-                let padded = buffer.len().max(usize::from(MIN_PAYLOAD) - TAG);
-                buffer.resize(padded, 0);
-            }
-            let sample = begun.number_offset + SAMPLE_OFFSET;
-            buffer.resize(buffer.len().max(sample), 0);
-            let size = buffer.len() + TAG - begun.start;
-            let named = (number, destination);
-            self.trace_packet_sent(now, kind, named, &buffer[begun.payload_offset..], (size, None));
-            self.seal(kind, number, buffer, begun, 0);
-            let mut contents = std::mem::take(&mut self.contents);
-            contents.clear();
-            if let Some(space) = self.space_mut(kind) {
-                // Numbers are never used twice, in closing either.
-                space.sent.push(now, size as u32, congestion::SentState::default(), &contents);
-            }
-            self.contents = contents;
-            self.stats.packets_sent += 1;
-        }
-        let transmit = self.finish_datagram(now, buffer, &Made::default())?;
-        self.note_close_sent(transmit.length as u64);
-        Some(transmit)
     }
 }
