@@ -1,7 +1,7 @@
 //! A host: the only place where an endpoint meets the network.
 
 use crate::cross_traffic::CrossSender;
-use crate::end::End;
+use crate::end::{End, EndReport};
 use crate::shared::Shared;
 use network::{Element, Exits, Packet};
 use std::rc::Rc;
@@ -64,6 +64,11 @@ impl<'a> Host<'a> {
 
     pub(crate) fn ends(&self) -> &[End] {
         &self.ends
+    }
+
+    /// What has become of its ends, of which the run is over at this time.
+    pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
+        self.ends.iter_mut().map(move |end| end.report(now))
     }
 
     /// Sets the timer of an end: to a later time than this one, so that the clock always goes on.

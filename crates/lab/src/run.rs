@@ -2,7 +2,7 @@
 
 use crate::capture::Capture;
 use crate::contexts::Contexts;
-use crate::end::{End, EndReport};
+use crate::end::EndReport;
 use crate::error::RunError;
 use crate::host::Host;
 use crate::recorder::Recorder;
@@ -178,8 +178,7 @@ fn execute(
     if options.tables {
         record_capacity(scenario, &mut world, &subjects, closed, &shared);
     }
-    let mut reports: Vec<EndReport> =
-        world.hosts().flat_map(|host| host.ends().iter().map(End::report)).collect();
+    let mut reports: Vec<EndReport> = world.hosts_mut().flat_map(|host| host.reports(closed)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
     if options.tables {
         record_objects(&reports, closed, &shared);

@@ -82,7 +82,9 @@ fn connection(
     let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
     let until = progress.finished_at.unwrap_or(finished.end.min(stop));
     let span = until.since(start);
-    let bytes = if progress.bytes > 0 || sender.side == Side::Server {
+    let bytes = if !client.parts.is_empty() {
+        client.parts.iter().zip(&server.parts).map(|(client, server)| part_bytes([client, server])).sum()
+    } else if progress.bytes > 0 || sender.side == Side::Server {
         progress.bytes
     } else {
         server.progress.bytes
@@ -161,18 +163,21 @@ fn page(load: &Load, start: Time) -> Value {
 
 /// One of the applications that share a connection; `start`: of the flow.
 fn part([client, server]: [&Part; 2], start: Time) -> Value {
-    let (progress, other) = (client.progress, server.progress);
     let mut entry = Map::new();
-    let finished = progress.finished_at;
+    let finished = client.progress.finished_at;
     entry.insert("completed".into(), json!(finished.is_some()));
     entry.insert(
         "completion_s".into(),
         finished.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
     );
-    let bytes = if progress.bytes > 0 { progress.bytes } else { other.bytes };
-    entry.insert("delivered_bytes".into(), json!(bytes));
+    entry.insert("delivered_bytes".into(), json!(part_bytes([client, server])));
     counted(&mut entry, [&client.tally, &server.tally]);
     Value::Object(entry)
+}
+
+/// Its bytes: each part has its own direction.
+fn part_bytes([client, server]: [&Part; 2]) -> u64 {
+    if client.progress.bytes > 0 { client.progress.bytes } else { server.progress.bytes }
 }
 
 /// What an application has counted at both its ends.

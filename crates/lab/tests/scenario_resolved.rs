@@ -7,20 +7,30 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use units::parameter::{Default, Kind, Parameter, Room};
 
-/// A folder with a trace for options that are files.
+/// A folder for the examples of options that are files.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resolved");
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("some.down"), "1\n2\n2\n7\n").unwrap();
-        fs::write(folder.join("series.csv"), "time_ms,rate_mbps\n0,7.5\n30,0\n40,12\n").unwrap();
-        fs::write(folder.join("file.csv"), "time_ms,size_bytes\n0,100\n7,1200\n").unwrap();
         folder
     })
+}
+
+/// The name of a file in [`folder`] with these contents.
+fn file_of(contents: &'static str) -> String {
+    static WRITTEN: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    let mut written = WRITTEN.lock().unwrap();
+    let known = written.iter().position(|known| *known == contents);
+    let name = format!("example-{}", known.unwrap_or(written.len()));
+    if known.is_none() {
+        fs::write(folder().join(&name), contents).unwrap();
+        written.push(contents);
+    }
+    name
 }
 
 /// Writes random scenarios, from nothing but the rooms' own tables.
@@ -76,7 +86,7 @@ impl Author {
             Kind::Flag => number.is_multiple_of(2).to_string(),
             Kind::Text => format!("\"a \\\" \\\\ \\t ä {number}\""),
             Kind::Choice(words) => format!("\"{}\"", words[number as usize % words.len()]),
-            Kind::File => "\"some.down\"".to_owned(),
+            Kind::File(example) => format!("\"{}\"", file_of(example)),
             Kind::List(Kind::Choice(words)) => format!("{:?}", &words[number as usize % words.len()..]),
             Kind::List(of) => {
                 let values: Vec<String> = (0..self.below(4)).map(|_| self.value(of)).collect();
@@ -93,7 +103,7 @@ impl Author {
     }
 
     fn component(&mut self, room: &str) -> String {
-        // The options of these have bounds of each other, and files of their own kinds.
+        // The options of these have bounds of each other.
         if room == "pages" {
             let word = ["ns3", "3gpp"][self.below(2) as usize];
             return format!(
@@ -111,11 +121,6 @@ impl Author {
             return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
         }
         let mut options = self.some(row.parameters, &["over"]);
-        // The files of these rows are of their own kinds.
-        if ["series", "file"].contains(&row.name) {
-            options.retain(|option| !option.starts_with("file ="));
-            options.push(format!("file = \"{}.csv\"", row.name));
-        }
         if options.is_empty() && self.below(2) == 0 {
             return format!("\"{}\"", row.name);
         }
@@ -352,12 +357,13 @@ fn a_queue_of_a_single_packet_is_told_as_a_warning() {
 
 #[test]
 fn a_trace_is_told_with_its_mean_and_length() {
-    let sets = ["link.cell.forward.rate={ type = \"trace\", file = \"some.down\" }".to_owned()];
+    let file = file_of("1\n2\n2\n7\n");
+    let sets = [format!("link.cell.forward.rate={{ type = \"trace\", file = \"{file}\" }}")];
     let scenario = Scenario::parse(SMALL, &folder().join("a.toml"), &sets).unwrap();
     let (_, words) =
         describe(&scenario).into_iter().find(|(subject, _)| subject == "link cell forward").unwrap();
     // Four times 1500 bytes in 7 ms.
-    assert!(words.contains("some.down, mean 6.857 Mbit/s over 7 ms,"), "{words}");
+    assert!(words.contains(&format!("{file}, mean 6.857 Mbit/s over 7 ms,")), "{words}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn value(option: &Parameter, limit: &str, flags: u8) -> Option<(&'static str, Va
             let names = |names: &&[&str]| names.iter().map(|name| Value::Text((*name).to_owned())).collect();
             Value::List(CLASSES.iter().map(names).map(Value::List).collect())
         }
-        (Kind::List(_) | Kind::Pairs(..) | Kind::File | Kind::Component(_), _) => return None,
+        (Kind::List(_) | Kind::Pairs(..) | Kind::File(_) | Kind::Component(_), _) => return None,
         (_, Some(known)) => known,
         (Kind::Integer(least, _), None) => Value::Integer(least),
         (kind, None) => {

@@ -16,8 +16,6 @@ fn sample(parameter: &Parameter) -> &'static str {
         ("steps", Kind::Pairs(_, Kind::Rate)) => "[[0 s, 20 Mbit/s], [5 ms, 0 bit/s], [9 ms, 7 Mbit/s]]",
         ("steps", Kind::Pairs(_, Kind::Probability)) => "[[0 s, 0.0], [5 ms, 0.5], [9 ms, 0.1]]",
         ("steps", _) => "[[0 s, 4 ms], [5 ms, 1 ms], [20 ms, 3 ms]]",
-        (_, Kind::File) if parameter.about.contains("rising from 0") => "0 0.5\n5 1\n9.5 0\n",
-        (_, Kind::File) if parameter.about.contains("rate_mbps") => "time_ms,rate_mbps\n0,20\n5,0\n9,7\n",
         (_, Kind::Duration) => "7 ms",
         (_, Kind::Rate) => "15 Mbit/s",
         (_, Kind::Size) => "3 kB",
@@ -25,7 +23,7 @@ fn sample(parameter: &Parameter) -> &'static str {
         (_, Kind::Integer(..)) => "3",
         ("classes", _) => "[[call], [film]]",
         (_, Kind::List(_)) => "[1, 4, 5, 9]",
-        (_, Kind::File) => "1\n1\n2\n5\n5\n5\n6\n11\n",
+        (_, Kind::File(example)) => example,
         (name, kind) => panic!("no sample of {kind:?} for {name}"),
     }
 }

@@ -3,11 +3,12 @@
 //! A download is asked for on each stream by one line, `GET /<bytes>` or `GET /*` for a stream without end, and is
 //! answered with virtual bytes. An upload goes over unidirectional streams without a word.
 
+use crate::changes::CHANGES;
 use crate::priorities::{self, Priorities};
-use crate::{Application, Ends, Progress, Transport};
+use crate::{Application, Ends, Progress, Tally, Transport};
 use quic::{Data, Event, StreamError};
-use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use units::{Duration, Time};
 use wire::{Direction, StreamId};
 
 pub(crate) const ROW: Row<crate::Build> = Row {
@@ -36,6 +37,8 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         priorities::INCREMENTALS,
         priorities::WEIGHTS,
         priorities::LATENCIES,
+        priorities::DEADLINES,
+        CHANGES,
     ],
     build,
 };
@@ -52,9 +55,14 @@ fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     let upload = arguments.text("direction") == "upload";
     // Who sends says what its streams are.
     let priorities = Priorities::of(arguments);
+    let streams = arguments.integer("streams");
+    let deadlines: Vec<_> = (0..streams).map(|number| priorities.deadline(number)).collect();
+    let counted = streams > 1 || deadlines.iter().any(Option::is_some);
     let client = BulkClient {
         priorities: if upload { priorities.clone() } else { Priorities::default() },
-        ..BulkClient::new(size, arguments.integer("streams"), upload)
+        tally: counted.then(|| Tally::of("streams", deadlines.iter().any(Option::is_some))),
+        deadlines,
+        ..BulkClient::new(size, streams, upload)
     };
     let server = BulkServer {
         priorities: if upload { Priorities::default() } else { priorities },
@@ -113,6 +121,12 @@ pub struct BulkClient {
     finished: u64,
     /// Of the streams that it sends on.
     priorities: Priorities,
+    /// How long after its opening each stream should be whole.
+    deadlines: Vec<Option<Duration>>,
+    /// When each was opened.
+    opened_at: Vec<Time>,
+    /// How long each takes from its opening to its last byte, where more than one is asked for.
+    tally: Option<Tally>,
     pouring: Pouring,
     progress: Progress,
 }
@@ -128,6 +142,9 @@ impl BulkClient {
             opened: 0,
             finished: 0,
             priorities: Priorities::default(),
+            deadlines: Vec::new(),
+            opened_at: Vec::new(),
+            tally: None,
             pouring: Pouring::default(),
             progress,
         }
@@ -139,13 +156,17 @@ impl BulkClient {
     }
 
     /// Opens as many of its streams as the peer admits.
-    fn open(&mut self, transport: &mut dyn Transport) {
+    fn open(&mut self, now: Time, transport: &mut dyn Transport) {
         let direction = if self.upload { Direction::Unidirectional } else { Direction::Bidirectional };
         while self.opened < self.streams {
             let Ok(stream) = transport.open(direction) else { return };
             let share = self.share(self.opened);
             self.opened += 1;
-            self.priorities.tell(stream, transport);
+            self.priorities.tell(now, stream, transport);
+            if let Some(tally) = &mut self.tally {
+                self.opened_at.push(now);
+                tally.begun += 1;
+            }
             let result = if self.upload {
                 self.pouring.pour(stream, share.unwrap_or(ENDLESS), transport)
             } else {
@@ -168,8 +189,13 @@ impl BulkClient {
         }
     }
 
-    fn finish_one(&mut self, now: Time, transport: &mut dyn Transport) {
+    fn finish_one(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         self.finished += 1;
+        self.priorities.forget(stream);
+        let number = stream.index() as usize;
+        if let (Some(tally), Some(opened)) = (&mut self.tally, self.opened_at.get(number)) {
+            tally.add(now.since(*opened), self.deadlines.get(number).copied().flatten());
+        }
         if self.finished == self.streams {
             self.progress.finished_at = Some(now);
             transport.close(0, "done");
@@ -184,22 +210,39 @@ impl Application for BulkClient {
                 Ok(read) => {
                     self.note(now, read.bytes);
                     if read.finished {
-                        self.finish_one(now, transport);
+                        self.finish_one(now, stream, transport);
                     }
                 }
                 Err(StreamError::Reset(code)) => transport.close(code, "the server refused"),
                 Err(_) => {}
             },
-            Event::Connected | Event::StreamsAvailable(_) => self.open(transport),
+            Event::Connected => {
+                self.priorities.begin(now);
+                self.open(now, transport);
+            }
+            Event::StreamsAvailable(_) => self.open(now, transport),
+            Event::Ended => self.priorities = Priorities::default(),
             // A stream alone that is broken off leaves nothing to wait for.
             Event::Reset { code, .. } => transport.close(code, "the server refused"),
             Event::Writable(stream) if self.upload => self.pouring.go_on(stream, transport),
-            Event::Delivered(_) if self.upload => {
+            Event::Delivered(stream) if self.upload => {
                 self.note(now, transport.acked_bytes() - self.progress.bytes);
-                self.finish_one(now, transport);
+                self.finish_one(now, stream, transport);
             }
             _ => {}
         }
+    }
+
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.priorities.on_wake(now, transport);
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.priorities.wake_at()
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        self.tally.clone()
     }
 
     fn progress(&self) -> Progress {
@@ -227,7 +270,7 @@ impl BulkServer {
         BulkServer { upload, ..BulkServer::default() }
     }
 
-    fn on_request(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+    fn on_request(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let mut bytes = [0; MAX_REQUEST + 1];
         let Ok(read) = transport.read(stream, &mut bytes) else { return };
         if let Some(at) = self.early.iter().position(|known| *known == stream) {
@@ -257,7 +300,7 @@ impl BulkServer {
         }
         let answered = match parse(&line) {
             Some(length) => {
-                self.priorities.tell(stream, transport);
+                self.priorities.tell(now, stream, transport);
                 self.pouring.pour(stream, length, transport)
             }
             None => transport.reset(stream, BAD_REQUEST),
@@ -283,11 +326,17 @@ impl Application for BulkServer {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         let stream = match *event {
             Event::Readable(stream) => stream,
+            Event::Connected => return self.priorities.begin(now),
+            Event::Ended => {
+                self.priorities = Priorities::default();
+                return;
+            }
+            Event::Delivered(stream) => return self.priorities.forget(stream),
             Event::Writable(stream) => return self.pouring.go_on(stream, transport),
             _ => return,
         };
         if stream.direction() == Direction::Bidirectional && !self.upload {
-            return self.on_request(stream, transport);
+            return self.on_request(now, stream, transport);
         }
         if let Ok(read) = transport.discard(stream) {
             self.progress.bytes += read.bytes;
@@ -298,6 +347,14 @@ impl Application for BulkServer {
                 let _ = transport.finish(stream);
             }
         }
+    }
+
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.priorities.on_wake(now, transport);
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        self.priorities.wake_at()
     }
 
     fn progress(&self) -> Progress {

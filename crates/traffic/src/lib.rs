@@ -6,6 +6,7 @@
 
 mod browse;
 mod bulk;
+mod changes;
 mod hq;
 mod http1;
 mod http2;
@@ -24,6 +25,7 @@ mod transport;
 pub mod web;
 
 pub use bulk::{BulkClient, BulkServer};
+pub use changes::room as changes;
 pub use negotiated::{WebClient, WebServer};
 pub use objects::VirtualSite;
 pub use tally::Tally;
@@ -82,6 +84,10 @@ pub trait Application {
     /// What it has counted of what it begins and waits for. The two ends know different halves of it.
     fn tally(&self) -> Option<Tally> {
         None
+    }
+    /// The run is over, at this time: what was due by then counts as begun. Asked before [`Application::tally`].
+    fn settle(&mut self, now: Time) {
+        let _ = now;
     }
     /// The applications that it is made of, if it is: the name of each in a summary, how far it is, what it has counted.
     fn parts(&self) -> Vec<Part> {

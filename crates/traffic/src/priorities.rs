@@ -1,9 +1,11 @@
 //! What an application says of its streams, as lists in a scenario.
 
 use crate::Transport;
+use crate::changes::Changes;
 use quic::Priority;
-use units::Duration;
+use std::collections::BTreeMap;
 use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::{Duration, Time};
 use wire::StreamId;
 
 /// Urgencies, by stream.
@@ -34,6 +36,13 @@ pub(crate) const LATENCIES: Parameter = Parameter {
     default: Default::Absent,
     about: "latency budgets of the streams for the sender's scheduler, 0 s: none; with more streams they begin anew",
 };
+/// Deadlines, by stream.
+pub(crate) const DEADLINES: Parameter = Parameter {
+    name: "deadlines",
+    kind: Kind::List(&Kind::Duration),
+    default: Default::Absent,
+    about: "so long after its opening each stream should be sent whole, for the sender's scheduler, 0 s: whenever; with more streams they begin anew",
+};
 
 /// The urgency of all streams.
 pub(crate) const URGENCY: Parameter = Parameter {
@@ -57,35 +66,108 @@ pub(crate) const WEIGHT: Parameter = Parameter {
     about: "share of its streams beside those of other weights, where the scheduler goes by weights",
 };
 
-/// What is said of all streams alike, out of the options [`URGENCY`], [`INCREMENTAL`] and [`WEIGHT`].
-pub(crate) fn of_all(arguments: &Arguments) -> Priority {
-    Priority {
-        urgency: arguments.integer("urgency") as u8,
-        incremental: arguments.flag("incremental"),
-        weight: arguments.integer("weight") as u16,
-        ..Priority::default()
-    }
+/// What is said of a stream at first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Told {
+    priority: Priority,
+    /// From its opening on.
+    deadline: Option<Duration>,
 }
 
-/// What is said of each stream by its index.
+/// What is said of each stream by its number, at its opening and later.
 #[derive(Debug, Clone, std::default::Default)]
-pub(crate) struct Priorities(Vec<Priority>);
+pub(crate) struct Priorities {
+    told: Vec<Told>,
+    changes: Changes,
+    /// If something is said later: the streams of which something may be said, and when they were opened.
+    open: BTreeMap<StreamId, Time>,
+}
 
 impl Priorities {
-    /// Out of the options [`URGENCIES`], [`INCREMENTALS`], [`WEIGHTS`] and [`LATENCIES`].
+    /// Out of the options [`URGENCIES`], [`INCREMENTALS`], [`WEIGHTS`], [`LATENCIES`], [`DEADLINES`] and
+    /// [`crate::changes::CHANGES`].
     pub(crate) fn of(arguments: &Arguments) -> Priorities {
         let given = |name| if arguments.has(name) { arguments.list(name) } else { Vec::new() };
-        let lists = [URGENCIES, INCREMENTALS, WEIGHTS, LATENCIES].map(|row| given(row.name));
+        let lists = [URGENCIES, INCREMENTALS, WEIGHTS, LATENCIES, DEADLINES].map(|row| given(row.name));
         // One after the other, until all lists are at their ends at the same time.
         let period = lists.iter().map(Vec::len).filter(|length| *length > 0).fold(0, common_multiple);
-        Priorities((0..period.min(MOST)).map(|index| priority(&lists, index)).collect())
+        Priorities {
+            told: (0..period.min(MOST)).map(|index| told(&lists, index)).collect(),
+            changes: Changes::of(arguments),
+            open: BTreeMap::new(),
+        }
     }
 
-    /// Tells the transport of a stream, if there is anything to tell.
-    pub(crate) fn tell(&self, stream: StreamId, transport: &mut dyn Transport) {
-        if let Some(priority) = self.0.get(stream.index() as usize % self.0.len().max(1)) {
-            // A stream that is over needs none.
-            let _ = transport.set_priority(stream, *priority);
+    /// What is said of all streams alike, out of the options [`URGENCY`], [`INCREMENTAL`], [`WEIGHT`] and
+    /// [`crate::changes::CHANGES`], with this latency budget.
+    pub(crate) fn of_all(arguments: &Arguments, latency: Option<Duration>) -> Priorities {
+        let priority = Priority {
+            urgency: arguments.integer("urgency") as u8,
+            incremental: arguments.flag("incremental"),
+            weight: arguments.integer("weight") as u16,
+            latency,
+            ..Priority::default()
+        };
+        let told = vec![Told { priority, deadline: None }];
+        Priorities { told, changes: Changes::of(arguments), open: BTreeMap::new() }
+    }
+
+    /// How long after its opening the stream of this number should be sent whole, as was said at first.
+    pub(crate) fn deadline(&self, number: u64) -> Option<Duration> {
+        self.first(number)?.deadline
+    }
+
+    fn first(&self, number: u64) -> Option<Told> {
+        self.told.get(number as usize % self.told.len().max(1)).copied()
+    }
+
+    /// The handshake is over: times of changes begin.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.changes.begin(now);
+    }
+
+    /// Tells the transport of a stream that was opened now, if there is anything to tell.
+    pub(crate) fn tell(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+        if self.told.is_empty() && self.changes.is_empty() {
+            return;
+        }
+        self.changes.advance(now);
+        self.say(stream, now, transport);
+        // Streams may be opened before the handshake is over.
+        if !self.changes.is_over() {
+            self.open.insert(stream, now);
+        }
+    }
+
+    fn say(&self, stream: StreamId, opened: Time, transport: &mut dyn Transport) {
+        let first = self.first(stream.index());
+        let first = first.map_or(Priority::default(), |first| Priority {
+            deadline: first.deadline.map(|span| opened + span),
+            ..first.priority
+        });
+        // A stream that is over needs none.
+        let _ = transport.set_priority(stream, self.changes.said(stream.index(), first));
+    }
+
+    /// Nothing more is said of a stream.
+    pub(crate) fn forget(&mut self, stream: StreamId) {
+        self.open.remove(&stream);
+    }
+
+    /// When something is said anew.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.changes.wake_at()
+    }
+
+    /// Says what is to be said by now.
+    pub(crate) fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        if self.changes.advance(now) {
+            for (stream, opened) in &self.open {
+                self.say(*stream, *opened, transport);
+            }
+            if self.changes.is_over() {
+                self.open.clear();
+            }
         }
     }
 }
@@ -101,9 +183,13 @@ fn common_multiple(a: usize, b: usize) -> usize {
     if a == 0 { b } else { (a / x).saturating_mul(b) }
 }
 
-fn priority([urgencies, incrementals, weights, latencies]: &[Vec<Value>; 4], index: usize) -> Priority {
+fn told([urgencies, incrementals, weights, latencies, deadlines]: &[Vec<Value>; 5], index: usize) -> Told {
     let at = |list: &[Value]| list.get(index % list.len().max(1)).cloned();
-    let mut priority = Priority::default();
+    let span = |list: &[Value]| match at(list) {
+        Some(Value::Duration(span)) => (!span.is_zero()).then_some(span),
+        _ => None,
+    };
+    let mut priority = Priority { latency: span(latencies), ..Priority::default() };
     if let Some(Value::Integer(urgency)) = at(urgencies) {
         priority.urgency = urgency as u8;
     }
@@ -113,10 +199,7 @@ fn priority([urgencies, incrementals, weights, latencies]: &[Vec<Value>; 4], ind
     if let Some(Value::Integer(weight)) = at(weights) {
         priority.weight = weight as u16;
     }
-    if let Some(Value::Duration(latency)) = at(latencies) {
-        priority.latency = (latency > Duration::ZERO).then_some(latency);
-    }
-    priority
+    Told { priority, deadline: span(deadlines) }
 }
 
 #[cfg(test)]
@@ -131,12 +214,16 @@ mod tests {
             ("weights", integers(&[5, 6, 7])),
             ("latencies", Value::List([0, 9].map(|ms| Value::Duration(Duration::from_millis(ms))).to_vec())),
             ("incrementals", Value::List(vec![Value::Flag(true)])),
+            ("deadlines", Value::List([8, 0].map(|ms| Value::Duration(Duration::from_millis(ms))).to_vec())),
         ]);
-        let Priorities(told) = Priorities::of(&arguments);
+        let priorities = Priorities::of(&arguments);
+        let told: Vec<Priority> = priorities.told.iter().map(|told| told.priority).collect();
         let numbers: Vec<_> = told.iter().map(|told| (told.urgency, told.weight)).collect();
         assert_eq!(numbers, [(1, 5), (2, 6), (1, 7), (2, 5), (1, 6), (2, 7)]);
         assert_eq!((told[0].latency, told[1].latency), (None, Some(Duration::from_millis(9))));
         assert!(told.iter().all(|told| told.incremental));
-        assert!(Priorities::of(&Arguments::default()).0.is_empty());
+        let deadlines = [0, 1, 7].map(|number| priorities.deadline(number));
+        assert_eq!(deadlines, [Some(Duration::from_millis(8)), None, None]);
+        assert!(Priorities::of(&Arguments::default()).told.is_empty());
     }
 }

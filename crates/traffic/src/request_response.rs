@@ -3,9 +3,10 @@
 //! A request begins with its length and the length of the response that it wants, 32 bits each in network byte order; the
 //! eight bytes count into its length. The rest means nothing.
 
-use crate::priorities::{INCREMENTAL, URGENCY, WEIGHT, of_all};
+use crate::changes::CHANGES;
+use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
 use crate::{Application, Ends, Progress, Tally, Transport};
-use quic::{Data, Event, Priority, StreamError};
+use quic::{Data, Event, StreamError};
 use random::Stream;
 use std::collections::{BTreeMap, VecDeque};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
@@ -36,7 +37,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         },
         Parameter {
             name: "pipelining",
-            kind: Kind::Integer(1, 1000),
+            kind: Kind::Integer(1, MOST_UNDERWAY),
             default: Default::Is("1"),
             about: "requests underway at a time; 1: none is sent before the response to the last one is there",
         },
@@ -58,31 +59,42 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             default: Default::Is("\"streams\""),
             about: "streams: each request on a stream of its own; stream: all on one, answered in order",
         },
+        Parameter {
+            name: "deadline",
+            kind: Kind::Duration,
+            default: Default::Absent,
+            about: "from a request on, after so long its response is of no use; also the latency that the schedulers are told",
+        },
         URGENCY,
         INCREMENTAL,
         WEIGHT,
+        CHANGES,
     ],
     build,
 };
 
 /// The bytes that a request begins with.
 const HEADER: usize = 8;
+/// The most requests that a client has underway at a time, and that a server owes answers to.
+const MOST_UNDERWAY: u64 = 1000;
 /// The code with which a connection is closed whose requests are none.
 const MALFORMED: u64 = 1;
 
 fn build(arguments: &Arguments, _: Stream) -> Ends {
+    let deadline = arguments.has("deadline").then(|| arguments.duration("deadline"));
+    let priorities = Priorities::of_all(arguments, deadline);
     let client = Client {
         sizes: (arguments.integer("request") as u32, arguments.integer("response") as u32),
         think: arguments.duration("think"),
         one: arguments.text("over") == "stream",
         slots: arguments.integer("pipelining"),
         left: arguments.has("count").then(|| arguments.integer("count")),
-        priority: of_all(arguments),
-        tally: Tally::of("requests", false),
+        deadline,
+        priorities: priorities.clone(),
+        tally: Tally::of("requests", deadline.is_some()),
         ..Client::default()
     };
-    let server =
-        Server { service: arguments.duration("service"), priority: of_all(arguments), ..Server::default() };
+    let server = Server { service: arguments.duration("service"), priorities, ..Server::default() };
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
@@ -144,7 +156,8 @@ struct Client {
     slots: u64,
     /// Requests still to be sent; `None`: without end.
     left: Option<u64>,
-    priority: Priority,
+    deadline: Option<Duration>,
+    priorities: Priorities,
     /// When each slot that is free may ask, rising.
     free: VecDeque<Time>,
     blocked: bool,
@@ -159,7 +172,7 @@ impl Client {
     fn go_on(&mut self, now: Time, transport: &mut dyn Transport) {
         self.blocked = false;
         while self.left != Some(0) && self.free.front().is_some_and(|at| *at <= now) {
-            let Some(stream) = self.stream(transport) else {
+            let Some(stream) = self.stream(now, transport) else {
                 self.blocked = true;
                 break;
             };
@@ -177,13 +190,12 @@ impl Client {
         self.outgoing.go_on(transport);
     }
 
-    fn stream(&mut self, transport: &mut dyn Transport) -> Option<StreamId> {
+    fn stream(&mut self, now: Time, transport: &mut dyn Transport) -> Option<StreamId> {
         if let Some(stream) = self.stream {
             return Some(stream);
         }
         let stream = transport.open(Direction::Bidirectional).ok()?;
-        // A stream that is gone already has no use for it.
-        let _ = transport.set_priority(stream, self.priority);
+        self.priorities.tell(now, stream, transport);
         self.stream = self.one.then_some(stream);
         Some(stream)
     }
@@ -200,7 +212,7 @@ impl Client {
             }
             asked.rest -= read.bytes;
             if asked.rest == 0 {
-                self.tally.add(now.since(asked.at), None);
+                self.tally.add(now.since(asked.at), self.deadline);
                 self.free.push_back(now + self.think);
                 queue.pop_front();
             } else if read.bytes == 0 {
@@ -227,13 +239,18 @@ impl Application for Client {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
             Event::Connected => {
+                self.priorities.begin(now);
                 self.progress.total = self.left.map(|left| left * u64::from(self.sizes.1));
                 self.free = (0..self.slots).map(|_| now).collect();
             }
             Event::Readable(stream) => self.read(now, stream, transport),
             Event::Writable(_) | Event::StreamsAvailable(_) => {}
+            Event::Delivered(stream) if !self.one => return self.priorities.forget(stream),
+            // What waits for an answer that does not come would wait for ever.
+            Event::Reset { code, .. } => return transport.close(code, "the server refused"),
             Event::Ended => {
                 self.left = Some(0);
+                self.priorities = Priorities::default();
                 return;
             }
             _ => return,
@@ -243,11 +260,13 @@ impl Application for Client {
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.priorities.on_wake(now, transport);
         self.go_on(now, transport);
     }
 
     fn wake_at(&self) -> Option<Time> {
-        self.free.front().copied().filter(|_| !self.blocked && self.left != Some(0))
+        let free = self.free.front().copied().filter(|_| !self.blocked && self.left != Some(0));
+        free.into_iter().chain(self.priorities.wake_at()).min()
     }
 
     fn progress(&self) -> Progress {
@@ -276,7 +295,7 @@ struct Lane {
 #[derive(Debug, Default)]
 struct Server {
     service: Duration,
-    priority: Priority,
+    priorities: Priorities,
     lanes: BTreeMap<StreamId, Lane>,
     /// Responses by when they are ready.
     due: VecDeque<(Time, StreamId, u32)>,
@@ -285,11 +304,10 @@ struct Server {
 
 impl Server {
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
-        let lane = self.lanes.entry(stream).or_insert_with(|| {
-            // A stream that is gone already has no use for it.
-            let _ = transport.set_priority(stream, self.priority);
-            Lane::default()
-        });
+        if !self.lanes.contains_key(&stream) {
+            self.priorities.tell(now, stream, transport);
+        }
+        let lane = self.lanes.entry(stream).or_default();
         loop {
             let read = match lane.wanted {
                 None => transport.read(stream, &mut lane.header[lane.have..]),
@@ -310,6 +328,9 @@ impl Server {
                 Some((rest, _)) => *rest -= read.bytes,
             }
             if let Some((0, response)) = lane.wanted {
+                if self.due.len() + self.outgoing.0.len() >= 2 * MOST_UNDERWAY as usize {
+                    return transport.close(MALFORMED, "too many requests");
+                }
                 self.due.push_back((now + self.service, stream, response));
                 *lane = Lane { owed: lane.owed + 1, ..Lane::default() };
             }
@@ -351,14 +372,17 @@ impl Server {
 impl Application for Server {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
+            Event::Connected => return self.priorities.begin(now),
             Event::Readable(stream) => self.read(now, stream, transport),
             Event::Writable(_) => {}
+            Event::Delivered(stream) => return self.priorities.forget(stream),
             Event::Reset { stream, .. } => {
                 let _ = transport.stop(stream, 0);
                 self.lanes.remove(&stream);
             }
             Event::Ended => {
                 self.due.clear();
+                self.priorities = Priorities::default();
                 return;
             }
             _ => return,
@@ -367,11 +391,13 @@ impl Application for Server {
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.priorities.on_wake(now, transport);
         self.go_on(now, transport);
     }
 
     fn wake_at(&self) -> Option<Time> {
-        self.due.front().map(|(at, _, _)| *at)
+        let due = self.due.front().map(|(at, _, _)| *at);
+        due.into_iter().chain(self.priorities.wake_at()).min()
     }
 
     fn progress(&self) -> Progress {

@@ -17,6 +17,7 @@ _PAGES = {
     "applications": "applications",
     "pages": "pages",
     "sources": "cross-traffic",
+    "changes": "applications",
 }
 """Of each room, the pages of docs/model that describe its rows: one for all, or one of the row's name for each."""
 

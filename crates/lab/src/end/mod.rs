@@ -97,7 +97,8 @@ impl End {
         }
     }
 
-    pub(crate) fn report(&self) -> EndReport {
+    pub(crate) fn report(&mut self, now: Time) -> EndReport {
+        self.application.settle(now);
         let no_error = self.application.no_error();
         let (stats, window, close) = match &self.stack {
             Stack::Quic(end) => end.report(no_error),

@@ -17,7 +17,7 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
         Kind::Flag => "true or false".to_owned(),
         Kind::Text => "a text in quotation marks".to_owned(),
         Kind::Choice(words) => one_of(words.iter().copied()),
-        Kind::File => "the path of a file, relative to the folder of the scenario".to_owned(),
+        Kind::File(_) => "the path of a file, relative to the folder of the scenario".to_owned(),
         Kind::List(of) => format!("a list, each {}", expected(of, rooms)),
         Kind::Pairs(a, b) => {
             format!("a list of pairs [A, B], A {} and B {}", expected(a, rooms), expected(b, rooms))
@@ -59,7 +59,7 @@ pub(super) fn words(kind: &Kind) -> String {
         Kind::Flag => "true or false".to_owned(),
         Kind::Text => "text".to_owned(),
         Kind::Choice(of) => of.join(" | "),
-        Kind::File => "file".to_owned(),
+        Kind::File(_) => "file".to_owned(),
         Kind::List(of) => format!("list of {}", words(of)),
         Kind::Pairs(a, b) => format!("list of [{}, {}]", words(a), words(b)),
         Kind::Component(room) => format!("one of the {room}"),

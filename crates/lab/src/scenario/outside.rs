@@ -183,7 +183,7 @@ fn parameters(part: Part, wanted: &Wanted, described: &Described) -> Result<Vec<
     if let Some(file) = &wanted.file {
         parameters.push(Parameter {
             name: SOURCE,
-            kind: Kind::File,
+            kind: Kind::File(""),
             default: Default::Is(String::leak(write::written(&Value::File(file.clone())))),
             about: "file that it is in",
         });

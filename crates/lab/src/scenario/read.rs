@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
                 };
                 items.iter().enumerate().map(&mut pair).collect::<Result<_, _>>().map(Value::List)
             }
-            (Kind::File, Node::Text(given)) => {
+            (Kind::File(_), Node::Text(given)) => {
                 let (file, expected) = match item.place {
                     Place::Set(_) => (self.files.read_here(given), EXPECTED_HERE.to_owned()),
                     _ => (self.files.read(given), expected(kind, self.rooms)),
@@ -248,6 +248,12 @@ impl<'a> Reader<'a> {
     ) -> Result<Component, ScenarioError> {
         let section = self.section(item, path.to_owned())?;
         let words = || one_of(room.rows.iter().map(|row| row.name));
+        if let ([only], None) = (&room.rows[..], section.get(TYPE)) {
+            // Where there is one kind, nobody need say which.
+            self.check_keys(&section, only.parameters, &[TYPE])?;
+            let arguments = self.arguments(only.parameters, &section)?;
+            return Ok(Component { room: room.name, name: only.name, arguments });
+        }
         let Some(entry) = section.get(TYPE) else {
             return Err(self.source.error(
                 item.place,

@@ -10,7 +10,7 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 pub fn rooms() -> Vec<Room> {
     let mut rooms = vec![sections::room(), congestion::room(), quic::schedule::room()];
     rooms.extend(network::rooms());
-    rooms.extend([traffic::room(), traffic::page::room(), traffic::sources::room()]);
+    rooms.extend([traffic::room(), traffic::changes(), traffic::page::room(), traffic::sources::room()]);
     rooms
 }
 
@@ -77,7 +77,7 @@ fn culprit(component: &Component) -> &'static str {
         .find(|room| room.name == component.room)
         .and_then(|room| room.rows.iter().find(|row| row.name == component.name))
         .map_or(&[][..], |row| row.parameters);
-    let file = parameters.iter().find(|parameter| parameter.kind == Kind::File);
+    let file = parameters.iter().find(|parameter| matches!(parameter.kind, Kind::File(_)));
     file.or(parameters.first()).map_or("", |parameter| parameter.name)
 }
 

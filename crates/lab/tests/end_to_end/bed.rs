@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use trace::columns::Table;
 
 /// A scenario out of its document and changes to it. Files in it are relative to `examples/`.
@@ -18,6 +19,20 @@ pub(crate) fn scenario(text: &str, sets: &[&str]) -> Scenario {
 /// The folder of the examples that the project ships.
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// A file with these contents.
+pub(crate) fn file_of(contents: &'static str) -> PathBuf {
+    static WRITTEN: Mutex<Vec<&str>> = Mutex::new(Vec::new());
+    let mut written = WRITTEN.lock().unwrap();
+    let known = written.iter().position(|known| *known == contents);
+    let number = known.unwrap_or(written.len());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{number}"));
+    if known.is_none() {
+        fs::write(&path, contents).unwrap();
+        written.push(contents);
+    }
+    path
 }
 
 /// A download of 300 kB over one link of 10 Mbit/s and 20 ms each way.

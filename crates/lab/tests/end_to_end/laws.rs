@@ -88,7 +88,7 @@ impl Author {
             // The flow of the chain: a queue may ask for names of flows.
             Kind::Text => "\"get\"".to_owned(),
             Kind::Choice(words) => format!("\"{}\"", words[self.below(words.len() as u64) as usize]),
-            Kind::File => "\"traces/lte-like.down\"".to_owned(),
+            Kind::File(example) => format!("\"{}\"", crate::bed::file_of(example).display()),
             Kind::List(of) => {
                 let values: Vec<String> = (0..1 + self.below(4)).map(|_| self.value(of)).collect();
                 format!("[{}]", values.join(", "))
@@ -100,7 +100,7 @@ impl Author {
                 let pairs: Vec<String> = pairs.collect();
                 format!("[{}]", pairs.join(", "))
             }
-            // The options of these have bounds of each other, and files of their own kinds.
+            // The options of these have bounds of each other.
             Kind::Component("pages") => ["\"ns3\"", "\"3gpp\""][self.below(2) as usize].to_owned(),
             Kind::Component(room) => {
                 let rows = self.rooms.iter().find(|known| known.name == *room).unwrap().rows.clone();
@@ -121,23 +121,6 @@ impl Author {
             // After the last of the steps, of the list and of the files.
             if parameter.name == "repeat" {
                 words.push(format!("repeat = \"{} ms\"", 60_000 + self.below(20_000)));
-                continue;
-            }
-            // A file has what its row or the option says.
-            let own = [
-                ("har", "pages/shop.har"),
-                ("list", "pages/article.csv"),
-                ("series", "traces/leo.csv"),
-                ("file", "traces/control.csv"),
-            ];
-            let own = own.into_iter().find(|(row, _)| *row == name);
-            if let (Kind::File, Some((_, file))) = (parameter.kind, own) {
-                words.push(format!("{} = \"{file}\"", parameter.name));
-                continue;
-            }
-            if parameter.kind == Kind::File && parameter.about.contains("rising from 0") {
-                let file = if parameter.about.contains("probability") { "leo.loss" } else { "leo.delay" };
-                words.push(format!("{} = \"traces/{file}\"", parameter.name));
                 continue;
             }
             if parameter.default == Default::Required || self.below(2) == 0 {
@@ -194,18 +177,21 @@ fn cases() -> Vec<Case> {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
             section.parameters.iter().find(of).map(|parameter| (section.name, parameter.name))
         });
-        // Pages are of an application, which is of a flow.
-        let of_pages = (room.name == "pages").then_some(("flow", "application"));
-        let (section, key) =
-            place.or(of_pages).unwrap_or_else(|| panic!("nothing takes a component of {}", room.name));
+        // These are of an application, which is of a flow.
+        let within: Option<fn(&str) -> String> = match room.name {
+            "pages" => Some(|page| format!("{{ type = \"page-streams\", page = {page} }}")),
+            "changes" => Some(|change| {
+                format!("{{ type = \"bulk\", size = \"400 kB\", streams = 3, changes = [{change}] }}")
+            }),
+            _ => None,
+        };
+        let (section, key) = place
+            .or(within.map(|_| ("flow", "application")))
+            .unwrap_or_else(|| panic!("nothing takes a component of {}", room.name));
         for row in &room.rows {
             let drawn = (0..200).map(|variant| {
                 let component = Author::new(variant).component(row.name, row.parameters);
-                let value = if of_pages.is_some() {
-                    format!("{{ type = \"page-streams\", page = {component} }}")
-                } else {
-                    component
-                };
+                let value = within.map_or(component.clone(), |within| within(&component));
                 Case { room: room.name, row: row.name, section, key, value, protocol: "" }
             });
             // What the row itself refuses, a course that does not rise, say, is drawn again.

@@ -48,7 +48,7 @@ pub(crate) const FILE: Row<super::Build> = Row {
     parameters: &[
         Parameter {
             name: "file",
-            kind: Kind::File,
+            kind: Kind::File("0 0.5\n5 1\n9.5 0\n"),
             default: Default::Required,
             about: "in each line milliseconds, rising from 0, and a probability from 0 to 1",
         },

@@ -15,7 +15,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     parameters: &[
         Parameter {
             name: "file",
-            kind: Kind::File,
+            kind: Kind::File("time_ms,rate_mbps\n0,20\n5,0\n9,7\n"),
             default: Default::Required,
             about: "CSV with the header time_ms,rate_mbps (or time_s): from time 0 on, each rate until the next line",
         },

@@ -20,7 +20,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     about: "recorded capacity (Mahimahi): each line one opportunity, in ms, to move 1500 bytes; played in a circle",
     parameters: &[Parameter {
         name: "file",
-        kind: Kind::File,
+        kind: Kind::File("1\n1\n2\n5\n5\n5\n6\n11\n"),
         default: Default::Required,
         about: "the trace: one whole number per line, milliseconds, not decreasing",
     }],

@@ -28,7 +28,7 @@ pub fn value(kind: Kind, text: &str) -> Value {
         Kind::Number(..) | Kind::Probability => Value::Number(text.parse().unwrap()),
         Kind::Flag => Value::Flag(text.parse().unwrap()),
         Kind::Text | Kind::Choice(_) => Value::Text(text.to_owned()),
-        Kind::File => Value::File(File { path: "a.trace".to_owned(), text: text.into() }),
+        Kind::File(_) => Value::File(File { path: "a.trace".to_owned(), text: text.into() }),
         Kind::List(kind) => Value::List(list().map(|part| value(*kind, part)).collect()),
         Kind::Pairs(first, second) => {
             let parts: Vec<&str> = list().collect();

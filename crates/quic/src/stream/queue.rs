@@ -3,6 +3,7 @@
 
 use crate::config::Config;
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use wire::StreamId;
 
 /// What is queued, and who waits for room.
@@ -14,6 +15,9 @@ pub(crate) struct SendQueue {
     queued: u64,
     /// Streams whose application was told to stop.
     waiting: BTreeSet<StreamId>,
+    /// Which of them was told first when there was room the last time, and which was told last since.
+    first: Option<StreamId>,
+    last: Option<StreamId>,
 }
 
 impl SendQueue {
@@ -21,7 +25,7 @@ impl SendQueue {
     pub(crate) fn new(config: &Config) -> Option<Box<SendQueue>> {
         let limit = config.send_queue?.as_bytes().max(1);
         let low = config.send_queue_low.map_or(limit, |low| low.as_bytes()).min(limit - 1);
-        Some(Box::new(SendQueue { limit, low, queued: 0, waiting: BTreeSet::new() }))
+        Some(Box::new(SendQueue { limit, low, queued: 0, waiting: BTreeSet::new(), first: None, last: None }))
     }
 
     /// How many bytes it takes.
@@ -39,8 +43,40 @@ impl SendQueue {
     pub(crate) fn note_released(&mut self, length: u64) {
         self.queued = self.queued.saturating_sub(length);
     }
-    /// The next stream whose application is to go on.
+    /// The next stream whose application is to go on. Who is told first may take all the room: that is another one each
+    /// time, in the order of their ids, round and round.
     pub(crate) fn next_to_go_on(&mut self) -> Option<StreamId> {
-        if self.queued <= self.low { self.waiting.pop_first() } else { None }
+        let room = self.queued <= self.low;
+        let behind = |id| self.waiting.range((Bound::Excluded(id), Bound::Unbounded)).next();
+        let next =
+            self.last.or(self.first).and_then(behind).or(self.waiting.first()).filter(|_| room).copied();
+        if let (Some(next), None) = (next, self.last) {
+            self.first = Some(next);
+        }
+        self.last = next;
+        next.inspect(|next| {
+            self.waiting.remove(next);
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{Direction, Side};
+
+    #[test]
+    fn who_is_told_first_changes() {
+        let id = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
+        let mut queue =
+            SendQueue { limit: 10, low: 9, queued: 0, waiting: BTreeSet::new(), first: None, last: None };
+        for first in [0, 1, 2, 0, 1] {
+            queue.note_written(id(0), 10, false);
+            (1..3).for_each(|index| queue.note_written(id(index), 0, false));
+            assert_eq!(queue.next_to_go_on(), None, "it is full");
+            queue.note_released(10);
+            let told: Vec<u64> = std::iter::from_fn(|| queue.next_to_go_on()).map(StreamId::index).collect();
+            assert_eq!(told, [first, (first + 1) % 3, (first + 2) % 3]);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! How a message looks to its reader: sixteen bytes at its start, which count into its length.
+//! How a message looks to its reader: sixteen bytes at its start, which count into its length. Of a message that goes in
+//! several datagrams each begins with them, and they count once.
 
 use units::Time;
 

@@ -8,10 +8,10 @@ mod frame;
 mod reader;
 mod writer;
 
-use crate::priorities::{INCREMENTAL, URGENCY, WEIGHT, of_all};
+use crate::changes::CHANGES;
+use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
 use crate::{Ends, sources};
 use frame::HEADER;
-use quic::Priority;
 use random::Stream;
 use reader::Reader;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
@@ -33,7 +33,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             name: "over",
             kind: Kind::Choice(&["stream", "streams", "datagrams"]),
             default: Default::Is("\"stream\""),
-            about: "stream: all on one; streams: each on one of its own; datagrams: each in a DATAGRAM frame (RFC 9221)",
+            about: "stream: all on one; streams: each on one of its own; datagrams: each in a DATAGRAM frame (RFC 9221), or in several if it is longer",
         },
         Parameter {
             name: "direction",
@@ -56,6 +56,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         URGENCY,
         INCREMENTAL,
         WEIGHT,
+        CHANGES,
     ],
     build,
 };
@@ -78,7 +79,6 @@ enum Over {
 struct Plan {
     over: Over,
     deadline: Option<Duration>,
-    priority: Priority,
 }
 
 fn build(arguments: &Arguments, random: Stream) -> Ends {
@@ -91,13 +91,13 @@ fn build(arguments: &Arguments, random: Stream) -> Ends {
             _ => Over::Stream,
         },
         deadline,
-        priority: Priority { latency: deadline, ..of_all(arguments) },
     };
+    let priorities = Priorities::of_all(arguments, deadline);
     let made = sources::build(source.name, &source.arguments, random);
     let count = arguments.has("count").then(|| arguments.integer("count"));
     let (upload, ends) = (arguments.text("direction") == "upload", [Side::Client, Side::Server]);
     let [writing, reading] = if upload { ends } else { [ends[1], ends[0]] };
-    let writer = Box::new(Writer::new(plan, made, count, writing));
+    let writer = Box::new(Writer::new(plan, priorities, (made, count), writing));
     let reader = Box::new(Reader::new(plan, reading));
     if upload { Ends { client: writer, server: reader } } else { Ends { client: reader, server: writer } }
 }
@@ -105,15 +105,12 @@ fn build(arguments: &Arguments, random: Stream) -> Ends {
 /// Whether the options fit together: the option that does not, and what is wrong with it.
 pub(crate) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
     let source = arguments.component("source");
-    let (least, most) = sources::sizes(source.name, &source.arguments);
+    let (least, _) = sources::sizes(source.name, &source.arguments);
     if least < HEADER as u64 {
         return Err((
             "source",
             format!("a message of {least} bytes; expected at least {HEADER}, which its header takes"),
         ));
-    }
-    if arguments.text("over") == "datagrams" && most > sources::LARGEST {
-        return Err(("source", format!("a message of {most} bytes fits no datagram")));
     }
     Ok(())
 }

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
+/// The most messages of several datagrams that are waited for at a time.
+const MOST_IN_PIECES: usize = 1000;
+
 /// How far the message is that a stream is at.
 #[derive(Debug, Clone, Copy, Default)]
 struct Incoming {
@@ -35,6 +38,8 @@ pub(super) struct Reader {
     /// How many there are, once that was told.
     total: Option<u64>,
     datagram: Vec<u8>,
+    /// Messages of several datagrams, by number: what the first to come said, and how many bytes are still to come.
+    pieces: BTreeMap<u32, (Header, u64)>,
     tally: Tally,
     progress: Progress,
 }
@@ -47,6 +52,7 @@ impl Reader {
             incoming: BTreeMap::new(),
             total: None,
             datagram: Vec::new(),
+            pieces: BTreeMap::new(),
             tally: Tally::of("messages", plan.deadline.is_some()),
             progress: Progress::default(),
         }
@@ -125,11 +131,36 @@ impl Reader {
             }
             self.note(now, self.datagram.len() as u64);
             let header = self.datagram.first_chunk().and_then(|bytes| Header::parse(*bytes));
-            match header.filter(|header| header.length as usize == self.datagram.len()) {
-                Some(header) => self.came(now, &header, None, transport),
+            let content = self.datagram.len().saturating_sub(HEADER) as u64;
+            match header.and_then(|header| Some((header, self.is_whole(header, content)?))) {
+                Some((header, true)) => self.came(now, &header, None, transport),
+                Some((_, false)) => {}
                 None => return transport.close(MALFORMED, "not a message"),
             }
         }
+    }
+
+    /// Whether with so many bytes behind this header a message is whole. Nothing is said of the place of a piece: each comes
+    /// once, and means nothing. `None`: it is no piece of a message.
+    fn is_whole(&mut self, header: Header, content: u64) -> Option<bool> {
+        let all = u64::from(header.length).checked_sub(HEADER as u64)?;
+        if content == all {
+            return (!self.pieces.contains_key(&header.number)).then_some(true);
+        }
+        let (known, rest) = self.pieces.entry(header.number).or_insert((header, all));
+        if *known != header || content == 0 || content > *rest {
+            return None;
+        }
+        *rest -= content;
+        let whole = *rest == 0;
+        if whole {
+            self.pieces.remove(&header.number);
+        }
+        if self.pieces.len() > MOST_IN_PIECES {
+            // The oldest has lost what has not come by now.
+            self.pieces.pop_first();
+        }
+        Some(whole)
     }
 
     /// A stream is at its end.

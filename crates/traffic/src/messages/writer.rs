@@ -2,6 +2,7 @@
 
 use super::frame::{HEADER, Header};
 use super::{NO_DATAGRAMS, Over, Plan, traced};
+use crate::priorities::Priorities;
 use crate::sources::Source;
 use crate::{Application, Progress, Tally, Transport};
 use quic::{Data, DatagramError, Event, StreamError};
@@ -9,10 +10,11 @@ use std::collections::BTreeSet;
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
-/// A message that is on its way into a stream.
+/// A message that is being handed over.
 #[derive(Debug, Clone, Copy)]
 struct Underway {
-    stream: StreamId,
+    /// The stream that it goes into; `None`: as datagrams.
+    stream: Option<StreamId>,
     header: Header,
     /// How many of its bytes the transport has taken.
     taken: u64,
@@ -30,6 +32,7 @@ enum Wait {
 /// made before the one ahead of it is gone, and is written, by its clock, when it was due.
 pub(super) struct Writer {
     plan: Plan,
+    priorities: Priorities,
     side: Side,
     source: Option<Box<dyn Source>>,
     /// How many more there are.
@@ -53,9 +56,16 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(plan: Plan, source: Option<Box<dyn Source>>, count: Option<u64>, side: Side) -> Writer {
+    /// `source`: what says when messages are written, and how many of them there are, if that is said.
+    pub(super) fn new(
+        plan: Plan,
+        priorities: Priorities,
+        (source, count): (Option<Box<dyn Source>>, Option<u64>),
+        side: Side,
+    ) -> Writer {
         Writer {
             plan,
+            priorities,
             side,
             source,
             left: count.unwrap_or(u64::from(u32::MAX)),
@@ -86,7 +96,7 @@ impl Writer {
         loop {
             let step = match (self.underway, self.next) {
                 (Some(underway), _) => self.pour(underway, transport),
-                (None, Some((at, size))) if at <= now => self.begin(at, size, transport),
+                (None, Some((at, size))) if at <= now => self.begin(now, (at, size), transport),
                 (None, Some(_)) => Err(Wait::Time),
                 (None, None) => self.tell_the_end(now, transport),
             };
@@ -101,42 +111,55 @@ impl Writer {
         }
     }
 
-    /// The message that is due.
-    fn begin(&mut self, at: Time, size: u64, transport: &mut dyn Transport) -> Result<(), Wait> {
+    /// The message that was due at a time, of a size.
+    fn begin(
+        &mut self,
+        now: Time,
+        (at, size): (Time, u64),
+        transport: &mut dyn Transport,
+    ) -> Result<(), Wait> {
         let header = Header { length: size as u32, number: self.tally.begun as u32, written: at };
         let stream = match self.plan.over {
-            Over::Datagrams => {
-                self.send_datagram(&header, transport)?;
-                None
-            }
-            Over::Streams => Some(self.open(transport)?),
+            Over::Datagrams => None,
+            Over::Streams => Some(self.open(now, transport)?),
             Over::Stream => match self.stream {
                 Some(stream) => Some(stream),
                 None => {
-                    self.stream = Some(self.open(transport)?);
+                    self.stream = Some(self.open(now, transport)?);
                     self.stream
                 }
             },
         };
         self.tally.begun += 1;
         transport.tell(trace::Event::MessageWritten(traced(&self.plan, &header, stream)));
-        self.underway = stream.map(|stream| Underway { stream, header, taken: 0 });
+        self.underway = Some(Underway { stream, header, taken: 0 });
         self.draw(at);
         Ok(())
     }
 
-    fn open(&mut self, transport: &mut dyn Transport) -> Result<StreamId, Wait> {
+    fn open(&mut self, now: Time, transport: &mut dyn Transport) -> Result<StreamId, Wait> {
         let stream = match self.offered.take() {
             Some(offered) => offered,
             None => transport.open(Direction::Unidirectional).map_err(|_| Wait::Room)?,
         };
-        // A stream that is gone already has no use for it.
-        let _ = transport.set_priority(stream, self.plan.priority);
+        self.priorities.tell(now, stream, transport);
         Ok(stream)
     }
 
     /// Hands over what is left of a message.
-    fn pour(&mut self, mut underway: Underway, transport: &mut dyn Transport) -> Result<(), Wait> {
+    fn pour(&mut self, underway: Underway, transport: &mut dyn Transport) -> Result<(), Wait> {
+        match underway.stream {
+            Some(stream) => self.pour_into(stream, underway, transport),
+            None => self.send_datagrams(underway, transport),
+        }
+    }
+
+    fn pour_into(
+        &mut self,
+        stream: StreamId,
+        mut underway: Underway,
+        transport: &mut dyn Transport,
+    ) -> Result<(), Wait> {
         let (header, length) =
             (underway.header.to_bytes(), u64::from(underway.header.length).max(HEADER as u64));
         while underway.taken < length {
@@ -144,7 +167,7 @@ impl Writer {
                 Some(rest) if !rest.is_empty() => Data::Bytes(rest),
                 _ => Data::Virtual(length - underway.taken),
             };
-            match transport.write(underway.stream, data) {
+            match transport.write(stream, data) {
                 Ok(taken) if taken > 0 => underway.taken += taken,
                 Ok(_) | Err(StreamError::Blocked) => {
                     self.underway = Some(underway);
@@ -157,7 +180,7 @@ impl Writer {
         self.underway = None;
         self.progress.bytes += underway.taken;
         if self.plan.over != Over::Stream || underway.header.length == 0 {
-            self.finish(underway.stream, transport);
+            self.finish(stream, transport);
         }
         Ok(())
     }
@@ -168,20 +191,41 @@ impl Writer {
         }
     }
 
-    fn send_datagram(&mut self, header: &Header, transport: &mut dyn Transport) -> Result<(), Wait> {
-        self.datagram.clear();
-        self.datagram.extend_from_slice(&header.to_bytes());
-        self.datagram.resize(header.length as usize, 0);
-        match transport.send_datagram(Data::Bytes(&self.datagram)) {
-            Ok(number) => {
-                self.unknown.insert(number);
-                self.progress.bytes += u64::from(header.length);
-                Ok(())
-            }
-            Err(DatagramError::Blocked | DatagramError::Closed) => Err(Wait::Room),
-            Err(error) => {
-                transport.close(NO_DATAGRAMS, &format!("a message of {} bytes: {error}", header.length));
-                Err(Wait::Room)
+    /// Sends what is left of a message as datagrams: as many as it needs, each with the header before it.
+    fn send_datagrams(&mut self, mut underway: Underway, transport: &mut dyn Transport) -> Result<(), Wait> {
+        let header = underway.header;
+        underway.taken = underway.taken.max(HEADER as u64);
+        loop {
+            let rest = u64::from(header.length).saturating_sub(underway.taken);
+            // Where there are none, sending says so.
+            let limit = transport.max_datagram_size().unwrap_or(usize::MAX);
+            let piece = rest.min(limit.saturating_sub(HEADER) as u64);
+            self.datagram.clear();
+            self.datagram.extend_from_slice(&header.to_bytes());
+            self.datagram.resize(HEADER + piece as usize, 0);
+            let sent = match piece {
+                // Nothing but headers would go.
+                0 if rest > 0 => Err(DatagramError::TooLarge { maximum: limit }),
+                _ => transport.send_datagram(Data::Bytes(&self.datagram)),
+            };
+            match sent {
+                Ok(number) => {
+                    self.unknown.insert(number);
+                    underway.taken += piece;
+                    if piece == rest {
+                        self.progress.bytes += u64::from(header.length);
+                        self.underway = None;
+                        return Ok(());
+                    }
+                }
+                Err(DatagramError::Blocked | DatagramError::Closed) => {
+                    self.underway = Some(underway);
+                    return Err(Wait::Room);
+                }
+                Err(error) => {
+                    transport.close(NO_DATAGRAMS, &format!("a message of {} bytes: {error}", header.length));
+                    return Err(Wait::Room);
+                }
             }
         }
     }
@@ -195,8 +239,8 @@ impl Writer {
             self.finish(stream, transport);
         } else {
             let header = Header { length: 0, number: self.tally.begun as u32, written: now };
-            let stream = self.open(transport)?;
-            self.underway = Some(Underway { stream, header, taken: 0 });
+            let stream = self.open(now, transport)?;
+            self.underway = Some(Underway { stream: Some(stream), header, taken: 0 });
         }
         self.told = true;
         Ok(())
@@ -223,6 +267,7 @@ impl Application for Writer {
         match *event {
             Event::Connected => {
                 self.progress.first_at = Some(now);
+                self.priorities.begin(now);
                 self.draw(now);
             }
             Event::Opened(stream) if stream.direction() == Direction::Bidirectional => {
@@ -231,14 +276,17 @@ impl Application for Writer {
             Event::Writable(_) | Event::StreamsAvailable(_) | Event::DatagramWritable => {}
             Event::Delivered(stream) | Event::Stopped { stream, .. } => {
                 self.undelivered.remove(&stream);
+                self.priorities.forget(stream);
             }
             Event::DatagramAcked(number) | Event::DatagramLost(number) => {
                 // One that is declared lost may be acknowledged later.
                 self.unknown.remove(&number);
             }
             Event::Ended => {
+                self.settle(now);
                 // Nothing is due any more.
                 (self.next, self.source, self.underway) = (None, None, None);
+                self.priorities = Priorities::default();
                 return;
             }
             _ => return,
@@ -250,12 +298,14 @@ impl Application for Writer {
     }
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.priorities.on_wake(now, transport);
         self.go_on(now, transport);
         self.end(now, transport);
     }
 
     fn wake_at(&self) -> Option<Time> {
-        self.next.filter(|_| !self.waiting).map(|(at, _)| at)
+        let due = self.next.filter(|_| !self.waiting).map(|(at, _)| at);
+        due.into_iter().chain(self.priorities.wake_at()).min()
     }
 
     /// Bytes are those of an upload once all is there: until then its reader knows better.
@@ -266,5 +316,13 @@ impl Application for Writer {
 
     fn tally(&self) -> Option<Tally> {
         Some(self.tally.clone())
+    }
+
+    /// What waits in the source for room is due too, and late: those that were written alone would look better than all.
+    fn settle(&mut self, now: Time) {
+        while let Some((at, _)) = self.next.filter(|(at, _)| *at <= now) {
+            self.tally.begun += 1;
+            self.draw(at);
+        }
     }
 }

@@ -38,6 +38,18 @@ impl MixEnd {
         found.end.on_event(now, event, &mut seen);
     }
 
+    /// Shows a stream's connection as its part sees it.
+    fn seen(
+        &mut self,
+        real: StreamId,
+        transport: &mut dyn Transport,
+        act: impl FnOnce(&mut PartTransport<'_>),
+    ) {
+        if let Some((part, _)) = self.routes.local(real) {
+            act(&mut PartTransport { inner: transport, routes: &mut self.routes, side: self.side, part });
+        }
+    }
+
     fn tell_all(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         for part in 0..self.parts.len() as u32 {
             self.tell(now, part, event, transport);
@@ -68,16 +80,18 @@ impl MixEnd {
     /// Reads what a stream begins with, byte by byte, so that nothing is taken that is the part's.
     fn read_label(&mut self, real: StreamId, transport: &mut dyn Transport) -> Option<Local> {
         let mut byte = [0];
-        while transport.read(real, &mut byte).ok()?.bytes == 1 {
-            match self.routes.take_byte(real, byte[0]) {
-                Ok(None) => {}
-                Ok(found) => return found,
-                Err(problem) => {
-                    transport.close(NOBODYS, problem);
-                    return None;
-                }
+        let problem = loop {
+            let read = transport.read(real, &mut byte).ok()?;
+            let found = if read.bytes == 1 { self.routes.take_byte(real, byte[0]) } else { Ok(None) };
+            match (found, read) {
+                (Ok(Some(found)), _) => return Some(found),
+                (Ok(None), read) if read.finished => break "a stream without its part's number",
+                (Ok(None), read) if read.bytes == 0 => return None,
+                (Ok(None), _) => {}
+                (Err(problem), _) => break problem,
             }
-        }
+        };
+        transport.close(NOBODYS, problem);
         None
     }
 
@@ -114,7 +128,10 @@ impl Application for MixEnd {
             // Whose it is stands at its beginning.
             Event::Opened(_) => {}
             Event::Readable(real) => self.on_readable(now, real, transport),
-            Event::Writable(real) => self.tell_owner(now, real, Event::Writable, transport),
+            Event::Writable(real) => {
+                self.seen(real, transport, |seen| seen.go_on(real));
+                self.tell_owner(now, real, Event::Writable, transport);
+            }
             Event::Delivered(real) => {
                 self.routes.delivered(real);
                 self.tell_owner(now, real, Event::Delivered, transport);
@@ -173,6 +190,12 @@ impl Application for MixEnd {
             finished_at: None,
         });
         Progress { finished_at: self.finished_at, ..joined }
+    }
+
+    fn settle(&mut self, now: Time) {
+        for part in &mut self.parts {
+            part.end.settle(now);
+        }
     }
 
     fn parts(&self) -> Vec<Part> {

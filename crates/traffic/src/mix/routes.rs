@@ -1,6 +1,6 @@
 //! Whose stream is whose, and under which number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::{Direction, Reader, Side, StreamId, varint};
 
 /// A part and its own number of a stream.
@@ -13,6 +13,8 @@ pub(super) struct Routes {
     by_local: BTreeMap<Local, StreamId>,
     /// Of streams that were opened here: what of their label has not been written yet.
     unsaid: BTreeMap<StreamId, Vec<u8>>,
+    /// Streams without a byte of their part's whose label waits for room, and which end behind it.
+    pub(super) ending: BTreeSet<StreamId>,
     /// Of streams that the peer opened: what of their label has come.
     incoming: BTreeMap<StreamId, Vec<u8>>,
     /// Of streams that were opened here: the bytes that their part wrote.
@@ -113,6 +115,7 @@ impl Routes {
             self.by_local.remove(&local);
         }
         self.unsaid.remove(&real);
+        self.ending.remove(&real);
         self.incoming.remove(&real);
         self.written.remove(&real);
     }

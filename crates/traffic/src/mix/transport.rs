@@ -19,6 +19,15 @@ impl PartTransport<'_> {
         self.routes.real((self.part, local)).ok_or(StreamError::Unknown)
     }
 
+    /// There is room for a stream, which may have to end behind its label.
+    pub(super) fn go_on(&mut self, real: StreamId) {
+        if self.routes.ending.contains(&real) && self.say_label(real).is_ok() {
+            self.routes.ending.remove(&real);
+            // What the peer has given up meanwhile needs no end.
+            let _ = self.inner.finish(real);
+        }
+    }
+
     /// Writes what of a stream's label has not been written yet.
     fn say_label(&mut self, real: StreamId) -> Result<(), StreamError> {
         let Some(mut label) = self.routes.take_label(real) else { return Ok(()) };
@@ -51,7 +60,10 @@ impl Transport for PartTransport<'_> {
     }
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
         let real = self.real(stream)?;
-        self.say_label(real)?;
+        if let Err(StreamError::Blocked) = self.say_label(real) {
+            self.routes.ending.insert(real);
+            return Ok(());
+        }
         self.inner.finish(real)
     }
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {

@@ -11,7 +11,7 @@ pub(super) const ROW: Row<Model> = Row {
     parameters: &[
         Parameter {
             name: "file",
-            kind: OptionKind::File,
+            kind: OptionKind::File("size\n20 kB\n5 kB\n"),
             default: Default::Required,
             about: "the list: a header line, then a line for each object; the column size, and any of the others",
         },

@@ -269,7 +269,7 @@ impl Server {
                 let Ok(stream) = transport.open(Direction::Unidirectional) else {
                     return self.unopened.push_front((page, streams));
                 };
-                self.priorities.tell(stream, transport);
+                self.priorities.tell(now, stream, transport);
                 streams.push(stream);
             }
             self.plan(&page, &streams);

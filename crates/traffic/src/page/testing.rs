@@ -27,7 +27,7 @@ fn value(kind: Kind, text: &str) -> Value {
         Kind::Number(..) => Value::Number(bare.parse().unwrap()),
         Kind::Flag => Value::Flag(bare.parse().unwrap()),
         // Of a file the text is given.
-        Kind::File => Value::File(File { path: "the-file".to_owned(), text: text.into() }),
+        Kind::File(_) => Value::File(File { path: "the-file".to_owned(), text: text.into() }),
         other => panic!("no test has an option of kind {other:?}"),
     }
 }

@@ -9,7 +9,7 @@ pub(super) const ROW: units::parameter::Row<super::Build> = units::parameter::Ro
     about: "times and sizes from a file",
     parameters: &[Parameter {
         name: "file",
-        kind: Kind::File,
+        kind: Kind::File("time_ms,size_bytes\n0,21\n12.5,242\n30,65\n"),
         default: Default::Required,
         about: "CSV with the header time_s,size_bytes (or time_ms, time_us, time_ns): times from the start, not decreasing",
     }],

@@ -38,8 +38,18 @@ pub(super) const ROW: Row<super::Build> = Row {
 
 pub(super) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
     super::above_zero("gap", arguments.duration("gap"))?;
-    super::above_zero("on", arguments.duration("on"))
+    super::above_zero("on", arguments.duration("on"))?;
+    // One interval takes gap / on times of being on to draw in the mean.
+    if arguments.duration("gap").as_nanos() > arguments.duration("on").as_nanos().saturating_mul(LONGEST) {
+        let problem =
+            format!("{} is too short; expected at least a thousandth of gap", arguments.duration("on"));
+        return Err(("on", problem));
+    }
+    Ok(())
 }
+
+/// The longest interval, in mean times of being on.
+const LONGEST: u64 = 1000;
 
 /// Times in nanoseconds.
 struct OnOff {
@@ -80,5 +90,16 @@ mod tests {
         assert!((total / 1e6 - 4.0).abs() < 0.3, "{total}");
         assert!((1850..2150).contains(&pauses), "{pauses}");
         assert!(gaps.iter().all(|gap| *gap >= 1.0));
+    }
+
+    #[test]
+    fn an_interval_is_no_thousands_of_times_of_being_on() {
+        let ms = |n| Value::Duration(Duration::from_millis(n));
+        let checked =
+            |gap, on| check(&Arguments(vec![("gap", ms(gap)), ("on", ms(on))])).map_err(|(option, _)| option);
+        assert_eq!(
+            [checked(1000, 1), checked(1001, 1), checked(5, 0), checked(0, 5)],
+            [Ok(()), Err("on"), Err("on"), Err("gap")]
+        );
     }
 }

@@ -34,8 +34,9 @@ pub enum Kind {
     Text,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A file, by a path relative to the scenario's folder; its contents are read when the scenario is.
-    File,
+    /// A file, by a path relative to the scenario's folder; its contents are read when the scenario is. The text: an example
+    /// of such contents, which the option takes.
+    File(&'static str),
     /// A list of values of one kind.
     List(&'static Kind),
     /// A list of pairs, as `[["0 s", "2 Mbit/s"], ...]`.

@@ -57,7 +57,7 @@ impl Kind {
                 let arguments = Arguments::filled(row.parameters, &[], rooms).ok()?;
                 Some(Value::Component(Component { room: room.name, name: row.name, arguments }))
             }
-            Kind::File => None,
+            Kind::File(_) => None,
         }
     }
 }
@@ -206,7 +206,7 @@ mod tests {
             (Kind::Pairs(&Kind::Duration, &Kind::Rate), "[[\"0 s\"]]"),
             (Kind::Component("speeds"), "fast"),
             (Kind::Component("colours"), "slow"),
-            (Kind::File, "\"trace\""),
+            (Kind::File(""), "\"trace\""),
         ] {
             assert_eq!(kind.read(text, &rooms()), None, "{kind:?} {text}");
         }

@@ -15,13 +15,19 @@ use serde_json::Value as Json;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 
+/// An archive of one page of two objects, with no more in it than must be there.
+const SHORTEST: &str = r#"{"log": {"version": "1.2", "entries": [
+{"startedDateTime": "2026-03-01T09:05:00.000Z", "time": 50, "request": {"url": "https://a.example/"}, "response": {"status": 200, "bodySize": 20000}},
+{"startedDateTime": "2026-03-01T09:05:00.060Z", "time": 20, "request": {"url": "https://a.example/b"}, "response": {"status": 200, "bodySize": 9000}}
+]}}"#;
+
 pub(super) const ROW: Row<Model> = Row {
     name: "har",
     about: "the pages of an HTTP Archive (HAR 1.2), as the developer tools of browsers save it, in turn",
     parameters: &[
         Parameter {
             name: "file",
-            kind: Kind::File,
+            kind: Kind::File(SHORTEST),
             default: Default::Required,
             about: "the archive; sizes, priorities and what waits for what are taken from it",
         },
