@@ -27,6 +27,17 @@ def test_run_prints_a_table_and_writes_a_folder(command: Command) -> None:
     assert "packets" in quiclab.load(folder).table("queue").column_names
 
 
+def test_run_shows_what_applications_count(command: Command) -> None:
+    parts = '[{ type = "messages", source = "mavlink", deadline = "1 ms" }, { type = "bulk", size = "20 kB" }]'
+    mix = f'flow.download.application={{ type = "mix", parts = {parts} }}'
+    table = command("run", "bulk.toml", "--set", "duration=5 s", "--set", mix).stdout
+    assert "messages: messages complete" in table and "messages: deadline misses" in table
+    assert "bulk: completion time" in table
+    page = 'flow.download.application={ type = "page", page = "3gpp" }'
+    table = command("run", "bulk.toml", "--set", page).stdout
+    assert "mean page load time" in table and "objects complete" in table
+
+
 def test_run_json_is_the_summary(command: Command) -> None:
     result = command("run", "bulk.toml", "--seed", "3", "--json", "--out", "x/y")
     assert (result.returncode, result.stderr) == (0, "")

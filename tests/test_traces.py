@@ -44,6 +44,21 @@ def test_mmwave_has_the_paper_s_mean_and_extremes_and_outages_of_hundreds_of_mil
     assert sorted(rates)[len(rates) // 2] < 0.6 * 244.6
 
 
+def test_what_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    trace = tmp_path / "t.csv"
+    command("generate", "leo", "--duration", "60 s", "--out", trace)
+    for arguments in (
+        ("plot", trace, "--out", tmp_path / "no" / "f.png"),
+        ("convert", trace, tmp_path / "no" / "f.up"),
+        ("generate", "leo", "--out", tmp_path / "no" / "f.csv"),
+        ("generate", "leo", "--out", tmp_path),
+    ):
+        done = CliRunner().invoke(app, ["trace", *map(str, arguments)])
+        assert isinstance(done.exception, quiclab.OutputError), done.exception
+        assert str(done.exception).startswith(f"{arguments[-1]}: cannot be written: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lte_driving_is_like_recorded_drives(tmp_path: Path, seed: int) -> None:
     capacity = made(tmp_path, "lte-driving", seed)

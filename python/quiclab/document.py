@@ -47,7 +47,11 @@ def literal(value: object, key: str = "value") -> str:
     number = _number(value)
     if number is not None:
         return literal(number, key)
-    raise ScenarioError(f"{key}: a {type(value).__name__} cannot stand in a scenario")
+    what = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+    wanted = (
+        "; expected text, a number, a list, a table, or what is derived from quiclab.Controller or quiclab.Scheduler"
+    )
+    raise ScenarioError(f"{key}: {what} cannot stand in a scenario{wanted}")
 
 
 def _is_plugged(value: object) -> TypeGuard[Plugged | type[Plugged]]:

@@ -88,6 +88,24 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"{path}: cannot be written: {what}") from error
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file beside its name and moves it there, so that it is never half of one, whatever interrupts.
+
+    What is there and no plain file (a device, a link) is written to as it is. Raises `OutputError` if that fails.
+    """
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        with writing(path):
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                path.write_text(text, encoding="utf-8")
+                return
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(path)
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
 def _make_partial(first: Path) -> tuple[list[Path], Path]:
     """Makes the parents that are not there, and the hidden folder; returns both."""
     parents = [parent for parent in first.absolute().parents if not parent.exists()]

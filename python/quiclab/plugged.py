@@ -55,6 +55,10 @@ _files: OrderedDict[tuple[str, str], ModuleType] = OrderedDict()
 def describe_(word: str, path: str, text: str | None, name: str) -> tuple[str, list[tuple[str, Option]]]:
     """What a class is in one line, and its options with their defaults."""
     class_ = _class(word, path, text, name)
+    for option, default in class_.options.items():
+        if not isinstance(default, Option):
+            kind = type(default).__name__
+            raise Error(f"{name}: option {option} has a default of type {kind}; expected a flag, a number or a text")
     about = (class_.__doc__ or "").strip().partition("\n")[0] if class_.__doc__ != _parts[word][0].__doc__ else ""
     return about or f"a {word} in Python: {name}", list(class_.options.items())
 
@@ -84,6 +88,8 @@ def _class(word: str, path: str, text: str | None, name: str) -> type[Plugged]:
     class_, (base, _) = _found(module, name), _parts[word]
     if not isinstance(class_, type) or not issubclass(class_, base):
         known = [key for key, value in vars(module).items() if _is_own(value, base)]
+        if class_ is not None:
+            raise Error(f"{name} is no {word}: expected a class derived from quiclab.{base.__name__}")
         raise Error(f"no {word} {name}; {path} has: {', '.join(known) or 'none'}")
     return class_
 

@@ -27,6 +27,39 @@ METRICS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 """What is shown of a connection: title, key in the summary, how it is written."""
 
 
+def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+    """Rows for what applications count beside bytes: pages, messages, requests, and the parts of a mix."""
+    found: dict[str, list[str]] = {}
+
+    def put(title: str, at: int, text: str) -> None:
+        found.setdefault(title, [""] * len(connections))[at] = text
+
+    def tell(entry: dict[str, Any], at: int, prefix: str) -> None:
+        page = entry.get("page")
+        if page:
+            put(f"{prefix}pages complete", at, f"{page['pages_complete']:,} of {page['pages']:,}")
+            put(f"{prefix}mean page load time", at, _number(3, "s")(page["load_mean_s"]))
+            put(f"{prefix}objects complete", at, f"{page['objects_complete']:,} of {page['objects']:,}")
+        for what in ("messages", "requests"):
+            tally = entry.get(what)
+            if not tally:
+                continue
+            put(f"{prefix}{what} complete", at, f"{tally['completed']:,} of {tally['number']:,}")
+            put(f"{prefix}{what[:-1]} delay, mean", at, _number(2, "ms")(tally["delay_mean_ms"]))
+            put(f"{prefix}{what[:-1]} delay, 95th percentile", at, _number(2, "ms")(tally["delay_p95_ms"]))
+            if tally["deadline_misses"] is not None:
+                put(f"{prefix}deadline misses", at, f"{tally['deadline_misses']:,}")
+
+    for at, connection in enumerate(connections):
+        tell(connection, at, "")
+        for name, part in (connection.get("parts") or {}).items():
+            if not any(what in part for what in ("messages", "requests")):
+                ended = part["completion_s"]
+                put(f"{name}: completion time", at, "not completed" if ended is None else f"{ended:,.3f} s")
+            tell(part, at, f"{name}: ")
+    return list(found.items())
+
+
 def bottleneck(summary: dict[str, Any]) -> dict[str, Any] | None:
     """The link direction with the largest mean queue; None in a run without links."""
     links = summary.get("links") or []
@@ -64,6 +97,8 @@ def _add_columns(result: "Table", connections: list[dict[str, Any]], queue: list
         result.add_column(_name(connection), justify="right")
     for title, key, write in METRICS:
         result.add_row(title, *(write(connection.get(key)) for connection in connections))
+    for title, values in of_applications(connections):
+        result.add_row(title, *values)
     for title, value in queue:
         result.add_row(title, *[value] * max(1, len(connections)))
 

@@ -73,6 +73,16 @@ pub(crate) fn told(error: &PyErr) -> String {
     })
 }
 
+/// Where an object's method begins, as a line begins that tells of it: `mine.py:7: `; empty if nobody knows.
+pub(crate) fn place_of_method(object: &Bound<'_, PyAny>, name: &str) -> String {
+    let place = || -> PyResult<String> {
+        let code = object.getattr(name)?.getattr("__code__")?;
+        let file: String = code.getattr("co_filename")?.extract()?;
+        Ok(format!("{file}:{}: ", code.getattr("co_firstlineno")?.extract::<u32>()?))
+    };
+    place().unwrap_or_default()
+}
+
 thread_local! {
     /// The exception behind the fault that ended a run on this thread.
     static CAUSE: RefCell<Option<PyErr>> = const { RefCell::new(None) };

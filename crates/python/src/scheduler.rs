@@ -4,6 +4,7 @@
 //! Python is asked once for each turn while more than one stream is ready, and told what its class has a method of its own
 //! for. The dictionary `ready` is kept from here.
 
+use crate::error::Error;
 use crate::outside::{self, fail};
 use lab::outside::{Part, Wanted};
 use pyo3::intern;
@@ -145,8 +146,9 @@ impl Plugged {
             known.ok_or_else(|| {
                 let found =
                     given.repr().map_or_else(|_| "what has no text".to_owned(), |text| text.to_string());
+                let place = outside::place_of_method(objects.object.bind(py), "next");
                 let problem = format!("next gave {found}; expected one of the streams in self.ready");
-                pyo3::exceptions::PyValueError::new_err(problem)
+                Error::new_err(format!("{place}{problem}"))
             })
         });
         self.ready = ready;

@@ -59,12 +59,12 @@ def plot(
     bin_ms: Annotated[int, typer.Option("--bin", metavar="MS", min=1, help="Milliseconds of each point.")] = 100,
 ) -> None:
     """Draw a trace: its rate over time, and how its rates are spread."""
-    from quiclab.plots import check_format
+    from quiclab.plots import check_format, save_figures
     from quiclab.traces import read
     from quiclab.traces.figure import draw
 
     check_format(out)
-    draw(read(file), file.name, bin_ms).savefig(out, dpi=120)
+    save_figures([draw(read(file), file.name, bin_ms)], out)
     typer.echo(str(out))
 
 
@@ -106,10 +106,7 @@ def generate(
 
 
 def _save(out: Path, text: str) -> None:
-    from quiclab import Error
+    from quiclab.folder import write_whole
 
-    try:
-        out.write_text(text)
-    except OSError as problem:
-        raise Error(f"{out}: {problem.strerror}") from None
+    write_whole(out, text)
     typer.echo(str(out))

@@ -83,8 +83,7 @@ def write(
     if told is not None:
         told("writing the page", 1.0)
     text = page(_title(where, logs), found, notes, __version__)
-    with folder.writing(path):
-        path.write_text(text, encoding="utf-8")
+    folder.write_whole(path, text)
     return Shown(path, len(text.encode()), [_numbers(connection) for connection in found], notes)
 
 

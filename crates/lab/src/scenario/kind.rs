@@ -12,6 +12,7 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
         Kind::Size => example::<Size>().to_owned(),
         Kind::Limit => example::<Limit>().to_owned(),
         Kind::Integer(from, to) => format!("a whole number from {from} to {to}"),
+        Kind::Number(from, to) if is_any(*from, *to) => "a number".to_owned(),
         Kind::Number(from, to) => format!("a number from {from} to {to}"),
         Kind::Probability => "a probability from 0 to 1, or from \"0 %\" to \"100 %\"".to_owned(),
         Kind::Flag => "true or false".to_owned(),
@@ -27,6 +28,11 @@ pub(super) fn expected(kind: &Kind, rooms: &[Room]) -> String {
             None => format!("a component of {name}"),
         },
     }
+}
+
+/// Whether all numbers are in the range: options of Python classes have no bounds.
+fn is_any(from: f64, to: f64) -> bool {
+    from <= f64::MIN && to >= f64::MAX
 }
 
 /// What an error says that was expected where a component stands.
@@ -54,6 +60,7 @@ pub(super) fn words(kind: &Kind) -> String {
         Kind::Size => "size".to_owned(),
         Kind::Limit => "packets, size, duration, BDP or unlimited".to_owned(),
         Kind::Integer(from, to) => format!("integer {from} to {to}"),
+        Kind::Number(from, to) if is_any(*from, *to) => "number".to_owned(),
         Kind::Number(from, to) => format!("number {from} to {to}"),
         Kind::Probability => "probability".to_owned(),
         Kind::Flag => "true or false".to_owned(),

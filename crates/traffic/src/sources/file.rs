@@ -49,8 +49,9 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
     let header = lines.next().map_or("", |(_, line)| line);
     let unit = ["s", "ms", "us", "ns"].into_iter().find(|unit| header == format!("time_{unit},size_bytes"));
     let Some(unit) = unit else {
+        let found: String = header.chars().take(40).collect();
         return Err(format!(
-            "1: found {header:?}, expected \"time_ms,size_bytes\" (or time_s, time_us, time_ns)"
+            "1: found {found:?}, expected \"time_ms,size_bytes\" (or time_s, time_us, time_ns)"
         ));
     };
     let mut rows: Vec<Row> = Vec::new();
@@ -123,6 +124,7 @@ mod tests {
         let error = |text: &str| parse(text).unwrap_err();
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,size_bytes\""));
         assert!(error("time,size\n1,2").starts_with("1: found \"time,size\""));
+        assert!(error(&"x".repeat(10_000_000)).len() < 200, "not the whole line");
         assert_eq!(error("time_ms,size_bytes\n"), "2: there is no line behind the header");
         assert_eq!(
             error("time_ms,size_bytes\n5,1\n4,1"),

@@ -60,7 +60,8 @@ export class Figure {
     const others = this.panels.filter((panel) => panel !== this.rows);
     const fixed = others.reduce((sum, panel) => sum + panel.height, 0) + GAP * (this.panels.length - 1) + AXIS;
     const room = window.innerHeight - this.element.getBoundingClientRect().top - window.scrollY - fixed - 46;
-    this.rows.height = Math.round(Math.min(Math.max(room, 120), Math.max(this.rows.wish(this.rows.streams.length), 44)));
+    const count = this.rows.streams.length;
+    this.rows.height = Math.round(Math.min(Math.max(room, this.rows.need(count)), Math.max(this.rows.wish(count), 44)));
     let top = 0;
     for (const panel of this.panels) {
       panel.top = top;

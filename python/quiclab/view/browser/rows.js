@@ -5,6 +5,9 @@ import { lowerBound, nearest, upperBound } from "./search.js";
 
 const TALLEST = 40;
 const LOWEST = 5;
+/** So many rows have at least this height. */
+const MOST_WHOLE = 24;
+const LEGIBLE = 20;
 /** The widest mark of an arrival, in pixels. */
 const WIDE = 7;
 
@@ -27,12 +30,17 @@ export class RowsPanel {
     return Math.max(count, 1) * TALLEST;
   }
 
+  /** The height below which rows could not be told apart: so much there is even if the page must be scrolled for it. */
+  need(count) {
+    return Math.max(120, Math.min(count, MOST_WHOLE) * LEGIBLE);
+  }
+
   /** Divides the height among the rows; what does not fit is reached by scrolling. */
   #layout() {
     this.rows = this.streams;
     this.row = Math.max(LOWEST, Math.min(TALLEST, Math.floor(this.height / Math.max(1, this.rows.length))));
     /** The height of the line above each row for what waits at the sender. */
-    this.lane = !this.figure.direction.hasSending ? 0 : this.row >= 30 ? 6 : this.row >= 12 ? 4 : this.row >= 8 ? 2 : 0;
+    this.lane = !this.figure.direction.hasSending ? 0 : this.row >= 30 ? 6 : this.row >= 12 ? 3 : this.row >= 8 ? 2 : 0;
     this.scrollBy(0);
   }
 

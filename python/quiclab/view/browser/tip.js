@@ -37,7 +37,7 @@ function queuedLines(direction, { waits, span, stream, time }) {
   lines.push(`its packets around here: ${name(before)} and ${name(after)}, ${duration(end - start)} of waiting`);
   const first = Math.max(before + 1, lowerBound(direction.sent, start));
   const last = after < 0 ? lowerBound(direction.sent, end) : after;
-  if (last > first) lines.push(`${integer(last - first)} packets went between them:`, ...shares(direction, first, last));
+  if (last > first) lines.push(`${integer(last - first)} ${last - first === 1 ? "packet" : "packets"} went between them:`, ...shares(direction, first, last));
   else lines.push("nothing was sent between them");
   return [...lines, ...windowLines(direction, time)];
 }
