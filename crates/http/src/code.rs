@@ -1,30 +1,12 @@
 //! The error codes of HTTP/3 and QPACK.
 
+use crate::codes::codes;
 use std::fmt;
 
-/// An error code of HTTP/3 (RFC 9114 section 8.1) or of QPACK (RFC 9204 section 6), as it stands in RESET_STREAM,
-/// STOP_SENDING and CONNECTION_CLOSE frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Code(pub u64);
-
-/// A code: its constant, its value, its name in the RFC.
-macro_rules! codes {
-    ($($(#[$doc:meta])* $constant:ident = $value:literal $name:literal;)*) => {
-        impl Code {
-            $($(#[$doc])* pub const $constant: Code = Code($value);)*
-
-            /// The name in the RFC; `None` for a code that neither RFC has.
-            pub fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($value => Some($name),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
 codes! {
+    /// An error code of HTTP/3 (RFC 9114 section 8.1) or of QPACK (RFC 9204 section 6), as it stands in RESET_STREAM,
+    /// STOP_SENDING and CONNECTION_CLOSE frames.
+    Code(u64);
     /// Nothing is wrong.
     NO_ERROR = 0x100 "H3_NO_ERROR";
     /// The peer broke a rule for which there is no code of its own.
@@ -65,15 +47,6 @@ codes! {
     QPACK_ENCODER_STREAM_ERROR = 0x201 "QPACK_ENCODER_STREAM_ERROR";
     /// An instruction on the decoder stream was wrong.
     QPACK_DECODER_STREAM_ERROR = 0x202 "QPACK_DECODER_STREAM_ERROR";
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{:#x}", self.0),
-        }
-    }
 }
 
 /// What is wrong with what the peer sent, such that the connection cannot go on (RFC 9114 section 8).

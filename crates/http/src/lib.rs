@@ -5,6 +5,7 @@
 //! `traffic`.
 
 mod code;
+mod codes;
 pub mod frame;
 pub mod fuzz;
 pub mod hpack;

@@ -120,7 +120,9 @@ impl Author {
             let options = self.options(room.name, name);
             return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
         }
-        let mut options = self.some(row.parameters, &["over"]);
+        // What is not said of a page is HTTP/3, and these are of HTTP/2.
+        let of_http2: &[&str] = &["over", "scheduler", "stream_window", "connection_window"];
+        let mut options = self.some(row.parameters, if row.name == "page" { of_http2 } else { &["over"] });
         if options.is_empty() && self.below(2) == 0 {
             return format!("\"{}\"", row.name);
         }

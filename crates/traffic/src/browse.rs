@@ -1,9 +1,10 @@
 //! Web pages loaded: the application `page`, over HTTP/1.1, HTTP/2 or HTTP/3.
 
-use crate::objects::{CONNECTIONS, MOST_FILL};
+use crate::http2;
+use crate::objects::{self, CONNECTIONS, MOST_FILL};
 use crate::page::{self, Object, Page};
 use crate::web::{Discard, Gate, Order, Part, Request};
-use crate::{Ends, Misfit, VirtualSite, WebClient, WebServer};
+use crate::{Ends, Misfit, WebClient};
 use http::http1;
 use http::qpack::Field;
 use random::Stream;
@@ -37,6 +38,9 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             about: "pages that are loaded one after another, with a time for reading between them",
         },
         CONNECTIONS,
+        Parameter { default: Default::Absent, ..http2::SCHEDULER },
+        Parameter { default: Default::Absent, ..http2::STREAM_WINDOW },
+        Parameter { default: Default::Absent, ..http2::CONNECTION_WINDOW },
     ],
     build,
 };
@@ -88,6 +92,22 @@ pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
     }
 }
 
+/// Whether options fit together.
+pub(crate) fn check(arguments: &Arguments) -> Result<(), Misfit> {
+    if Version::of(arguments) == Version::Http2 {
+        return http2::check(arguments);
+    }
+    let of_http2 = [http2::SCHEDULER, http2::STREAM_WINDOW, http2::CONNECTION_WINDOW].map(|row| row.name);
+    match of_http2.into_iter().find(|name| arguments.has(name)) {
+        Some(name @ "scheduler") => Err((
+            name,
+            "is of HTTP/2; expected over = \"http2\", or transport.scheduler for HTTP/3".to_owned(),
+        )),
+        Some(name) => Err((name, "is of HTTP/2; expected over = \"http2\"".to_owned())),
+        None => Ok(()),
+    }
+}
+
 fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
     let component = arguments.component("page");
     // That the options give pages was seen when the scenario was read.
@@ -100,8 +120,10 @@ fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
         Version::Http1 => arguments.integer("connections") as usize,
         _ => CONCURRENCY,
     };
-    let client = WebClient::ordered(AUTHORITY, plan(&pages), concurrency, Box::new(Discard)).expecting(total);
-    Ends { client: Box::new(client), server: Box::new(WebServer::new(Box::new(VirtualSite))) }
+    let client = WebClient::ordered(AUTHORITY, plan(&pages), concurrency, Box::new(Discard))
+        .with_windows(http2::client_windows(arguments))
+        .expecting(total);
+    Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }
 }
 
 /// The requests for pages, and in which order they may be sent.
@@ -152,6 +174,7 @@ fn missing(wanted: u64, size: usize, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::VirtualSite;
     use crate::page::{After, Kind};
     use crate::web::{Method, Query, Site};
     use http::Target;

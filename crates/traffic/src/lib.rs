@@ -194,6 +194,8 @@ pub fn goes_over_quic(name: &str, arguments: &Arguments) -> Result<(), Misfit> {
 pub fn check(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
     match name {
         "messages" => messages::check(arguments),
+        "page" => browse::check(arguments),
+        "http2" => http2::check(arguments),
         "mix" => mix::check(arguments),
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! Web traffic in the simulator: a client that fetches so many objects of these sizes, from a site of virtual ones.
 
 use crate::web::{Answer, Body, Discard, Query, Request, Site};
-use crate::{Ends, WebClient, WebServer};
+use crate::{Ends, WebClient, WebServer, http2};
 use http::{Priority, Target};
 use random::Stream;
 use units::Duration;
@@ -63,7 +63,16 @@ pub(crate) const HTTP1: Row<crate::Build> = Row {
 pub(crate) const HTTP2: Row<crate::Build> = Row {
     name: "http2",
     about: "objects fetched over HTTP/2 on one TCP connection, with priorities",
-    parameters: &[SIZES, COUNT, CONCURRENCY, URGENCIES, INCREMENTAL],
+    parameters: &[
+        SIZES,
+        COUNT,
+        CONCURRENCY,
+        URGENCIES,
+        INCREMENTAL,
+        http2::SCHEDULER,
+        http2::STREAM_WINDOW,
+        http2::CONNECTION_WINDOW,
+    ],
     build: prioritized,
 };
 
@@ -100,8 +109,18 @@ fn ends(arguments: &Arguments, concurrency: u64, priority: impl Fn(usize) -> Pri
         Request { priority: priority(index), ..Request::get(path) }
     });
     let client = WebClient::new("server", requests.collect(), concurrency as usize, Box::new(Discard))
+        .with_windows(http2::client_windows(arguments))
         .expecting(sizes.sum());
-    Ends { client: Box::new(client), server: Box::new(WebServer::new(Box::new(VirtualSite))) }
+    Ends { client: Box::new(client), server: Box::new(server(arguments)) }
+}
+
+/// A server of virtual objects, with the scheduler of HTTP/2 that the options name.
+pub(crate) fn server(arguments: &Arguments) -> WebServer {
+    let server = WebServer::new(Box::new(VirtualSite));
+    match http2::scheduler(arguments) {
+        Some(scheduler) => server.with_scheduler(scheduler),
+        None => server,
+    }
 }
 
 /// A site of virtual objects: `/<bytes>` has as many bytes as it says, and nothing else is there. A query says more:

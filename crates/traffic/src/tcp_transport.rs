@@ -1,6 +1,7 @@
 //! TCP connections as applications see them: each is a stream.
 
 use crate::Transport;
+use quic::schedule::PathView;
 use quic::{Data, Event, Priority, Read, StreamError};
 use units::Time;
 use wire::{Direction, Side, StreamId};
@@ -286,6 +287,12 @@ impl Transport for TcpTransport<'_> {
         if let Ok(connection) = self.connection(stream) {
             connection.limit_unsent(bytes);
         }
+    }
+    fn path(&mut self, stream: StreamId) -> Option<PathView> {
+        let now = self.now;
+        let connection = self.connection(stream).ok()?;
+        let (window, _) = connection.flight();
+        Some(PathView { now, window, smoothed_rtt: connection.smoothed_rtt() })
     }
     fn alpn(&self) -> Option<&[u8]> {
         self.connections.told_connected.then_some(self.connections.alpn)

@@ -1,5 +1,6 @@
 //! What an application sees of its connection.
 
+use quic::schedule::PathView;
 use quic::{Connection, Data, DatagramError, Priority, Read, StreamError};
 use units::Time;
 use wire::{Direction, StreamId};
@@ -75,6 +76,12 @@ pub trait Transport {
     /// packet has no use for it.
     fn limit_unsent(&mut self, stream: StreamId, bytes: u64) {
         let _ = (stream, bytes);
+    }
+    /// What is known of the path of a stream, for an application that shares the stream out itself (HTTP/2); nothing where the
+    /// transport chooses between streams.
+    fn path(&mut self, stream: StreamId) -> Option<PathView> {
+        let _ = stream;
+        None
     }
     /// The application protocol that was agreed on, once it is (RFC 7301).
     fn alpn(&self) -> Option<&[u8]>;

@@ -38,6 +38,9 @@ impl Default for Decoder {
     }
 }
 
+/// Sections 2.3.3 and 6.1: 0, and what is behind the dynamic table, is an error.
+const NO_ENTRY: BadBlock = BadBlock::Undecodable("neither table has an entry at that index");
+
 impl Decoder {
     /// Reads a block whose fields are at most `limit` bytes large, as [`Field::size`] counts.
     ///
@@ -61,7 +64,16 @@ impl Decoder {
                 continue;
             }
             begun = true;
-            let field = self.line(first, &mut reader)?;
+            // Section 6.1: an indexed field. One that is above the limit is not copied: a byte each would make 4 kB.
+            if first & 0x80 != 0 {
+                let index = integer::read(first, 7, &mut reader)?;
+                size += self.table.size_at(index).ok_or(NO_ENTRY)?;
+                if size <= limit {
+                    fields.push(self.entry(index)?);
+                }
+                continue;
+            }
+            let field = self.literal(first, &mut reader)?;
             size += field.size();
             if size <= limit {
                 fields.push(field);
@@ -70,12 +82,8 @@ impl Decoder {
         if size > limit { Err(BadBlock::TooLarge) } else { Ok(fields) }
     }
 
-    /// A field line whose first byte was `first`.
-    fn line(&mut self, first: u8, reader: &mut Reader<'_>) -> Result<Field, BadBlock> {
-        // Section 6.1: an indexed field.
-        if first & 0x80 != 0 {
-            return self.entry(integer::read(first, 7, reader)?);
-        }
+    /// A literal field line whose first byte was `first`.
+    fn literal(&mut self, first: u8, reader: &mut Reader<'_>) -> Result<Field, BadBlock> {
         // Section 6.2.1: a literal that is added to the table; sections 6.2.2 and 6.2.3: one that is not.
         let (inserted, bits) = if first & 0x40 != 0 { (true, 6) } else { (false, 4) };
         let name = match integer::read(first, bits, reader)? {
@@ -90,8 +98,7 @@ impl Decoder {
     }
 
     fn entry(&self, index: u64) -> Result<Field, BadBlock> {
-        // Sections 2.3.3 and 6.1: 0, and what is behind the dynamic table, is an error.
-        self.table.get(index).ok_or(BadBlock::Undecodable("neither table has an entry at that index"))
+        self.table.get(index).ok_or(NO_ENTRY)
     }
 
     #[cfg(test)]

@@ -57,6 +57,20 @@ impl Table {
         }
     }
 
+    /// How large the field at an index is, as [`Field::size`] counts.
+    pub(super) fn size_at(&self, index: u64) -> Option<u64> {
+        match self.dynamic(index) {
+            Some(field) => Some(field.size()),
+            // That of the static table is borrowed.
+            None => self.get(index).map(|field| field.size()),
+        }
+    }
+
+    fn dynamic(&self, index: u64) -> Option<&Field> {
+        let at = index.checked_sub(LENGTH + 1)?;
+        usize::try_from(at).ok().and_then(|at| self.entries.get(at))
+    }
+
     /// The field at an index of both tables (section 2.3.3).
     pub(super) fn get(&self, index: u64) -> Option<Field> {
         if let Some((name, value)) = static_table::entry(index) {
@@ -65,8 +79,7 @@ impl Table {
                 value: Cow::Borrowed(value.as_bytes()),
             });
         }
-        let at = index.checked_sub(LENGTH + 1)?;
-        usize::try_from(at).ok().and_then(|at| self.entries.get(at)).cloned()
+        self.dynamic(index).cloned()
     }
 
     /// The entry to refer to for a field.

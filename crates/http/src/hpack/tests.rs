@@ -113,6 +113,12 @@ fn a_block_that_is_too_large_leaves_the_table_in_step() {
     out.clear();
     encoder.encode(&mut out, &lines);
     assert_eq!((out.len(), decoder.decode(&out, 1000)), (2, Ok(lines)));
+    // Indices alone: each counts, of both tables, up to the limit and no further.
+    let many = [0x82, 0xbe].repeat(20);
+    let size = 20 * (7 + 3 + 32) + 20 * (7 + 5 + 32);
+    assert_eq!(decoder.decode(&many, size).map(|fields| fields.len()), Ok(40));
+    assert_eq!(decoder.decode(&many, size - 1), Err(BadBlock::TooLarge));
+    assert!(matches!(decoder.decode(&[0xc0], 0), Err(BadBlock::Undecodable(_))));
 }
 
 /// RFC 7541 section 4.2.

@@ -1,66 +1,39 @@
 //! Error codes (RFC 9113 section 7).
 
+use crate::codes::codes;
 use std::fmt;
 
-/// An error code of HTTP/2, as it stands in RST_STREAM and GOAWAY frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Code(pub u32);
-
-/// A code: its constant, its value, its name in the RFC.
-macro_rules! codes {
-    ($($(#[$doc:meta])* $constant:ident = $value:literal;)*) => {
-        impl Code {
-            $($(#[$doc])* pub const $constant: Code = Code($value);)*
-
-            /// The name in the RFC; `None` for a code that it does not have.
-            pub fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($value => Some(stringify!($constant)),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
 codes! {
+    /// An error code of HTTP/2, as it stands in RST_STREAM and GOAWAY frames.
+    Code(u32);
     /// Nothing is wrong.
-    NO_ERROR = 0x00;
+    NO_ERROR = 0x00 "NO_ERROR";
     /// The peer broke a rule for which there is no code of its own.
-    PROTOCOL_ERROR = 0x01;
+    PROTOCOL_ERROR = 0x01 "PROTOCOL_ERROR";
     /// Something failed on this side.
-    INTERNAL_ERROR = 0x02;
+    INTERNAL_ERROR = 0x02 "INTERNAL_ERROR";
     /// The peer sent more than its flow-control window, or made ours too large.
-    FLOW_CONTROL_ERROR = 0x03;
+    FLOW_CONTROL_ERROR = 0x03 "FLOW_CONTROL_ERROR";
     /// A SETTINGS frame was not acknowledged in time.
-    SETTINGS_TIMEOUT = 0x04;
+    SETTINGS_TIMEOUT = 0x04 "SETTINGS_TIMEOUT";
     /// A frame on a stream that is half closed.
-    STREAM_CLOSED = 0x05;
+    STREAM_CLOSED = 0x05 "STREAM_CLOSED";
     /// A frame whose size is wrong.
-    FRAME_SIZE_ERROR = 0x06;
+    FRAME_SIZE_ERROR = 0x06 "FRAME_SIZE_ERROR";
     /// The stream was refused before anything was done with it.
-    REFUSED_STREAM = 0x07;
+    REFUSED_STREAM = 0x07 "REFUSED_STREAM";
     /// The stream is not needed any more.
-    CANCEL = 0x08;
+    CANCEL = 0x08 "CANCEL";
     /// A field block could not be decoded.
-    COMPRESSION_ERROR = 0x09;
+    COMPRESSION_ERROR = 0x09 "COMPRESSION_ERROR";
     /// The connection of a CONNECT request was reset.
-    CONNECT_ERROR = 0x0a;
+    CONNECT_ERROR = 0x0a "CONNECT_ERROR";
     /// The peer's behaviour might cause excessive load.
-    ENHANCE_YOUR_CALM = 0x0b;
+    ENHANCE_YOUR_CALM = 0x0b "ENHANCE_YOUR_CALM";
     /// The transport is not secure enough.
-    INADEQUATE_SECURITY = 0x0c;
+    INADEQUATE_SECURITY = 0x0c "INADEQUATE_SECURITY";
     /// HTTP/1.1 is required.
-    HTTP_1_1_REQUIRED = 0x0d;
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{:#x}", self.0),
-        }
-    }
+    HTTP_1_1_REQUIRED = 0x0d "HTTP_1_1_REQUIRED";
 }
 
 /// What is wrong with what the peer sent.

@@ -126,14 +126,6 @@ impl FrameHead {
                 "a frame of a size that its type does not have",
             ));
         }
-        // Section 6.3: this one is an error of its stream.
-        if self.kind == Kind::PRIORITY && length != 5 {
-            return Err(Error::stream(
-                stream,
-                Code::FRAME_SIZE_ERROR,
-                "a PRIORITY frame of another size than 5",
-            ));
-        }
         Ok(())
     }
 }
@@ -207,6 +199,11 @@ impl<'a> Frame<'a> {
                     return Err(Error::connection(Code::PROTOCOL_ERROR, "a priority of no stream"));
                 }
                 Frame::PriorityUpdate(stream, Priority::parse(reader.rest()))
+            }
+            // Section 6.3: an error of its stream alone; what the frame says is ignored.
+            Kind::PRIORITY if payload.len() != 5 => {
+                let why = "a PRIORITY frame of another size than 5";
+                return Err(Error::stream(head.stream, Code::FRAME_SIZE_ERROR, why));
             }
             _ => Frame::Ignored,
         })

@@ -2,10 +2,12 @@
 
 mod code;
 mod frame;
+mod message;
 mod settings;
 
 pub use code::{Code, Error};
 pub use frame::{FRAME_HEAD, Flags, Frame, FrameHead, Kind};
+pub use message::{check_trailers, read_request, read_response};
 pub use settings::Settings;
 
 /// What a client writes first (section 3.4).

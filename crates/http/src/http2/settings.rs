@@ -67,19 +67,28 @@ impl Settings {
         put(id::NO_RFC7540_PRIORITIES, self.no_rfc7540_priorities.into(), 0);
     }
 
-    /// Takes the payload of a SETTINGS frame in; settings that are not known here are ignored (section 6.5.2).
+    /// The settings of the payload of a SETTINGS frame, each for [`Settings::update`]: they are processed in their order (section 6.5.3).
     ///
     /// # Errors
-    /// Those of the connection that section 6.5 names.
-    pub fn update(&mut self, payload: &[u8]) -> Result<(), Error> {
+    /// FRAME_SIZE_ERROR if it ends inside a setting.
+    pub fn split(payload: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Error> {
         if !payload.len().is_multiple_of(6) {
             return Err(Error::connection(
                 Code::FRAME_SIZE_ERROR,
                 "a SETTINGS frame that ends inside a setting",
             ));
         }
-        let mut reader = Reader::new(payload);
-        while let (Ok(id), Ok(value)) = (reader.u16(), reader.u32()) {
+        Ok(payload.chunks(6))
+    }
+
+    /// Takes the payload of a SETTINGS frame in; settings that are not known here are ignored (section 6.5.2).
+    ///
+    /// # Errors
+    /// Those of the connection that section 6.5 names.
+    pub fn update(&mut self, payload: &[u8]) -> Result<(), Error> {
+        for setting in Settings::split(payload)? {
+            let mut reader = Reader::new(setting);
+            let (Ok(id), Ok(value)) = (reader.u16(), reader.u32()) else { break };
             let limit = (value != u32::MAX).then_some(value);
             match id {
                 id::HEADER_TABLE_SIZE => self.header_table_size = value,

@@ -259,6 +259,10 @@ impl Connection {
     pub fn flight(&self) -> (u64, u64) {
         (self.recovery.window(), self.recovery.in_flight())
     }
+    /// The smoothed RTT; before the first sample what `initial_rtt` assumes.
+    pub fn smoothed_rtt(&self) -> units::Duration {
+        self.recovery.rtt.smoothed()
+    }
     /// The bytes that a full-sized segment carries.
     pub fn segment_size(&self) -> u64 {
         u64::from(self.agreed.mss)

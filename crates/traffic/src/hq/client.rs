@@ -111,7 +111,7 @@ impl HqClient {
                     return self.conclude(now, stream, Some(Failure::Reset(code)), fetches, transport);
                 }
                 Ok(Err(_)) => return,
-                Err(failure) => return self.give_up(now, stream, failure, fetches, transport),
+                Err((_, failure)) => return self.give_up(now, stream, failure, fetches, transport),
             }
         }
     }

@@ -220,7 +220,7 @@ impl Exchange {
                         }
                         Ok(Err(StreamError::Reset(_))) => Err(Outcome::Nothing),
                         Ok(Err(_)) => Err(Outcome::Blocked),
-                        Err(failure) => Err(Outcome::Failed(failure)),
+                        Err((_, failure)) => Err(Outcome::Failed(failure)),
                     }
                 }
                 _ => self.read_piece(now, stream, fetches, transport),

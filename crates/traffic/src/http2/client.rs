@@ -1,13 +1,13 @@
 //! The client of HTTP/2.
 
 use super::session::{Session, Step};
-use super::{MAX_FIELD_SECTION, MAX_STREAMS, STREAM_WINDOW};
+use super::{MAX_FIELD_SECTION, MAX_STREAMS, Windows};
 use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Request, Take};
-use http::http2::{Code, Error, Settings};
-use http::message::{self, ResponseHead};
+use http::http2::{self, Code, Error, Settings};
+use http::message::{Malformed, ResponseHead};
 use http::qpack::Field;
-use quic::{Event, StreamError};
+use quic::Event;
 use std::collections::BTreeMap;
 use units::Time;
 use wire::{Direction, Side, StreamId};
@@ -39,25 +39,27 @@ pub(crate) struct Http2Client {
     next: u32,
     /// Whether no more requests are sent: the server is going away, or the connection is being closed.
     closing: bool,
+    /// Whether this side has said goodbye.
+    ended: bool,
     broken: bool,
 }
 
 impl Http2Client {
-    pub(crate) fn new(authority: &str) -> Http2Client {
+    pub(crate) fn new(authority: &str, windows: &Windows) -> Http2Client {
         let settings = Settings {
             enable_push: false,
-            initial_window: STREAM_WINDOW,
             max_header_list: Some(MAX_FIELD_SECTION),
             no_rfc7540_priorities: true,
             ..Settings::default()
         };
         Http2Client {
             authority: authority.to_owned(),
-            session: Session::new(Side::Client, &settings),
+            session: Session::new(Side::Client, &settings, windows),
             stream: None,
             exchanges: BTreeMap::new(),
             next: 1,
             closing: false,
+            ended: false,
             broken: false,
         }
     }
@@ -109,7 +111,7 @@ impl Http2Client {
 
     /// Closes the connection with the peer's error (RFC 9113 section 5.4.1). What is underway ends with it.
     fn fail(&mut self, error: Error, transport: &mut dyn Transport) {
-        (self.broken, self.closing) = (true, true);
+        (self.broken, self.closing, self.ended) = (true, true, true);
         self.session.go_away(0, error.code);
         self.end(transport, error.code, error.why);
     }
@@ -152,8 +154,8 @@ impl Http2Client {
             self.exchanges.insert(self.next, exchange);
             self.next += 2;
         }
-        if fetches.are_over() && !self.closing {
-            self.closing = true;
+        if fetches.are_over() && !self.ended {
+            (self.closing, self.ended) = (true, true);
             // Section 6.8: whoever closes says so.
             self.session.go_away(0, Code::NO_ERROR);
             return self.end(transport, Code::NO_ERROR, "done");
@@ -172,7 +174,7 @@ impl Http2Client {
             let result = match self.session.step(connection, transport) {
                 Ok(Step::Blocked) => return Ok(()),
                 Ok(Step::End) => {
-                    self.closing = true;
+                    (self.closing, self.ended) = (true, true);
                     let _ = transport.finish(connection);
                     return Ok(());
                 }
@@ -189,6 +191,9 @@ impl Http2Client {
             match result {
                 // Section 5.4.2.
                 Err(Error { code, stream: Some(stream), why }) => {
+                    // No stream that was never opened can be reset: section 5.1.
+                    self.check_open(stream).map_err(|_| Error::connection(code, why))?;
+                    self.session.note_reset()?;
                     self.session.reset(stream, code);
                     self.conclude(now, stream, Some(Failure::Malformed(why)), fetches);
                 }
@@ -202,6 +207,7 @@ impl Http2Client {
         match step {
             Step::Fields(stream, fields, ends) => {
                 self.check_open(stream)?;
+                self.check_stays(stream)?;
                 if let Some(exchange) = self.exchanges.get_mut(&stream) {
                     match exchange.on_fields(now, (stream, ends), fields, fetches)? {
                         Some(failure) => {
@@ -213,6 +219,7 @@ impl Http2Client {
                     }
                 }
             }
+            Step::Data(stream, length) => self.on_data(stream, length)?,
             Step::ContentEnd(stream) => self.on_end(now, stream, fetches)?,
             Step::Reset(stream, code) => {
                 self.check_open(stream)?;
@@ -249,6 +256,33 @@ impl Http2Client {
         Ok(())
     }
 
+    /// Section 5.1: on a stream that has ended nothing comes, unless it was reset here and the peer does not know yet.
+    fn check_stays(&self, stream: u32) -> Result<(), Error> {
+        if self.exchanges.contains_key(&stream) || self.session.was_reset(stream) {
+            return Ok(());
+        }
+        Err(Error::stream(stream, Code::STREAM_CLOSED, "a frame on a stream that is closed"))
+    }
+
+    /// Whether a DATA frame with so much content can come.
+    fn on_data(&self, stream: u32, length: u64) -> Result<(), Error> {
+        self.check_open(stream)?;
+        self.check_stays(stream)?;
+        let Some(exchange) = self.exchanges.get(&stream) else { return Ok(()) };
+        let malformed = |why| Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
+        let Some((head, _)) = &exchange.head else { return malformed("DATA before HEADERS") };
+        if exchange.trailed {
+            return malformed("DATA behind the trailers");
+        }
+        let has_content = exchange.method != Method::Head && !head.is_empty();
+        let limit = if has_content { head.content_length } else { Some(0) };
+        if limit.is_some_and(|limit| exchange.received + length > limit) {
+            // Section 8.1.1: content and Content-Length must agree.
+            return malformed("more content than there can be");
+        }
+        Ok(())
+    }
+
     /// Reads content; whether any was there.
     fn on_content(
         &mut self,
@@ -257,34 +291,26 @@ impl Http2Client {
         fetches: &mut Fetches,
         transport: &mut dyn Transport,
     ) -> Result<bool, Error> {
-        self.check_open(stream)?;
-        let Some(exchange) = self.exchanges.get_mut(&stream) else {
+        let found = self.exchanges.get_mut(&stream);
+        let Some((exchange, take)) = found.and_then(|exchange| {
+            let take = exchange.head.as_ref().map(|(_, take)| *take)?;
+            Some((exchange, take))
+        }) else {
             // Section 5.1: what was underway to a stream that was reset here is passed over.
             let Ok(read) = transport.skip(connection, left) else { return Ok(false) };
             self.session.note_content(&read);
             return Ok(read.bytes > 0);
         };
-        let malformed = |why| Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
-        let Some((head, take)) = &exchange.head else { return malformed("DATA before HEADERS") };
-        if exchange.trailed {
-            return malformed("DATA behind the trailers");
-        }
-        let has_content = exchange.method != Method::Head && !head.is_empty();
-        let limit = if has_content { head.content_length } else { Some(0) };
-        if limit.is_some_and(|limit| exchange.received + left > limit) {
-            // Section 8.1.1: content and Content-Length must agree.
-            return malformed("more content than there can be");
-        }
-        match fetches.read_body((now, connection, exchange.index), *take, left, transport) {
+        match fetches.read_body((now, connection, exchange.index), take, left, transport) {
             Ok(Ok(read)) => {
                 exchange.received += read.bytes;
                 self.session.note_content(&read);
                 Ok(read.bytes > 0)
             }
-            Ok(Err(StreamError::Blocked)) => Ok(false),
-            // The connection is over: the session finds out.
+            // Nothing is there, or the connection is over: the session finds out.
             Ok(Err(_)) => Ok(false),
-            Err(failure) => {
+            Err((read, failure)) => {
+                self.session.note_content(&read);
                 self.session.reset(stream, Code::CANCEL);
                 self.conclude(now, stream, Some(failure), fetches);
                 Ok(true)
@@ -329,7 +355,7 @@ impl Exchange {
         fields: Option<Vec<Field>>,
         fetches: &mut Fetches,
     ) -> Result<Option<Failure>, Error> {
-        let malformed = |message::Malformed(why)| Error::stream(stream, Code::PROTOCOL_ERROR, why);
+        let malformed = |Malformed(why)| Error::stream(stream, Code::PROTOCOL_ERROR, why);
         let Some(fields) = fields else {
             return Ok(Some(Failure::Malformed("the fields are larger than is taken")));
         };
@@ -343,9 +369,9 @@ impl Exchange {
                 ));
             }
             self.trailed = true;
-            return message::check_trailers(&fields).map(|()| None).map_err(malformed);
+            return http2::check_trailers(&fields).map(|()| None).map_err(malformed);
         }
-        let head = ResponseHead::read(&fields).map_err(malformed)?;
+        let head = http2::read_response(&fields).map_err(malformed)?;
         if head.is_interim() {
             // Section 8.1: an interim response does not end the stream.
             let error =

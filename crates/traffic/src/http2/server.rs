@@ -1,22 +1,22 @@
 //! The server of HTTP/2.
 
 use super::session::{Session, Step};
-use super::{MAX_FIELD_SECTION, MAX_STREAMS};
+use super::turns::{self, Turn, Turns};
+use super::{MAX_FIELD_SECTION, MAX_STREAMS, SERVER_WINDOWS};
 use crate::Transport;
 use crate::web::{Answer, Body, Method, Site, Thinking};
 use http::Priority;
-use http::http2::{Code, Error, Flags, FrameHead, Kind, MAX_FRAME, MAX_WINDOW, Settings};
-use http::message::{self, RequestHead};
+use http::http2::{self, Code, Error, Flags, FrameHead, Kind, MAX_FRAME, MAX_WINDOW, Settings};
+use http::message::{Malformed, RequestHead};
 use http::qpack::Field;
+use quic::schedule::{PathView, Scheduler};
 use quic::{Data, Event};
 use std::collections::BTreeMap;
-use units::Time;
-use wire::{Direction, Side, StreamId};
+use units::{Duration, Time};
+use wire::{Side, StreamId};
 
 /// Bytes that are written and not yet sent above which the connection takes no more frames: what is more urgent comes soon.
 const UNSENT: u64 = MAX_FRAME as u64;
-/// The priorities that are kept of streams on which no request has come (RFC 9218 section 7.1 asks for some).
-const MAX_EARLY_PRIORITIES: usize = 128;
 
 /// How far a request is.
 #[derive(Debug)]
@@ -36,13 +36,18 @@ enum Stage {
 struct Exchange {
     stage: Stage,
     head_only: bool,
-    priority: Priority,
+    turn: Turn,
     /// What may be sent on the stream.
     window: i64,
     /// Bytes of the body that were taken out of its source.
     taken: u64,
-    /// When it had its last turn among those that share, in turns.
-    turn: u64,
+}
+
+impl Exchange {
+    /// Whether content may be sent, as far as the stream goes.
+    fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Answering(_)) && self.window > 0
+    }
 }
 
 /// The server's end of a connection.
@@ -52,19 +57,21 @@ pub(crate) struct Http2Server {
     stream: Option<StreamId>,
     exchanges: BTreeMap<u32, Exchange>,
     thinking: Thinking,
-    /// Priorities that came before the request did; at most [`MAX_EARLY_PRIORITIES`].
+    turns: Turns,
+    /// Priorities that came before the request did: with the exchanges at most [`MAX_STREAMS`].
     priorities: BTreeMap<u32, Priority>,
-    /// The last stream that was opened.
+    /// The last stream that was opened, and how many were.
     last: u32,
+    opened: u32,
     /// What is left to be written of the frame that was begun: real bytes, then virtual ones.
     begun: (Vec<u8>, u64),
-    turns: u64,
     closing: bool,
     broken: bool,
 }
 
 impl Http2Server {
-    pub(crate) fn new() -> Http2Server {
+    /// One whose responses share the connection as this scheduler says.
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>) -> Http2Server {
         let settings = Settings {
             max_concurrent_streams: Some(MAX_STREAMS),
             max_header_list: Some(MAX_FIELD_SECTION),
@@ -72,14 +79,15 @@ impl Http2Server {
             ..Settings::default()
         };
         Http2Server {
-            session: Session::new(Side::Server, &settings),
+            session: Session::new(Side::Server, &settings, &SERVER_WINDOWS),
             stream: None,
             exchanges: BTreeMap::new(),
             thinking: Thinking::default(),
+            turns: Turns::new(scheduler),
             priorities: BTreeMap::new(),
             last: 0,
+            opened: 0,
             begun: (Vec::new(), 0),
-            turns: 0,
             closing: false,
             broken: false,
         }
@@ -99,18 +107,41 @@ impl Http2Server {
             }
             Event::Readable(stream) if self.stream == Some(stream) && !self.broken => {
                 if let Err(error) = self.read(now, stream, site, transport) {
-                    self.broken = true;
-                    self.exchanges.clear();
-                    // RFC 9113 section 5.4.1.
-                    self.session.go_away(self.last, error.code);
-                    self.session.flush(stream, transport);
-                    let _ = transport.finish(stream);
-                    transport.close(error.code.0.into(), error.why);
+                    self.fail(error, stream, transport);
                 }
             }
+            Event::Reset { stream, .. } if self.stream == Some(stream) => self.stop(),
+            Event::Ended => self.stop(),
             _ => {}
         }
-        self.pump(transport);
+        self.pump(now, transport);
+    }
+
+    /// Ends the connection with the peer's error (RFC 9113 section 5.4.1).
+    fn fail(&mut self, error: Error, stream: StreamId, transport: &mut dyn Transport) {
+        self.stop();
+        self.session.go_away(self.last, error.code);
+        // A frame that was begun comes to its end, or nothing would be understood behind it.
+        if self.write_begun(stream, transport) {
+            self.session.flush(stream, transport);
+        }
+        let _ = transport.finish(stream);
+        transport.close(error.code.0.into(), error.why);
+    }
+
+    /// Nothing is read and answered any more.
+    fn stop(&mut self) {
+        self.broken = true;
+        while let Some((stream, _)) = self.exchanges.first_key_value() {
+            self.remove(*stream);
+        }
+    }
+
+    /// A request is over, if there is one on the stream.
+    fn remove(&mut self, stream: u32) {
+        if let Some(exchange) = self.exchanges.remove(&stream) {
+            self.turns.close(&exchange.turn);
+        }
     }
 
     /// When a request that was thought about is to be answered.
@@ -125,17 +156,21 @@ impl Http2Server {
                 && let Stage::Thinking(answer) = &mut exchange.stage
             {
                 let answer = std::mem::replace(answer, Answer::found(Body::Virtual(0)));
-                self.answer(stream, answer);
+                self.answer(now, stream, answer);
             }
         }
-        self.pump(transport);
+        self.pump(now, transport);
     }
 
     /// Takes no more requests (RFC 9113 section 6.8).
     pub(crate) fn shut_down(&mut self, transport: &mut dyn Transport) {
         if !std::mem::replace(&mut self.closing, true) {
             self.session.go_away(self.last, Code::NO_ERROR);
-            self.pump(transport);
+            if let Some(connection) = self.stream.filter(|_| !self.broken)
+                && self.write_begun(connection, transport)
+            {
+                self.session.flush(connection, transport);
+            }
         }
     }
     /// Whether no request is underway.
@@ -154,28 +189,31 @@ impl Http2Server {
             let result = match self.session.step(connection, transport) {
                 Ok(Step::Blocked) => return Ok(()),
                 Ok(Step::End) => {
-                    self.broken = true;
-                    self.exchanges.clear();
+                    self.stop();
                     let _ = transport.finish(connection);
                     return Ok(());
                 }
                 Ok(Step::Content(stream, left)) => {
-                    let counted = self.on_content(stream, left);
                     let Ok(read) = transport.skip(connection, left) else { return Ok(()) };
                     self.session.note_content(&read);
-                    if read.bytes == 0 && counted.is_ok() {
+                    if read.bytes == 0 {
                         return Ok(());
                     }
-                    counted.map(|()| self.count(stream, read.bytes))
+                    self.count(stream, read.bytes);
+                    Ok(())
                 }
                 Ok(step) => self.on_step(now, step, site),
                 Err(error) => Err(error),
             };
             match result {
                 // Section 5.4.2.
-                Err(Error { code, stream: Some(stream), .. }) => {
+                Err(Error { code, stream: Some(stream), why }) => {
+                    // No stream that was never opened can be reset: section 5.1.
+                    self.check_open(stream).map_err(|_| Error::connection(code, why))?;
+                    // What the client has the server reset costs as much as what it resets.
+                    self.session.note_reset()?;
                     self.session.reset(stream, code);
-                    self.exchanges.remove(&stream);
+                    self.remove(stream);
                 }
                 Err(error) => return Err(error),
                 Ok(()) => {}
@@ -186,11 +224,12 @@ impl Http2Server {
     fn on_step(&mut self, now: Time, step: Step, site: &mut dyn Site) -> Result<(), Error> {
         match step {
             Step::Fields(stream, fields, ends) => self.on_fields(now, (stream, ends), fields, site)?,
+            Step::Data(stream, length) => self.on_data(stream, length)?,
             Step::ContentEnd(stream) => self.on_end(now, stream, site)?,
             Step::Reset(stream, _) => {
                 self.check_open(stream)?;
                 self.session.close(stream);
-                self.exchanges.remove(&stream);
+                self.remove(stream);
             }
             Step::Window(stream, more) if stream > 0 => {
                 self.check_open(stream)?;
@@ -204,28 +243,41 @@ impl Http2Server {
                             "a window grows too large",
                         ));
                     }
+                    let is_ready = exchange.is_ready();
+                    self.turns.set_ready(now, &mut exchange.turn, is_ready);
                 }
             }
             Step::WindowsShift(by) => {
                 for exchange in self.exchanges.values_mut() {
                     exchange.window += by;
+                    let is_ready = exchange.is_ready();
+                    self.turns.set_ready(now, &mut exchange.turn, is_ready);
                     // Section 6.9.2.
                     if exchange.window > i64::from(MAX_WINDOW) {
                         return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "a window grows too large"));
                     }
                 }
             }
-            Step::Priority(stream, priority) => match self.exchanges.get_mut(&stream) {
-                Some(exchange) => exchange.priority = priority,
-                None if stream > self.last && !stream.is_multiple_of(2) => {
-                    self.priorities.insert(stream, priority);
-                    if self.priorities.len() > MAX_EARLY_PRIORITIES {
-                        self.priorities.pop_first();
-                    }
-                }
-                None => {}
-            },
+            Step::Priority(stream, priority) => self.on_priority(stream, priority)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// RFC 9218 section 7.1: a PRIORITY_UPDATE frame, which may come before the request.
+    fn on_priority(&mut self, stream: u32, priority: Priority) -> Result<(), Error> {
+        let wrong = |why| Err(Error::connection(Code::PROTOCOL_ERROR, why));
+        if stream.is_multiple_of(2) {
+            return wrong("a priority of a push, of which there are none");
+        }
+        if let Some(exchange) = self.exchanges.get(&stream) {
+            self.turns.set_priority(&exchange.turn, priority);
+        } else if stream > self.last {
+            self.priorities.insert(stream, priority);
+            // Those that are idle count as if they were open.
+            if self.priorities.len() + self.exchanges.len() > MAX_STREAMS as usize {
+                return wrong("priorities of more streams than may be open");
+            }
         }
         Ok(())
     }
@@ -250,7 +302,7 @@ impl Http2Server {
             if stream.is_multiple_of(2) {
                 return Err(Error::connection(Code::PROTOCOL_ERROR, "a stream that no client opens"));
             }
-            self.last = stream;
+            (self.last, self.opened) = (stream, self.opened + 1);
             let priority = self.priorities.remove(&stream);
             self.priorities = self.priorities.split_off(&stream);
             // Sections 5.1.2 and 6.8.
@@ -259,18 +311,36 @@ impl Http2Server {
             }
             return self.on_request(now, (stream, ends), (fields, priority), site);
         }
-        let Some(Exchange { stage: Stage::Asking { head: Some(_), .. }, .. }) = self.exchanges.get(&stream)
-        else {
-            // Section 5.1: behind the end of a stream nothing comes; of one that was reset here it is passed over.
-            return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS on a stream that is closed"));
-        };
+        match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
+            Some(Stage::Asking { .. }) => {}
+            // Section 5.1: half closed by the client.
+            Some(_) => {
+                return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS behind the end of a stream"));
+            }
+            None => return self.on_late_fields(stream),
+        }
         // Section 8.1: trailers end the stream.
-        let trailers =
-            fields.ok_or(message::Malformed("trailers too large")).and_then(|f| message::check_trailers(&f));
+        let trailers = fields.ok_or(Malformed("trailers too large")).and_then(|f| http2::check_trailers(&f));
         if trailers.is_err() || !ends {
             return Err(Error::stream(stream, Code::PROTOCOL_ERROR, "no trailers"));
         }
         self.on_end(now, stream, site)
+    }
+
+    /// A field section on a stream that is over, or was never opened and cannot be any more.
+    fn on_late_fields(&self, stream: u32) -> Result<(), Error> {
+        let wrong = |code, why| Err(Error::connection(code, why));
+        match () {
+            () if stream.is_multiple_of(2) => wrong(Code::PROTOCOL_ERROR, "a stream that no client opens"),
+            // Section 5.1: of a stream that was reset here it is passed over.
+            () if self.session.was_reset(stream) => Ok(()),
+            // Section 5.1: behind the end of a stream nothing comes.
+            () if self.opened == self.last.div_ceil(2) => {
+                wrong(Code::STREAM_CLOSED, "HEADERS on a closed stream")
+            }
+            // Section 5.1.1: some streams were left out, and are not opened later.
+            () => wrong(Code::PROTOCOL_ERROR, "a stream below one that was opened"),
+        }
     }
 
     fn on_request(
@@ -280,10 +350,10 @@ impl Http2Server {
         (fields, priority): (Option<Vec<Field>>, Option<Priority>),
         site: &mut dyn Site,
     ) -> Result<(), Error> {
-        let head = match fields.as_deref().map(RequestHead::read) {
+        let head = match fields.as_deref().map(http2::read_request) {
             Some(Ok(head)) => Some(head),
             // Section 8.1.1.
-            Some(Err(message::Malformed(why))) => {
+            Some(Err(Malformed(why))) => {
                 return Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
             }
             // Section 10.5.1.
@@ -291,12 +361,12 @@ impl Http2Server {
         };
         // RFC 9218 section 7: PRIORITY_UPDATE counts more than the field.
         let field = head.as_ref().and_then(|head| head.priority);
+        let expects_continue = head.as_ref().is_some_and(|head| head.expects_continue);
         let exchange = Exchange {
             head_only: head.as_ref().is_some_and(|head| head.method == Method::Head.as_str()),
-            priority: priority.or(field).unwrap_or_default(),
+            turn: self.turns.open(stream, priority.or(field).unwrap_or_default()),
             window: self.session.peer.initial_window.into(),
             taken: 0,
-            turn: 0,
             stage: Stage::Asking { head, received: 0 },
         };
         self.exchanges.insert(stream, exchange);
@@ -304,16 +374,20 @@ impl Http2Server {
             return self.on_end(now, stream, site);
         }
         self.session.open(stream);
+        if expects_continue {
+            // RFC 9110 section 10.1.1.
+            self.session.fields(stream, &[Field::new(":status", "100")], false);
+        }
         Ok(())
     }
 
-    /// Whether so much content can come on a stream.
-    fn on_content(&self, stream: u32, left: u64) -> Result<(), Error> {
+    /// Whether a DATA frame with so much content can come on a stream.
+    fn on_data(&self, stream: u32, length: u64) -> Result<(), Error> {
         self.check_open(stream)?;
         match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
             Some(Stage::Asking { head, received }) => {
-                let length = head.as_ref().and_then(|head| head.content_length);
-                if length.is_some_and(|length| received + left > length) {
+                let told = head.as_ref().and_then(|head| head.content_length);
+                if told.is_some_and(|told| received + length > told) {
                     // Section 8.1.1.
                     return Err(Error::stream(
                         stream,
@@ -323,9 +397,10 @@ impl Http2Server {
                 }
                 Ok(())
             }
-            // Section 5.1: half closed by the client.
-            Some(_) => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a stream that is closed")),
-            None => Ok(()),
+            // Section 5.1: of a stream that was reset here it is passed over.
+            None if self.session.was_reset(stream) => Ok(()),
+            // Sections 5.1 and 6.1: half closed by the client, or closed.
+            _ => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a stream that is closed")),
         }
     }
     fn count(&mut self, stream: u32, bytes: u64) {
@@ -350,22 +425,15 @@ impl Http2Server {
             Some(head) => Answer::to(head, site).0,
             None => Answer::plain(431, "the fields are too large"),
         };
-        self.session.note_completed();
-        let think = answer.think;
-        // The stream of a transport stands for that of HTTP/2: they are only told apart.
-        if self.thinking.begin(
-            now,
-            StreamId::new(Side::Client, Direction::Bidirectional, stream.into()),
-            think,
-        ) {
+        if self.thinking.begin(now, turns::id(stream), answer.think) {
             exchange.stage = Stage::Thinking(answer);
         } else {
-            self.answer(stream, answer);
+            self.answer(now, stream, answer);
         }
         Ok(())
     }
 
-    fn answer(&mut self, stream: u32, answer: Answer) {
+    fn answer(&mut self, now: Time, stream: u32, answer: Answer) {
         let Some(exchange) = self.exchanges.get_mut(&stream) else { return };
         let (rest, has_content) = answer.fields();
         let mut fields = vec![Field::new(":status", answer.status.to_string())];
@@ -373,18 +441,28 @@ impl Http2Server {
         let ends = exchange.head_only || !has_content;
         self.session.fields(stream, &fields, ends);
         if ends {
-            self.exchanges.remove(&stream);
+            self.session.note_completed();
+            self.remove(stream);
         } else {
             exchange.stage = Stage::Answering(answer.body);
+            self.turns.begin(now, &exchange.turn);
+            let is_ready = exchange.is_ready();
+            self.turns.set_ready(now, &mut exchange.turn, is_ready);
         }
     }
 
     /// Writes frames as long as the connection takes them.
-    fn pump(&mut self, transport: &mut dyn Transport) {
+    fn pump(&mut self, now: Time, transport: &mut dyn Transport) {
         let Some(connection) = self.stream.filter(|_| !self.broken) else { return };
         while self.write_begun(connection, transport) && self.session.flush(connection, transport) {
-            let Some(stream) = self.next_stream() else { return };
-            self.begin_frame(stream);
+            // Section 6.9.1: what all streams together may send.
+            if self.session.window <= 0 {
+                return;
+            }
+            let unknown = PathView { now, window: 0, smoothed_rtt: Duration::ZERO };
+            let path = transport.path(connection).unwrap_or(unknown);
+            let Some(stream) = self.turns.next(&path) else { return };
+            self.begin_frame(now, stream);
         }
     }
 
@@ -406,30 +484,10 @@ impl Http2Server {
         true
     }
 
-    /// The stream whose frame is next (RFC 9218 section 10): of the most urgent those that are not incremental one after
-    /// another, in the order in which they were opened, and the incremental ones in turns; the two kinds share in turns too.
-    fn next_stream(&self) -> Option<u32> {
-        if self.session.window <= 0 {
-            return None;
-        }
-        let ready =
-            |exchange: &Exchange| matches!(exchange.stage, Stage::Answering(_)) && exchange.window > 0;
-        let urgency = self.exchanges.values().filter(|e| ready(e)).map(|e| e.priority.urgency).min()?;
-        let mut of_urgency = self.exchanges.iter().filter(|(_, e)| ready(e) && e.priority.urgency == urgency);
-        let mut seen = false;
-        let candidates = of_urgency.by_ref().filter(|(_, exchange)| {
-            // Of those that are not incremental only the first.
-            exchange.priority.incremental || !std::mem::replace(&mut seen, true)
-        });
-        candidates.min_by_key(|(_, exchange)| exchange.turn).map(|(stream, _)| *stream)
-    }
-
     /// Prepares a DATA frame of a stream.
-    fn begin_frame(&mut self, stream: u32) {
+    fn begin_frame(&mut self, now: Time, stream: u32) {
         let Some(exchange) = self.exchanges.get_mut(&stream) else { return };
         let Stage::Answering(body) = &mut exchange.stage else { return };
-        self.turns += 1;
-        exchange.turn = self.turns;
         let left = body.len() - exchange.taken;
         let room = exchange.window.min(self.session.window).max(0) as u64;
         let length = left.min(room).min(MAX_FRAME.into());
@@ -452,20 +510,25 @@ impl Http2Server {
         if length == 0 {
             // The source has failed, and the length was told already.
             self.session.reset(stream, Code::INTERNAL_ERROR);
-            self.exchanges.remove(&stream);
+            self.remove(stream);
             return;
         }
         exchange.taken += length;
         exchange.window -= length as i64;
         self.session.window -= length as i64;
         let ends = exchange.taken == body.len();
+        self.session.note_progress();
+        self.turns.note_sent(&exchange.turn, length);
+        let is_ready = !ends && exchange.window > 0;
+        self.turns.set_ready(now, &mut exchange.turn, is_ready);
         let flags = if ends { Flags::END_STREAM } else { Flags::NONE };
         let mut bytes = Vec::with_capacity(9 + payload.len());
         FrameHead { length: length as u32, kind: Kind::DATA, flags, stream }.encode(&mut bytes);
         bytes.extend(payload);
         self.begun = (bytes, virtually);
         if ends {
-            self.exchanges.remove(&stream);
+            self.session.note_completed();
+            self.remove(stream);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What both ends of a connection of HTTP/2 have in common: frames in and out, settings, fields, flow control.
 
-use super::{CONNECTION_WINDOW, MAX_FIELD_SECTION, STREAM_WINDOW};
+use super::credit::Credit;
+use super::{MAX_FIELD_SECTION, Windows};
 use crate::Transport;
 use http::Priority;
 use http::hpack::{BadBlock, Decoder, Encoder};
@@ -9,15 +10,19 @@ use http::http2::{
 };
 use http::qpack::Field;
 use quic::{Data, Read, StreamError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::{Side, StreamId};
 
 /// The most that may wait to be sent beside bodies: what answers a peer that only makes work stays below.
 const MAX_OUT: usize = 1 << 18;
 /// The most frames of one field block.
 const MAX_CONTINUATIONS: u32 = 64;
-/// The most streams that a client may reset in a row without one that comes to its end.
+/// The most streams that may be reset in a row, by the peer or for what it did, without one that comes to its end.
 const MAX_RESETS: u32 = 1000;
+/// The most frames in a row that make work and carry nothing (section 10.5).
+const MAX_IDLE: u32 = 10_000;
+/// The streams reset here of which is remembered that something may still be underway to them.
+const MAX_REMEMBERED: usize = 256;
 
 /// What comes next of a connection.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +31,9 @@ pub(super) enum Step {
     Blocked,
     /// A field section on a stream; `None` if it is larger than is taken. Whether the stream ends with it.
     Fields(u32, Option<Vec<Field>>, bool),
-    /// So much content on a stream, to be read and told by [`Session::note_content`].
+    /// A DATA frame with so much content begins on a stream.
+    Data(u32, u64),
+    /// So much of it is left to be read and told by [`Session::note_content`].
     Content(u32, u64),
     /// The content of a DATA frame was all read, and the stream ends with it.
     ContentEnd(u32),
@@ -50,6 +57,12 @@ enum Inside {
     Preface(usize),
     Head,
     Payload(FrameHead),
+    /// DATA: so much content will come, and so much padding behind it.
+    Begun {
+        head: FrameHead,
+        left: u64,
+        padding: u64,
+    },
     /// DATA: so much content is left, and so much padding behind it.
     Content {
         head: FrameHead,
@@ -67,35 +80,6 @@ struct Block {
     ends: bool,
     bytes: Vec<u8>,
     frames: u32,
-}
-
-/// What the peer may still send (section 6.9).
-#[derive(Debug, Clone, Copy)]
-struct Credit {
-    left: i64,
-    /// What was read since more was granted.
-    read: u32,
-    window: u32,
-}
-
-impl Credit {
-    fn new(window: u32) -> Credit {
-        Credit { left: window.into(), read: 0, window }
-    }
-    /// A frame of this length comes; whether it may.
-    fn spend(&mut self, length: u32) -> bool {
-        self.left -= i64::from(length);
-        self.left >= 0
-    }
-    /// It was read: what is to be granted anew, once that is half of the window.
-    fn read(&mut self, length: u32) -> Option<u32> {
-        self.read += length;
-        if self.read < self.window / 2 {
-            return None;
-        }
-        self.left += i64::from(self.read);
-        Some(std::mem::take(&mut self.read))
-    }
 }
 
 /// One end of a connection.
@@ -119,14 +103,22 @@ pub(super) struct Session {
     credit: Credit,
     /// The same on each stream on which it may still send.
     credits: BTreeMap<u32, Credit>,
+    /// What each stream begins with.
+    stream_window: u32,
+    /// Streams that were reset here: what comes on them is passed over (section 5.1). At most [`MAX_REMEMBERED`].
+    reset: BTreeSet<u32>,
     resets: u32,
+    /// Frames in a row that carried nothing.
+    idle: u32,
     /// Whether the peer's end of the connection was read.
     ended: bool,
 }
 
 impl Session {
-    /// One that has its first frames ready to be written (section 3.4).
-    pub(super) fn new(side: Side, settings: &Settings) -> Session {
+    /// One that has its first frames ready to be written (section 3.4). The window of a stream is that of the settings.
+    pub(super) fn new(side: Side, settings: &Settings, windows: &Windows) -> Session {
+        // The window of the connection can only grow (section 6.9.2).
+        let window = windows.connection.clamp(DEFAULT_WINDOW, MAX_WINDOW);
         let mut session = Session {
             side,
             inside: if side == Side::Server { Inside::Preface(0) } else { Inside::Head },
@@ -138,17 +130,21 @@ impl Session {
             told: false,
             out: if side == Side::Client { PREFACE.to_vec() } else { Vec::new() },
             window: DEFAULT_WINDOW.into(),
-            credit: Credit::new(if side == Side::Client { CONNECTION_WINDOW } else { DEFAULT_WINDOW }),
+            credit: Credit::new(window),
             credits: BTreeMap::new(),
+            stream_window: windows.stream.min(MAX_WINDOW),
+            reset: BTreeSet::new(),
             resets: 0,
+            idle: 0,
             ended: false,
         };
+        let settings = Settings { initial_window: session.stream_window, ..*settings };
         let mut payload = Vec::new();
         settings.encode(&mut payload);
         session.frame(Kind::SETTINGS, Flags::NONE, 0, &payload);
-        if side == Side::Client {
+        if window > DEFAULT_WINDOW {
             // Section 6.9.2: the window of the connection is not a setting.
-            session.grant(0, CONNECTION_WINDOW - DEFAULT_WINDOW);
+            session.grant(0, window - DEFAULT_WINDOW);
         }
         session
     }
@@ -179,8 +175,7 @@ impl Session {
     }
     /// The peer may send on a stream.
     pub(super) fn open(&mut self, stream: u32) {
-        let window = if self.side == Side::Client { STREAM_WINDOW } else { DEFAULT_WINDOW };
-        self.credits.insert(stream, Credit::new(window));
+        self.credits.insert(stream, Credit::new(self.stream_window));
     }
     /// The peer may send no more on a stream.
     pub(super) fn close(&mut self, stream: u32) {
@@ -189,7 +184,31 @@ impl Session {
     /// Resets a stream.
     pub(super) fn reset(&mut self, stream: u32, code: Code) {
         self.close(stream);
+        self.reset.insert(stream);
+        if self.reset.len() > MAX_REMEMBERED {
+            self.reset.pop_first();
+        }
         self.frame(Kind::RST_STREAM, Flags::NONE, stream, &code.0.to_be_bytes());
+    }
+    /// Whether a stream was reset here, so that what comes on it was perhaps sent before the peer knew (section 5.1).
+    pub(super) fn was_reset(&self, stream: u32) -> bool {
+        self.reset.contains(&stream)
+    }
+    /// A stream was reset, by the peer or for what it did. What costs one side work and the other nothing has a limit.
+    pub(super) fn note_reset(&mut self) -> Result<(), Error> {
+        self.resets += 1;
+        if self.resets > MAX_RESETS {
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many streams that were reset"));
+        }
+        Ok(())
+    }
+    /// A frame carried nothing.
+    fn note_idle(&mut self) -> Result<(), Error> {
+        self.idle += 1;
+        if self.idle > MAX_IDLE {
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many frames that carry nothing"));
+        }
+        Ok(())
     }
     /// Tells the peer the last stream that was looked at, and why no other will be (section 6.8).
     pub(super) fn go_away(&mut self, last: u32, code: Code) {
@@ -207,9 +226,13 @@ impl Session {
         true
     }
 
-    /// A stream has come to its end as it should.
+    /// A response has come, or was written, to its end.
     pub(super) fn note_completed(&mut self) {
         self.resets = 0;
+    }
+    /// Content was written.
+    pub(super) fn note_progress(&mut self) {
+        self.idle = 0;
     }
 
     /// Reads up to the next thing of interest.
@@ -219,6 +242,15 @@ impl Session {
                 return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "more to answer than is taken"));
             }
             match self.inside {
+                Inside::Begun { head, left, padding } => {
+                    self.inside = Inside::Content { head, left, padding };
+                    if left > 0 {
+                        self.idle = 0;
+                    } else if !head.flags.has(Flags::END_STREAM) {
+                        self.note_idle()?;
+                    }
+                    return Ok(Step::Data(head.stream, left));
+                }
                 Inside::Content { head, left: 0, padding: 0 } => {
                     self.inside = Inside::Head;
                     self.give_back(&head);
@@ -296,7 +328,7 @@ impl Session {
                 let Some(left) = left.checked_sub(padding) else {
                     return Err(Error::connection(Code::PROTOCOL_ERROR, "more padding than there is room"));
                 };
-                self.inside = Inside::Content { head, left, padding };
+                self.inside = Inside::Begun { head, left, padding };
             }
             Inside::Payload(_) => self.kept.extend_from_slice(bytes),
             _ => {
@@ -335,7 +367,7 @@ impl Session {
                 if head.flags.has(Flags::PADDED) {
                     Inside::PadLength(head)
                 } else {
-                    Inside::Content { head, left: head.length.into(), padding: 0 }
+                    Inside::Begun { head, left: head.length.into(), padding: 0 }
                 }
             }
             _ => Inside::Payload(head),
@@ -348,15 +380,19 @@ impl Session {
         match Frame::decode(head, payload)? {
             Frame::Fields(bytes) => return self.on_fields(head, bytes),
             Frame::Settings(payload) => {
+                self.note_idle()?;
                 let before = i64::from(self.peer.initial_window);
-                self.peer.update(payload)?;
-                self.told = true;
-                // Section 6.5.2: a server does not take pushes.
-                if self.side == Side::Client && payload.chunks(6).any(|setting| setting == [0, 2, 0, 0, 0, 1])
-                {
-                    return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that enables pushes"));
+                // Section 6.5.3: in their order; a table that is made small and large again has to be told as both (RFC 7541
+                // section 4.2).
+                for setting in Settings::split(payload)? {
+                    self.peer.update(setting)?;
+                    self.encoder.set_limit(self.peer.header_table_size.into());
+                    // Section 6.5.2: a server does not take pushes.
+                    if self.side == Side::Client && setting == [0, 2, 0, 0, 0, 1] {
+                        return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that enables pushes"));
+                    }
                 }
-                self.encoder.set_limit(self.peer.header_table_size.into());
+                self.told = true;
                 self.frame(Kind::SETTINGS, Flags::ACK, 0, &[]);
                 // Section 6.9.2.
                 return Ok(Some(Step::WindowsShift(i64::from(self.peer.initial_window) - before)));
@@ -374,14 +410,7 @@ impl Session {
                 return Ok(Some(Step::Window(stream, more)));
             }
             Frame::Reset(code) => {
-                // What costs the server work and the client nothing has a limit.
-                self.resets += 1;
-                if self.resets > MAX_RESETS {
-                    return Err(Error::connection(
-                        Code::ENHANCE_YOUR_CALM,
-                        "too many streams that were reset",
-                    ));
-                }
+                self.note_reset()?;
                 return Ok(Some(Step::Reset(stream, code)));
             }
             Frame::GoAway { last, .. } => return Ok(Some(Step::GoAway(last))),
@@ -392,6 +421,7 @@ impl Session {
                 // RFC 9218 section 7.1.
                 return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that tells a priority"));
             }
+            Frame::Ignored => self.note_idle()?,
             _ => {}
         }
         Ok(None)
@@ -410,6 +440,7 @@ impl Session {
             self.block = Some(block);
             return Ok(None);
         }
+        self.idle = 0;
         let fields = match self.decoder.decode(&block.bytes, MAX_FIELD_SECTION.into()) {
             Ok(fields) => Some(fields),
             Err(BadBlock::TooLarge) => None,

@@ -292,7 +292,10 @@ impl Exchange {
                 Step::Content(left) => {
                     let Some((head, take)) = &self.head else { return Ok(false) };
                     let limit = if has_content(self.method, head) { head.content_length } else { Some(0) };
-                    let read = match fetches.read_body((now, stream, self.index), *take, left, transport)? {
+                    let read = match fetches
+                        .read_body((now, stream, self.index), *take, left, transport)
+                        .map_err(|(_, failure)| failure)?
+                    {
                         Ok(read) => read,
                         Err(StreamError::Reset(code)) => return Err(was_reset(code)),
                         Err(_) => return Ok(false),

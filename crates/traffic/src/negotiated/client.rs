@@ -20,6 +20,8 @@ pub struct WebClient {
     authority: String,
     protocol: Option<Protocol>,
     fetches: Fetches,
+    /// What it lets a server of HTTP/2 send unread.
+    windows: http2::Windows,
 }
 
 #[derive(Debug)]
@@ -44,6 +46,7 @@ impl WebClient {
             authority: authority.into(),
             protocol: None,
             fetches: Fetches::new(requests, concurrency, sink),
+            windows: http2::Windows::default(),
         }
     }
 
@@ -55,7 +58,13 @@ impl WebClient {
         sink: Box<dyn Sink>,
     ) -> WebClient {
         let fetches = Fetches::ordered(requests, order, concurrency, sink);
-        WebClient { authority: authority.into(), protocol: None, fetches }
+        WebClient { authority: authority.into(), protocol: None, fetches, windows: http2::Windows::default() }
+    }
+
+    /// The same with other flow-control windows of HTTP/2 than those of Chromium.
+    #[must_use]
+    pub(crate) fn with_windows(self, windows: http2::Windows) -> WebClient {
+        WebClient { windows, ..self }
     }
 
     /// The same with the number of bytes that all bodies together have, for [`Progress::total`].
@@ -100,7 +109,9 @@ impl WebClient {
             Some(hq::ALPN) => Some(Protocol::Hq(HqClient::default())),
             Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Client::new(&self.authority)))),
             Some(http1::ALPN) => Some(Protocol::Http1(Http1Client::new(&self.authority))),
-            Some(http2::ALPN) => Some(Protocol::Http2(Box::new(Http2Client::new(&self.authority)))),
+            Some(http2::ALPN) => {
+                Some(Protocol::Http2(Box::new(Http2Client::new(&self.authority, &self.windows))))
+            }
             _ => None,
         };
     }

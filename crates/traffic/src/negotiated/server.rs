@@ -8,7 +8,9 @@ use crate::web::Site;
 use crate::{Application, Progress, Transport};
 use http::Code;
 use quic::Event;
+use quic::schedule::{self, Scheduler};
 use units::Time;
+use units::parameter::Component;
 
 /// The requests that are underway at a time unless told otherwise.
 const MAX_REQUESTS: usize = 256;
@@ -20,6 +22,8 @@ const MAX_REQUESTS: usize = 256;
 pub struct WebServer {
     site: Box<dyn Site>,
     max_requests: usize,
+    /// The scheduler of HTTP/2; `None`: `rfc9218`.
+    scheduler: Option<Component>,
     protocol: Option<Protocol>,
     closing: bool,
 }
@@ -41,7 +45,22 @@ impl std::fmt::Debug for WebServer {
 impl WebServer {
     /// A server of this site.
     pub fn new(site: Box<dyn Site>) -> WebServer {
-        WebServer { site, max_requests: MAX_REQUESTS, protocol: None, closing: false }
+        WebServer { site, max_requests: MAX_REQUESTS, scheduler: None, protocol: None, closing: false }
+    }
+
+    /// The same with another scheduler than `rfc9218` for the responses of HTTP/2, out of the room of [`quic::schedule`]. Over
+    /// HTTP/3 the transport's scheduler chooses.
+    #[must_use]
+    pub fn with_scheduler(self, scheduler: Component) -> WebServer {
+        WebServer { scheduler: Some(scheduler), ..self }
+    }
+
+    fn scheduler(&self) -> Box<dyn Scheduler> {
+        let wanted = self.scheduler.as_ref();
+        // There is no row of another name in a scenario that was read.
+        wanted
+            .and_then(|wanted| schedule::build(wanted.name, &wanted.arguments))
+            .unwrap_or_else(|| Box::new(schedule::Rfc9218::default()))
     }
 
     /// The same with another bound on the requests that are underway at a time (at least 1; by default 256). What comes
@@ -82,7 +101,7 @@ impl WebServer {
             Some(hq::ALPN) => Some(Protocol::Hq(HqServer::new(self.max_requests))),
             Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Server::new(self.max_requests)))),
             Some(http1::ALPN) => Some(Protocol::Http1(Http1Server::default())),
-            Some(http2::ALPN) => Some(Protocol::Http2(Box::new(Http2Server::new()))),
+            Some(http2::ALPN) => Some(Protocol::Http2(Box::new(Http2Server::new(self.scheduler())))),
             _ => None,
         };
         if self.closing {

@@ -161,14 +161,14 @@ impl Fetches {
         }
     }
 
-    /// Takes up to `limit` bytes of a body off its stream.
+    /// Takes up to `limit` bytes of a body off its stream. If the sink refuses them, that tells why, and what was read.
     pub(crate) fn read_body(
         &mut self,
         (now, stream, index): (Time, StreamId, usize),
         take: Take,
         limit: u64,
         transport: &mut dyn Transport,
-    ) -> Result<Result<Read, StreamError>, Failure> {
+    ) -> Result<Result<Read, StreamError>, (Read, Failure)> {
         let read = if take == Take::Bytes {
             if self.buffer.is_empty() {
                 self.buffer.resize(BUFFER, 0);
@@ -178,13 +178,13 @@ impl Fetches {
         } else {
             transport.skip(stream, limit)
         };
-        let Ok(Read { bytes: count, .. }) = read else { return Ok(read) };
+        let Ok(taken @ Read { bytes: count, .. }) = read else { return Ok(read) };
         if count > 0 {
             if take == Take::Bytes {
                 let bytes = &self.buffer[..count as usize];
                 self.sink
                     .bytes(index, self.results[index].bytes, bytes)
-                    .map_err(|error| Failure::Sink(error.to_string()))?;
+                    .map_err(|error| (taken, Failure::Sink(error.to_string())))?;
             }
             self.count(now, index, count);
         }
