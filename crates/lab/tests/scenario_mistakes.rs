@@ -89,6 +89,16 @@ const MISTAKES: &[Mistake] = &[
         "protocol = \"tcp\"\napplication = \"http3\"",
         r#"a.toml:16:15: flow.get.application: "http3" does not go over TCP; expected protocol = "quic""#,
     ),
+    mistake(
+        "application = { type = \"bulk\", size = \"1 MB\" }",
+        "application = { type = \"page\", scheduler = \"rr\" }",
+        r#"a.toml:15:44: flow.get.application.scheduler: is of HTTP/2; expected over = "http2", or transport.scheduler for HTTP/3"#,
+    ),
+    mistake(
+        "application = { type = \"bulk\", size = \"1 MB\" }",
+        "protocol = \"tcp\"\napplication = { type = \"http2\", connection_window = \"60 kB\" }",
+        r#"a.toml:16:53: flow.get.application.connection_window: found 60000 bytes; expected 65535 to 2147483647"#,
+    ),
     // Keys.
     mistake(
         "seed = 1",

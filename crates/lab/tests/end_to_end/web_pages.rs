@@ -116,6 +116,32 @@ fn urgent_objects_come_first() {
     }
 }
 
+/// The scheduler of HTTP/2 is one of those of QUIC's streams: one response after the other, all in turns, or either as the path is.
+#[test]
+fn http2_shares_by_the_scheduler_of_its_option() {
+    let spread = |scheduler: &str| {
+        let application = format!(
+            "flow.get.application={{ type = \"http2\", sizes = [\"100 kB\"], count = 8, scheduler = {scheduler} }}"
+        );
+        let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
+        let run = run(&scenario(&text, &[&application, "flow.get.protocol=tcp"]));
+        assert_eq!(run.connection("get")["completed"], true, "{scheduler}");
+        let complete = object_times(&run, "complete_s");
+        let begin = object_times(&run, "asked_s")[0];
+        let (first, last) = (
+            complete.iter().copied().fold(f64::INFINITY, f64::min),
+            complete.iter().copied().fold(0.0, f64::max),
+        );
+        (first - begin) / (last - begin)
+    };
+    for alone in ["\"rfc9218\"", "\"fifo\"", "{ type = \"adaptive\", target = \"10 Gbit/s\" }"] {
+        assert!(spread(alone) < 0.5, "{alone}: {}", spread(alone));
+    }
+    for shared in ["\"rr\"", "\"wfq\"", "{ type = \"adaptive\", target = \"1 bit/s\" }"] {
+        assert!(spread(shared) > 0.8, "{shared}: {}", spread(shared));
+    }
+}
+
 /// With loss, HTTP/2 holds back what came whole behind a gap in its one connection; streams of QUIC wait for their own. The
 /// order of the responses is the same, and so is the window, so that a loss costs nothing but the time until it is repaired.
 #[test]
