@@ -130,8 +130,8 @@ pub struct VirtualSite;
 
 /// The largest virtual object: more than any run sends, and inside QUIC's limit of 2^62 - 1 with its fields.
 const LARGEST: u64 = 1 << 60;
-/// The longest time that the site thinks: a day.
-const LONGEST: u64 = 86_400_000_000_000;
+/// The longest time that the site thinks: as long as a page can say.
+const LONGEST: u64 = u64::MAX;
 /// The most that makes a head larger: it is inside of what clients take.
 pub(crate) const MOST_FILL: u64 = 16_384;
 
@@ -167,6 +167,7 @@ mod tests {
     #[test]
     fn the_site_has_an_object_of_every_size() {
         let find = |path: &str| find(&Target::parse(path.as_bytes()).unwrap());
+        assert_eq!(find("/1?think=18446744073709551615").unwrap().think, Duration::from_nanos(u64::MAX));
         let answer = find("/1000?think=5000&fill=20").unwrap();
         assert_eq!((answer.body.len(), answer.think.as_nanos(), answer.fill), (1000, 5000, 20));
         assert_eq!(find("/0").unwrap().body.len(), 0);

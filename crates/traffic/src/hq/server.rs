@@ -2,10 +2,11 @@
 
 use super::{BROKEN, NO_ERROR, REFUSED};
 use crate::Transport;
-use crate::web::{Method, Pumped, Query, Reply, Site};
+use crate::web::{Method, Pumped, Query, Reply, Site, Thinking};
 use http::{MAX_TARGET, Target};
 use quic::{Event, StreamError};
 use std::collections::{BTreeMap, VecDeque};
+use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
 /// The longest request in bytes.
@@ -16,6 +17,8 @@ const MAX_LINE: usize = MAX_TARGET + 6;
 enum Exchange {
     /// So much of its line has come.
     Asking(Vec<u8>),
+    /// The answer is there, and given later.
+    Thinking(Box<Reply>),
     Answering(Box<Reply>),
 }
 
@@ -26,6 +29,7 @@ pub(crate) struct HqServer {
     /// Streams with something to read that wait because too many requests are underway. No more than the peer may open.
     waiting: VecDeque<StreamId>,
     max_requests: usize,
+    thinking: Thinking,
     /// Whether no new request is taken any more.
     closing: bool,
 }
@@ -37,16 +41,23 @@ impl HqServer {
             exchanges: BTreeMap::new(),
             waiting: VecDeque::new(),
             max_requests: max_requests.max(1),
+            thinking: Thinking::default(),
             closing: false,
         }
     }
 
-    pub(crate) fn on_event(&mut self, event: &Event, site: &mut dyn Site, transport: &mut dyn Transport) {
+    pub(crate) fn on_event(
+        &mut self,
+        now: Time,
+        event: &Event,
+        site: &mut dyn Site,
+        transport: &mut dyn Transport,
+    ) {
         match *event {
             Event::Readable(stream)
                 if stream.initiator() == Side::Client && stream.direction() == Direction::Bidirectional =>
             {
-                self.read(stream, site, transport);
+                self.read((now, stream), site, transport);
             }
             Event::Readable(stream) => drop(transport.discard(stream)),
             Event::Writable(stream) => self.pump(stream, transport),
@@ -63,7 +74,22 @@ impl HqServer {
         while self.exchanges.len() < self.max_requests
             && let Some(stream) = self.waiting.pop_front()
         {
-            self.read(stream, site, transport);
+            self.read((now, stream), site, transport);
+        }
+    }
+
+    /// When a request that was thought about is to be answered.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.thinking.wake_at()
+    }
+    /// Answers those whose time has come.
+    pub(crate) fn wake(&mut self, now: Time, site: &mut dyn Site, transport: &mut dyn Transport) {
+        while let Some(stream) = self.thinking.next(now) {
+            if let Some(Exchange::Thinking(reply)) = self.exchanges.remove(&stream) {
+                self.exchanges.insert(stream, Exchange::Answering(reply));
+                // What is over makes room for what waits.
+                self.on_event(now, &Event::Writable(stream), site, transport);
+            }
         }
     }
 
@@ -81,7 +107,7 @@ impl HqServer {
         self.waiting.retain(|waiting| *waiting != stream);
     }
 
-    fn read(&mut self, stream: StreamId, site: &mut dyn Site, transport: &mut dyn Transport) {
+    fn read(&mut self, (now, stream): (Time, StreamId), site: &mut dyn Site, transport: &mut dyn Transport) {
         let known = self.exchanges.contains_key(&stream);
         if !known && self.exchanges.len() >= self.max_requests {
             if !self.waiting.contains(&stream) {
@@ -113,8 +139,13 @@ impl HqServer {
                 let answer = answer(line, site);
                 // Behind the line comes nothing but the end.
                 let _ = transport.discard(stream);
-                let Some(reply) = answer else { return self.refuse(stream, transport) };
-                self.exchanges.insert(stream, Exchange::Answering(Box::new(reply)));
+                let Some((reply, think)) = answer else { return self.refuse(stream, transport) };
+                let reply = Box::new(reply);
+                if self.thinking.begin(now, stream, think) {
+                    self.exchanges.insert(stream, Exchange::Thinking(reply));
+                    return;
+                }
+                self.exchanges.insert(stream, Exchange::Answering(reply));
                 return self.pump(stream, transport);
             }
             if line.len() > MAX_LINE {
@@ -143,10 +174,10 @@ impl HqServer {
     }
 }
 
-/// What a request line gets.
-fn answer(line: &[u8], site: &mut dyn Site) -> Option<Reply> {
+/// What a request line gets, and how long it is thought about.
+fn answer(line: &[u8], site: &mut dyn Site) -> Option<(Reply, Duration)> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let target = Target::parse(line.strip_prefix(b"GET ")?).ok()?;
     let answer = site.find(Query { method: Method::Get, target: &target, authority: None });
-    (answer.status == 200).then(|| Reply::new(Vec::new(), Some(answer.body)))
+    (answer.status == 200).then(|| (Reply::new(Vec::new(), Some(answer.body)), answer.think))
 }

@@ -120,7 +120,7 @@ impl Application for WebServer {
             }
         }
         match &mut self.protocol {
-            Some(Protocol::Hq(hq)) => hq.on_event(event, &mut *self.site, transport),
+            Some(Protocol::Hq(hq)) => hq.on_event(now, event, &mut *self.site, transport),
             Some(Protocol::Http3(http3)) => http3.on_event(now, event, &mut *self.site, transport),
             Some(Protocol::Http1(http1)) => http1.on_event(now, event, &mut *self.site, transport),
             Some(Protocol::Http2(http2)) => http2.on_event(now, event, &mut *self.site, transport),
@@ -130,7 +130,8 @@ impl Application for WebServer {
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         match &mut self.protocol {
-            None | Some(Protocol::Hq(_)) => {}
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.wake(now, &mut *self.site, transport),
             Some(Protocol::Http3(http3)) => http3.wake(now, transport),
             Some(Protocol::Http1(http1)) => http1.wake(now, &mut *self.site, transport),
             Some(Protocol::Http2(http2)) => http2.wake(now, transport),
@@ -138,7 +139,8 @@ impl Application for WebServer {
     }
     fn wake_at(&self) -> Option<Time> {
         match &self.protocol {
-            None | Some(Protocol::Hq(_)) => None,
+            None => None,
+            Some(Protocol::Hq(hq)) => hq.wake_at(),
             Some(Protocol::Http3(http3)) => http3.wake_at(),
             Some(Protocol::Http1(http1)) => http1.wake_at(),
             Some(Protocol::Http2(http2)) => http2.wake_at(),

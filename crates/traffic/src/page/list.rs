@@ -36,7 +36,10 @@ fn pages(arguments: &Arguments, _: &mut random::Stream) -> Built {
 /// # Errors
 /// The first line that is wrong, and what is wrong with it.
 fn parse(text: &str, reading: Duration) -> Result<Page, TextError> {
+    // Some programs begin their files with a byte order mark.
     let mut lines = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(text)
         .lines()
         .enumerate()
         .map(|(index, line)| (index + 1, line.trim()))
@@ -197,6 +200,12 @@ mod tests {
             let found = read(text).unwrap_err();
             assert!(found.contains(told), "{text:?}: {found}");
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_ends_of_lines_of_other_systems_do_not_count() {
+        let page = read("\u{feff}size,after\r\n12 kB,\r\n5,1\r\n").unwrap();
+        assert_eq!(page.objects.iter().map(|object| object.bytes).collect::<Vec<_>>(), [12_000, 5]);
     }
 
     #[test]

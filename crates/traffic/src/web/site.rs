@@ -37,7 +37,7 @@ pub struct Answer {
     pub content_type: Option<Cow<'static, str>>,
     /// The content. Its length is told by Content-Length.
     pub body: Body,
-    /// How long the server thinks before it answers. hq-interop answers at once.
+    /// How long the server thinks before it answers.
     pub think: Duration,
     /// Bytes of a field `x-fill`, which makes the head as large as it is to be; 0: there is none.
     pub fill: usize,

@@ -119,6 +119,9 @@ impl Bed {
         while let Some(event) = connection.poll_event() {
             application.on_event(self.now, &event, &mut QuicTransport { connection, now: self.now });
         }
+        if application.wake_at().is_some_and(|at| at <= self.now) {
+            application.on_wake(self.now, &mut QuicTransport { connection, now: self.now });
+        }
         self.most_streams = self.most_streams.max(connection.open_streams());
         self.closes[side] = connection.close_reason().cloned();
     }
@@ -141,7 +144,9 @@ impl Bed {
 
     fn next_at(&self) -> Option<Time> {
         let arrival = self.flying.keys().next().map(|(at, _)| *at);
-        let next = [arrival, self.client.wake_at(), self.server.wake_at()].into_iter().flatten().min();
+        let applications = [self.web_client.wake_at(), self.web_server.wake_at()];
+        let endpoints = [arrival, self.client.wake_at(), self.server.wake_at()];
+        let next = applications.into_iter().chain(endpoints).flatten().min();
         next.map(|at| at.max(self.now))
     }
 

@@ -148,3 +148,21 @@ fn another_protocol_is_none_of_theirs() {
     assert_eq!(bed.web_client.results()[0].failure, Some(Failure::NotProcessed));
     assert!(bed.closes[0].as_ref().is_some_and(|reason| reason.code() == (true, 0x110)));
 }
+
+/// A server thinks over hq-interop as it does over HTTP, about each request on its own.
+#[test]
+fn a_server_thinks() {
+    let basket = Basket::default();
+    let paths = ["/10?think=60000000", "/20", "/30?think=20000000"];
+    let site = WebServer::new(Box::new(traffic::VirtualSite));
+    let mut bed = Bed::new(HQ, client(&paths, 3, &basket), site);
+    bed.run();
+    let results = bed.web_client.results();
+    let began = |index: usize| results[index].first_at.unwrap().as_nanos();
+    let sizes: Vec<u64> = results.iter().map(|fetched| fetched.bytes).collect();
+    assert_eq!(sizes, [10, 20, 30]);
+    // All three were asked at once.
+    let later = [began(0) - began(1), began(2) - began(1)].map(|nanos| nanos / 1_000_000);
+    assert_eq!(later, [60, 20], "milliseconds");
+    assert!(bed.web_server.is_idle());
+}

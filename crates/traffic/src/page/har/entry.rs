@@ -43,7 +43,7 @@ impl Entry {
         let (request, response) = (node.need("request")?, node.need("response")?);
         let url = request.need("url")?.text()?;
         let status = response.need("status")?.whole()?;
-        if node.get("_fromCache").is_some() || status == 0 || !is_http(url) {
+        if status == 0 || !is_http(url) || is_local(node, status, &response)? {
             return Ok(None);
         }
         let started = node.need("startedDateTime")?;
@@ -74,6 +74,31 @@ impl Entry {
     }
 }
 
+/// Whether a response came from a cache, from a worker of the page, or from the browser itself.
+fn is_local(entry: &Node<'_>, status: i64, response: &Node<'_>) -> Result<bool, String> {
+    if entry.get("_fromCache").is_some() {
+        return Ok(true);
+    }
+    // What Chromium makes up, as redirects to https that it knows of (HSTS), has this field.
+    if let Some(fields) = response.get("headers") {
+        for field in fields.items()? {
+            if field.need("name")?.text()?.eq_ignore_ascii_case("non-authoritative-reason") {
+                return Ok(true);
+            }
+        }
+    }
+    let is_none = |size: Option<u64>| size.is_none_or(|bytes| bytes == 0);
+    let transferred = size(response.get("_transferSize"))?;
+    let is_of_worker = |worker: Node<'_>| worker.is_true();
+    if entry.get("_fetchedViaServiceWorker").is_some_and(is_of_worker) && is_none(transferred) {
+        return Ok(true);
+    }
+    // HAR 1.2: bodySize is 0 for what came from a cache. It is so for 304 too, which says over the network that it may.
+    let content = size(response.get("content").and_then(|content| content.get("size")))?;
+    let body = size(response.get("bodySize"))?;
+    Ok(status != 304 && body == Some(0) && !is_none(content) && is_none(transferred))
+}
+
 fn is_http(url: &str) -> bool {
     ["http://", "https://"]
         .iter()
@@ -93,12 +118,13 @@ fn millis(node: &Node<'_>) -> Result<f64, String> {
     }
 }
 
-/// A number of bytes that may be unknown: absent, or -1.
+/// A number of bytes that may be unknown: absent, or -1. Chromium subtracts the size of fields that it never received, and so
+/// has other negative numbers too.
 fn size(node: Option<Node<'_>>) -> Result<Option<u64>, String> {
     let Some(node) = node else { return Ok(None) };
     match node.whole()? {
-        -1 => Ok(None),
-        bytes if (0..=MOST_BYTES as i64).contains(&bytes) => Ok(Some(bytes as u64)),
+        ..0 => Ok(None),
+        bytes if bytes <= MOST_BYTES as i64 => Ok(Some(bytes as u64)),
         _ => Err(node.wrong("bytes up to 1 TB, or -1")),
     }
 }
@@ -180,19 +206,26 @@ fn kind(entry: &Node<'_>, response: &Node<'_>) -> Result<Kind, String> {
     Ok(if is_document { Kind::Main } else { Kind::Embedded })
 }
 
-/// Where a response sends the client: as it is, or at the origin of the request.
+/// Where a response sends the client, seen from the address of the request (RFC 3986 section 5.2, without dot segments).
 fn redirect(response: &Node<'_>, url: &str) -> Result<Option<String>, String> {
     let Some(target) = response.get("redirectURL") else { return Ok(None) };
     let target = without_fragment(target.text()?);
     if target.is_empty() {
         return Ok(None);
     }
-    if target.starts_with('/') && !target.starts_with("//") {
-        let host = url.find("://").map_or(0, |at| at + 3);
-        let origin = url[host..].find(['/', '?', '#']).map_or(url, |at| &url[..host + at]);
-        return Ok(Some(format!("{origin}{target}")));
-    }
-    Ok(Some(target.to_owned()))
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let origin = url[host..].find(['/', '?', '#']).map_or(url, |at| &url[..host + at]);
+    Ok(Some(if is_http(target) {
+        target.to_owned()
+    } else if target.starts_with("//") {
+        format!("{}{target}", &url[..host.saturating_sub(2)])
+    } else if target.starts_with('/') {
+        format!("{origin}{target}")
+    } else {
+        let path = url[origin.len()..].split(['?', '#']).next().unwrap_or("");
+        let folder = path.rfind('/').map_or("/", |end| &path[..=end]);
+        format!("{origin}{folder}{target}")
+    }))
 }
 
 /// `_initiator` of Chromium: the document or style sheet, else the scripts that were running, the innermost first.

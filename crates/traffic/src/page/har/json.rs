@@ -26,10 +26,17 @@ impl<'a> Node<'a> {
         self.get(name).ok_or_else(|| format!("no {at}{name}"))
     }
 
-    /// The members of a list. Each is the root of what is said of it.
+    /// The members of a list: `headers[0]`.
     pub(super) fn items(&self) -> Result<Vec<Node<'a>>, String> {
-        let items = self.value.as_array().ok_or_else(|| self.wrong("a list"))?;
-        Ok(items.iter().map(Node::root).collect())
+        let place = |(at, value)| Node { value, path: format!("{}[{at}]", self.path) };
+        Ok(self.list()?.iter().enumerate().map(place).collect())
+    }
+    /// The members of a list, each as the root of what is said of it.
+    pub(super) fn roots(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, String> {
+        Ok(self.list()?.iter().map(Node::root))
+    }
+    fn list(&self) -> Result<&'a [Json], String> {
+        self.value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong("a list"))
     }
     pub(super) fn text(&self) -> Result<&'a str, String> {
         self.value.as_str().ok_or_else(|| self.wrong("text"))
@@ -42,6 +49,9 @@ impl<'a> Node<'a> {
             return Ok(number as i64);
         }
         Err(self.wrong("a whole number"))
+    }
+    pub(super) fn is_true(&self) -> bool {
+        self.value.as_bool() == Some(true)
     }
     pub(super) fn number(&self) -> Result<f64, String> {
         self.value.as_f64().ok_or_else(|| self.wrong("a number"))

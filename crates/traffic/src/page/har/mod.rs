@@ -12,6 +12,7 @@ use super::{Built, Fault, Laws, MOST_OBJECTS, Model, Page};
 use entry::Entry;
 use json::Node;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 
@@ -83,11 +84,11 @@ fn parse(text: &str, manner: Manner) -> Result<Vec<Page>, TextError> {
     let log = Node::root(&archive).need("log").map_err(TextError::whole)?;
     version(&log).map_err(TextError::whole)?;
     let ids = page_ids(&log).map_err(TextError::whole)?;
-    let entries = log.need("entries").and_then(|entries| entries.items()).map_err(TextError::whole)?;
+    let entries = log.need("entries").and_then(|entries| entries.roots()).map_err(TextError::whole)?;
     let mut of_pages: Vec<Vec<Entry>> = vec![Vec::new(); ids.len().max(1)];
-    for (number, node) in (1..).zip(&entries) {
+    for (number, node) in (1..).zip(entries) {
         let wrong = |problem| TextError::entry(number, problem);
-        let Some(entry) = Entry::read(node, number).map_err(wrong)? else { continue };
+        let Some(entry) = Entry::read(&node, number).map_err(wrong)? else { continue };
         let page = place(&ids, &entry).map_err(wrong)?;
         if of_pages[page].len() == MOST_OBJECTS {
             return Err(wrong(format!("more than {MOST_OBJECTS} objects of a page")));
@@ -117,30 +118,29 @@ fn version(log: &Node<'_>) -> Result<(), String> {
     Err(format!("log.version is {}; expected \"1.2\"", file::shown(version)))
 }
 
-/// The ids of the pages, in their order.
-fn page_ids<'a>(log: &Node<'a>) -> Result<Vec<&'a str>, String> {
-    let Some(pages) = log.get("pages") else { return Ok(Vec::new()) };
+/// The places of the pages in their order, by their ids.
+fn page_ids<'a>(log: &Node<'a>) -> Result<BTreeMap<&'a str, usize>, String> {
+    let Some(pages) = log.get("pages") else { return Ok(BTreeMap::new()) };
     let pages = pages.items()?;
     if pages.len() > MOST_OBJECTS {
         return Err(format!("more than {MOST_OBJECTS} pages"));
     }
-    let mut ids = Vec::new();
-    for page in &pages {
+    let mut ids = BTreeMap::new();
+    for (place, page) in pages.iter().enumerate() {
         let id = page.need("id")?.text()?;
-        if ids.contains(&id) {
+        if ids.insert(id, place).is_some() {
             return Err(format!("two pages with the id {}", file::shown(id)));
         }
-        ids.push(id);
     }
     Ok(ids)
 }
 
 /// The place of the page that an entry belongs to. Where there is one page at most, it need not say.
-fn place(ids: &[&str], entry: &Entry) -> Result<usize, String> {
+fn place(ids: &BTreeMap<&str, usize>, entry: &Entry) -> Result<usize, String> {
     match &entry.page {
         Some(page) if !ids.is_empty() => ids
-            .iter()
-            .position(|id| id == page)
+            .get(page.as_str())
+            .copied()
             .ok_or_else(|| format!("pageref is {}, and no page has that id", file::shown(page))),
         None if ids.len() > 1 => Err("no pageref, and there are several pages".to_owned()),
         _ => Ok(0),

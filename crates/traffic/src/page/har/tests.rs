@@ -88,6 +88,7 @@ fn sizes_are_taken_from_what_is_known() {
         (r#", "bodySize": -1, "_transferSize": 0, "content": {"size": 500}"#, 500, 0),
         (r#", "content": {"size": 500, "compression": 120}"#, 380, 0),
         (r#", "content": {"size": 500, "compression": -7}"#, 500, 0),
+        (r#", "bodySize": -412, "headersSize": -1, "content": {"size": 500}"#, 500, 0),
         (r#", "bodySize": 1e3"#, 1_000, 0),
     ] {
         let found = objects(&[entry(0, 5, "http://a/", "", response, "")]);
@@ -153,7 +154,7 @@ fn what_waits_for_what() {
 
 #[test]
 fn redirects_are_followed() {
-    for target in ["http://a/new", "/new"] {
+    for target in ["http://a/new", "/new", "//a/new", "new", "new#there"] {
         let moved = format!(r#", "bodySize": 0, "redirectURL": "{target}""#);
         let first = entry(0, 50, "http://a/old?x=1", "", &moved, "");
         // It began in the millisecond in which the redirect ended.
@@ -168,7 +169,24 @@ fn what_did_not_go_over_the_network_is_left_out() {
     let cached = entry(60, 1, "https://a/x", "", "", r#", "_fromCache": "memory""#);
     let blocked = entry(60, 1, "https://a/x", "", "", "").replace("200", "0");
     let data = entry(60, 1, "data:,x", "", "", "");
-    assert_eq!(objects(&[document, cached.clone(), blocked, data]).len(), 1);
+    // Of a cache as HAR 1.2 tells it, of a worker, of the browser.
+    let empty = entry(60, 1, "https://a/x", "", r#", "bodySize": 0, "content": {"size": 500}"#, "");
+    let worker = r#", "bodySize": -300, "_transferSize": 0, "content": {"size": 500}"#;
+    let worker = entry(60, 1, "https://a/x", "", worker, r#", "_fetchedViaServiceWorker": true"#);
+    let hsts = r#", "bodySize": 0, "headers": [{"name": "Non-Authoritative-Reason", "value": "HSTS"}]"#;
+    let hsts = entry(60, 1, "http://a/", "", hsts, "").replace("200", "307");
+    let local = [cached.clone(), blocked, data, empty.clone(), worker, hsts];
+    for entry in &local {
+        assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 1, "{entry}");
+    }
+    assert_eq!(objects(&[&[document.clone()][..], &local].concat()).len(), 1);
+    // These did: an answer that the cache may be used, one without content, and one whose size is not told there.
+    let fresh = empty.replace("200", "304");
+    let nothing = entry(60, 1, "https://a/x", "", r#", "bodySize": 0, "content": {"size": 0}"#, "");
+    let measured = empty.replace(r#""bodySize": 0"#, r#""bodySize": 0, "_transferSize": 90"#);
+    for entry in [fresh, nothing, measured] {
+        assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 2, "{entry}");
+    }
     assert_eq!(read(&archive(&[cached])).unwrap_err(), "no entry of it went over the network");
     assert_eq!(read(&archive(&[])).unwrap_err(), "no entry of it went over the network");
 }
@@ -194,6 +212,7 @@ fn pages_are_told_apart() {
         paged(r#"{"id": "p"}"#, &[q]).unwrap_err(),
         "entry 1: pageref is \"q\", and no page has that id"
     );
+    assert_eq!(paged(r#"{"id": "p"}, {}"#, &[p]).unwrap_err(), "no log.pages[1].id");
     assert_eq!(paged(r#"{"id": "p"}, {"id": "p"}"#, &[p]).unwrap_err(), "two pages with the id \"p\"");
 }
 
@@ -217,8 +236,8 @@ fn the_first_mistake_is_told_with_its_entry() {
         changed(r#""time": 5"#, r#""time": -5"#).starts_with("entry 2: time is -5; expected milliseconds")
     );
     assert!(changed(r#""time": 5"#, r#""time": 1e300"#).starts_with("entry 2: time is 1e+300; expected"));
-    let sizes = "entry 2: response.bodySize is -2; expected bytes up to 1 TB, or -1";
-    assert_eq!(changed(r#""bodySize": 10"#, r#""bodySize": -2"#), sizes);
+    let sizes = "entry 2: response.bodySize is \"2 kB\"; expected a number";
+    assert_eq!(changed(r#""bodySize": 10"#, r#""bodySize": "2 kB""#), sizes);
     assert!(
         changed(r#""bodySize": 10"#, r#""bodySize": 2000000000000"#)
             .starts_with("entry 2: response.bodySize is")
@@ -227,7 +246,11 @@ fn the_first_mistake_is_told_with_its_entry() {
     let unknown = "entry 2: neither response.bodySize nor response.content.size is known";
     assert_eq!(changed(TEN, r#", "content": {"size": -1}"#), unknown);
     let fields = r#", "bodySize": 10, "headers": [{"name": "a"}]"#;
-    assert_eq!(changed(TEN, fields), "entry 2: no value");
+    assert_eq!(changed(TEN, fields), "entry 2: no response.headers[0].value");
+    let fields = r#", "bodySize": 10, "headers": [{"name": "a", "value": "b"}, {"name": 7}]"#;
+    assert_eq!(changed(TEN, fields), "entry 2: response.headers[1].name is 7; expected text");
+    let fields = r#", "bodySize": 10, "headers": {}"#;
+    assert_eq!(changed(TEN, fields), "entry 2: response.headers is an object; expected a list");
 }
 
 #[test]
