@@ -16,7 +16,7 @@ from quiclab.view import model, qlog
 from quiclab.view.page import page as build
 from quiclab.view.qlog import Log, Packet
 from test_view import TWO_STREAMS
-from view_logs import write_two_streams
+from view_logs import header, packet, two_streams, write_sequence, write_two_streams
 
 MS = 1_000_000
 READY = "window.quiclab"
@@ -234,6 +234,60 @@ def test_the_wait_is_exactly_where_it_must_be(figure: Figure) -> None:
     assert row == ["4", "13", "22", "1,000", "packet 1, lost, sent again as 5"]
 
 
+def test_what_waits_at_the_sender_is_seen_and_told(chromium: Browser, tmp_path: Path) -> None:
+    """Stream 4 has data that waits until 3 ms while stream 0 sends, and no credit from 5 to 20 ms."""
+    server, client = two_streams()
+    moved = {"from": "application", "to": "transport", "offset": 0}
+    blocked = packet(6, {"frame_type": "stream_data_blocked", "stream_id": 4, "limit": 2000}, size=40)
+    server += [
+        (0.0, "stream_data_moved", {**moved, "stream_id": 0, "raw": {"length": 3000}}),
+        (0.0, "stream_data_moved", {**moved, "stream_id": 4, "raw": {"length": 2000}}),
+        (5.0, "packet_sent", blocked),
+        (
+            20.0,
+            "packet_received",
+            packet(7, {"frame_type": "max_stream_data", "stream_id": 4, "maximum": 9000}, size=40),
+        ),
+    ]
+    server.sort(key=lambda event: event[0])
+    run = tmp_path / "run"
+    run.mkdir()
+    write_sequence(run / "hand-server.sqlog", header("server"), server)
+    write_sequence(run / "hand-client.sqlog", header("client"), client)
+    page = chromium.page()
+    page.scheme("light")
+    page.load(view.write(run).view, READY)
+    figure = Figure(page)
+    panel, ink, grid = figure.value("[figure.colours.panel, figure.colours.ink, figure.colours.grid]")
+    top, height = figure.top("figure.rows")
+    y = top + height / 2 + 4
+    assert {figure.pixel(figure.x(time * MS), y) for time in (0.5, 2.5)}.isdisjoint({panel, ink, grid})
+    assert {figure.pixel(figure.x(time * MS), y) for time in (3.6, 4.6, 20.6)} <= {panel, grid}
+    assert {figure.pixel(figure.x(time * MS), y) for time in (5.5, 12, 19.5)} == {ink}
+    said = figure.hover(figure.x(2 * MS) + 3, y).splitlines()
+    assert said[0] == "stream 4 has data that waits to be sent"
+    assert said[1:4] == [
+        "up to 2 kB, from 0 to 3 ms",
+        "its packets around here: 1 and 3, 2.00 ms of waiting",
+        "1 packet went between them:",
+    ]
+    assert said[4] == "\u2022 stream 0: 1 kB"
+    assert figure.hover(figure.x(12 * MS), y).splitlines() == [
+        "stream 4 has no credit for 15.0 ms",
+        "the receiver's limit of 2,000 B is reached (STREAM_DATA_BLOCKED)",
+        "from 5 ms until MAX_STREAM_DATA came at 20 ms",
+    ]
+    assert "without credit 1 time, 15.0 ms" in page.value("document.querySelector('#summary').textContent")
+    rows = "[...document.querySelectorAll('#longest tbody tr')].map((row) => row.innerText.replace(/\\t/g, '|'))"
+    assert page.value(rows) == [
+        "4|13|22|1,000|packet 1, lost, sent again as 5",
+        "4|5|15||credit to send more than 2,000 B",
+    ]
+    page.value("document.querySelectorAll('#longest tbody tr')[1].click()")
+    page.settle()
+    assert figure.value("[figure.kept.kind, figure.time.start > 0]") == ["blocked", True]
+
+
 def test_fine_screens_are_drawn_and_hit_as_well(figure: Figure) -> None:
     """Two device pixels for each pixel."""
     figure.page.resize(1000, 800, ratio=2)
@@ -431,8 +485,9 @@ def many(packets: int, streams: int) -> model.Connection:
             stream = number % streams
             frame = (4 * stream, offsets[stream], 1200, False)
             offsets[stream] += 1200
-        packet = Packet(time, "1rtt", number, 1240, [frame], [], [], [])
-        server.sent.append(packet)
+            # Written 5 ms before it is sent, so that each stream waits now and then.
+            server.written.append((max(0, time - 5 * MS), 4 * stream, offsets[stream]))
+        server.sent.append(Packet(time, "1rtt", number, 1240, [frame], [], [], []))
         cwnd[0].append(time)
         cwnd[1].append(20_000 + (number * 7919) % 50_000)
         if number % 100 == 99:
@@ -462,9 +517,9 @@ def test_200_000_packets_are_drawn_within_the_pixels_there_are(chromium: Browser
     figure = Figure(page)
     width = figure.value("figure.time.width")
     rows = figure.value("Math.ceil(figure.rows.height / figure.rows.row) + 1")
-    # In each column of pixels: the bar of the strip, in its pixels at most; of each visible row an arrival and a wait
-    # of each kind; a few lines, marks and values.
-    bound = width * (70 + 3 * rows + 20)
+    # In each column of pixels: the bar of the strip, in its pixels at most; of each visible row what waits at the
+    # sender, an arrival and a wait of each kind; a few lines, marks and values.
+    bound = width * (70 + 4 * rows + 20)
 
     def drawn() -> dict[str, float]:
         found: dict[str, float] = figure.value("figure.drawings.at(-1)")
