@@ -192,6 +192,11 @@ def test_a_run_tells_what_was_written_and_who_lacked_credit(tmp_path: Path) -> N
     assert limits[0] == 20_000 and limits == sorted(limits)
 
 
+def test_frames_of_other_stacks_without_a_limit_say_nothing_of_credit(tmp_path: Path) -> None:
+    server: list[Event] = [(0, "packet_sent", packet(0, stream(0, 0, 100), {"frame_type": "data_blocked"}))]
+    assert spans(logs(tmp_path, server, [(5, "packet_received", packet(0, stream(0, 0, 100)))]).blocked) == []
+
+
 def test_datagrams_wait_for_nobody(tmp_path: Path) -> None:
     """RFC 9221 section 5: they are neither ordered nor sent again."""
     datagram = {"frame_type": "datagram", "raw": {"length": 50}}

@@ -437,7 +437,8 @@ def test_a_connection_over_tcp_has_its_congestion_graph(chromium: Browser, tmp_p
     assert "no packets" in page.value("document.querySelector('#summary').textContent")
     assert "over TCP" in page.value("document.querySelector('#notes').textContent")
     figure = Figure(page)
-    top, height = figure.top("figure.panels[4]")
+    assert figure.value("figure.panels.map((panel) => panel.title)") == ["window (kB)", "RTT (ms)"]
+    top, height = figure.top("figure.panels[0]")
     said = figure.hover(figure.x(figure.value("figure.direction.duration") / 2), top + height / 2)
     assert "congestion window" in said and "smoothed RTT" in said
     assert page.complaints == []

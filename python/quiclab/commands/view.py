@@ -40,9 +40,15 @@ def view(
     else:
         for entry in shown.connections:
             for numbers in entry["directions"]:
+                if not numbers["packets_sent"]:
+                    typer.echo(
+                        f"{entry['connection']}, from the {numbers['sender']}: window and round-trip times alone"
+                    )
+                    continue
+                streams = f"{numbers['streams']} {'stream' if numbers['streams'] == 1 else 'streams'}"
                 typer.echo(
                     f"{entry['connection']}, from the {numbers['sender']}: {numbers['packets_sent']} packets, "
-                    f"{numbers['packets_declared_lost']} declared lost; {numbers['streams']} streams, "
+                    f"{numbers['packets_declared_lost']} declared lost; {streams}, "
                     f"which waited {numbers['waited_s']:.3f} s, "
                     f"as one byte stream {numbers['waited_one_stream_s']:.3f} s"
                 )

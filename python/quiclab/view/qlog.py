@@ -307,6 +307,8 @@ class _Reader:
         # "quic:packet_sent", "transport:packet_sent".
         add = self._add.get(event["name"].rpartition(":")[2])
         if add is not None:
+            if not isinstance(event["data"], dict):
+                raise _QlogError(f"data of {event['name']!r} is no object")
             add(time, event["data"])
 
     def _lost(self, time: int, data: dict[str, Any]) -> None:
@@ -352,7 +354,10 @@ def _number(value: Any) -> int:
     """An integer of the protocol, which some stacks write as text."""
     if type(value) is int and 0 <= value < _LARGEST:
         return value
-    number = int(value)
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise _QlogError(f"{value!r:.60} is no integer of QUIC") from None
     if isinstance(value, float | bool) or not 0 <= number < _LARGEST:
         raise _QlogError(f"{value!r} is no integer of QUIC")
     return number
@@ -395,7 +400,8 @@ def _packet(time: int, data: dict[str, Any]) -> Packet:
             elif name in _CREDIT:
                 what, limit = _CREDIT[name]
                 stream = _number(frame["stream_id"]) if "stream" in name else -1
-                packet.credit = (*packet.credit, (what, stream, _number(frame[limit])))
+                if limit in frame:
+                    packet.credit = (*packet.credit, (what, stream, _number(frame[limit])))
             packet.others.append(_other(str(name), frame))
     return packet
 

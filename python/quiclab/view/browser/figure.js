@@ -41,7 +41,10 @@ export class Figure {
     this.sent = new SentPanel(this);
     this.flight = new FlightPanel(this);
     this.rows = new RowsPanel(this);
-    this.panels = [this.overview, this.sent, this.flight, this.rows, ...gaugePanels(this)];
+    // Of a connection without packets there is nothing but its gauges.
+    const packets = [this.overview, this.sent, this.flight, this.rows];
+    for (const panel of packets) panel.top = 0;
+    this.panels = direction.count ? [...packets, ...gaugePanels(this)] : gaugePanels(this);
     this.theme();
   }
 
@@ -60,7 +63,7 @@ export class Figure {
     const others = this.panels.filter((panel) => panel !== this.rows);
     const fixed = others.reduce((sum, panel) => sum + panel.height, 0) + GAP * (this.panels.length - 1) + AXIS;
     const room = window.innerHeight - this.element.getBoundingClientRect().top - window.scrollY - fixed - 46;
-    const count = this.rows.streams.length;
+    const count = this.panels.includes(this.rows) ? this.rows.streams.length : 0;
     this.rows.height = Math.round(Math.min(Math.max(room, this.rows.need(count)), Math.max(this.rows.wish(count), 44)));
     let top = 0;
     for (const panel of this.panels) {

@@ -28,7 +28,7 @@ function summarise(direction) {
     `${integer(direction.count)} packets from the ${facts.sender}`,
     facts.hasSender ? lost : null,
     `${integer(streams.length)} ${streams.length === 1 ? "stream" : "streams"} with ${size(bytes)}`,
-    (waits.count ? `${integer(waits.count)} waits, ${duration(waits.total)} in all streams together` : "no stream waited")
+    (waits.count ? `${integer(waits.count)} ${waits.count === 1 ? "wait" : "waits"}, ${duration(waits.total)} in all streams together` : "no stream waited")
       + (facts.hasSender && one.count ? `; as one byte stream it would have been ${duration(one.total)}` : ""),
     direction.blocked.count ? `without credit ${integer(direction.blocked.count)} ${direction.blocked.count === 1 ? "time" : "times"}, ${duration(direction.blocked.total)}` : null,
   ].filter(Boolean).join(" \u00b7 ");
