@@ -1,8 +1,11 @@
 """`quiclab trace`, and the traces that it makes."""
 
 import json
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from statistics import mean, pstdev
 
 import pytest
@@ -57,6 +60,18 @@ def test_what_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path: Path) -
         assert isinstance(done.exception, quiclab.OutputError), done.exception
         assert str(done.exception).startswith(f"{arguments[-1]}: cannot be written: ")
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("seed", "duration_s"), [(1, 60), (27, 60), (45, 60), (48, 60.5), (3, 61.23), (4, 90), (5, 400), (2**63, 75)]
+)
+def test_mmwave_has_its_mean_and_extremes_whatever_its_length(tmp_path: Path, seed: int, duration_s: float) -> None:
+    # In seeds 27, 45 and 48 all of a minute is too alike for the mean without stretching.
+    capacity = made(tmp_path, "mmwave", seed, duration_s)
+    rates = capacity.binned(10_000_000)
+    assert capacity.mean_mbps == pytest.approx(244.6, rel=0.01)
+    assert (min(rates), max(rates)) == pytest.approx((0.94, 3703.79))
+    assert capacity.duration_s == pytest.approx(duration_s, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -138,6 +153,19 @@ def test_mahimahi_to_csv_and_back_gives_the_same_lines(tmp_path: Path) -> None:
     assert write(read(first), "mahimahi") == "4\n4\n4\n"
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_any_mahimahi_comes_back(tmp_path: Path, seed: int) -> None:
+    draws = Random(seed)
+    at, lines = 0, []
+    for _ in range(draws.choice([1, 2, 50, 400])):
+        at += draws.choice([0, 0, 0, 1, 1, 2, 7, 300])
+        lines.append(max(at, 1))
+    first = tmp_path / "a.up"
+    first.write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "a.csv").write_text(write(read(first), "csv"))
+    assert write(read(tmp_path / "a.csv"), "mahimahi") == first.read_text()
+
+
 def test_csv_to_mahimahi_loses_less_than_a_line_and_a_millisecond(tmp_path: Path) -> None:
     capacity = made(tmp_path, "lte-driving", 3, 30)
     lines = [int(line) for line in write(capacity, "mahimahi").split()]
@@ -190,6 +218,90 @@ def test_what_is_no_trace_is_refused_with_its_line(tmp_path: Path, text: str, sa
     with pytest.raises(quiclab.Error, match=said.split(":", 1)[1].replace("(", r"\(")) as problem:
         read(file)
     assert str(problem.value).startswith(str(file))
+
+
+WRONG: list[tuple[bytes, str]] = [
+    (b"", ":1: "),
+    (b"time_ms,rate_mbps\n", ":2: there is no line"),
+    (b"\x00\xff\xfe\x80", ": not text"),
+    (b"\x00\x01\x02", ":1: "),
+    (b"time_ms,rate_mbps\n0,1\n5,-1\n", ':3: found "5,-1"'),
+    (b"time_ms,rate_mbps\n0,1\n5,nan\n", ':3: found "5,nan"'),
+    (b"time_ms,rate_mbps\n0,1\nnan,1\n", ':3: found "nan,1"'),
+    (b"time_ms,rate_mbps\n0,1e3\n", ':2: found "0,1e3"'),
+    (b"time_ms,rate_mbps\n0,inf\n", ':2: found "0,inf"'),
+    (b"time_ms,rate_mbps\n0,99999999999999999999\n", ":2: found"),
+    (b"time_ms,rate_mbps\n0,1\n99999999999999999999,1\n", ":3: found"),
+    (b"time_ms,rate_mbps\n0,1\n9,1\n5,1\n", ":4: 5 ms does not come after 9 ms"),
+    (b"time_ms,rate_mbps\n0,0\n", ": all rates are zero"),
+    (b"5\n-1\n", ":2: "),
+    (b"5\n99999999999\n", ":2: "),
+    (b"0\n", ":1: "),
+]
+
+
+def refused(*arguments: object) -> str:
+    """What the command line says, which is one line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "quiclab", "trace", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stderr, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(("content", "said"), WRONG)
+def test_what_is_wrong_is_one_error_with_its_place(tmp_path: Path, content: bytes, said: str) -> None:
+    file = tmp_path / "a.trace"
+    file.write_bytes(content)
+    with pytest.raises(quiclab.Error) as problem:
+        read(file)
+    assert str(problem.value).startswith(f"{file}:"), problem.value
+    assert said in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+def test_files_that_cannot_be_read_or_written_are_told_of(tmp_path: Path) -> None:
+    good, folder = tmp_path / "good.csv", tmp_path / "folder"
+    good.write_text("time_ms,rate_mbps\n0,10\n500,20\n")
+    folder.mkdir()
+    for arguments in (
+        ("info", folder),
+        ("info", tmp_path / "none.csv"),
+        ("convert", good, folder),
+        ("convert", good, folder / "none" / "a.up"),
+        ("plot", good, "--out", folder / "none" / "a.png"),
+        ("plot", good, "--out", tmp_path / "a.txt"),
+        ("generate", "leo", "--out", folder),
+        ("generate", "leo", "--out", tmp_path / "a.csv", "--duration", "nan s"),
+        ("generate", "leo", "--out", tmp_path / "a.csv", "--duration", "60"),
+        ("info", good, "--below", "nan"),
+    ):
+        refused(*arguments)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "good.csv"]
+    assert list(folder.iterdir()) == []
+
+
+def test_what_would_have_no_end_is_refused(tmp_path: Path) -> None:
+    long, fast = tmp_path / "long.csv", tmp_path / "fast.csv"
+    long.write_text("time_s,rate_mbps\n0,10\n999999999,20\n")
+    fast.write_text("time_s,rate_mbps\n0,9999999999\n3600,1\n")
+    assert "long.csv: 2e+09 s are 199999999800 times 10 ms" in refused("info", long)
+    assert "fast.csv: " in (said := refused("convert", fast, tmp_path / "a.up"))
+    assert "the simulator takes 50000000 lines" in said
+    assert not (tmp_path / "a.up").exists()
+
+
+def test_what_was_there_stays_if_the_new_file_cannot_be_made(tmp_path: Path) -> None:
+    file, out = tmp_path / "a.csv", tmp_path / "b.up"
+    file.write_text("time_ms,rate_mbps\n0,0.000001\n")
+    out.write_text("1\n")
+    assert "no line of a Mahimahi file" in refused("convert", file, out)
+    assert out.read_text() == "1\n"
+    # The ending counts however it is written.
+    command("convert", out, tmp_path / "c.CSV")
+    assert (tmp_path / "c.CSV").read_text().startswith("time_ms,rate_mbps\n")
 
 
 def test_what_cannot_be_generated() -> None:

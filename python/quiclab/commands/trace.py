@@ -1,6 +1,8 @@
 """`quiclab trace info|plot|convert|generate`: traces of capacity."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,10 +30,14 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Tell what a trace is like: duration, mean, extremes and percentiles of 10 ms, outages."""
+    from quiclab import Error
     from quiclab.traces import read
 
     capacity = read(file)
-    rates = sorted(capacity.binned(10_000_000))
+    if not below >= 0:
+        raise Error(f"--below {below:g}: expected a rate in Mbit/s, 0 or more")
+    with _named(file):
+        rates = sorted(capacity.binned(10_000_000))
     outages = capacity.outages(100_000_000, below)
     numbers: dict[str, Any] = {
         "duration_s": capacity.duration_s,
@@ -64,7 +70,10 @@ def plot(
     from quiclab.traces.figure import draw
 
     check_format(out)
-    save_figures([draw(read(file), file.name, bin_ms)], out)
+    capacity = read(file)
+    with _named(file):
+        figure = draw(capacity, file.name, bin_ms)
+    save_figures([figure], out)
     typer.echo(str(out))
 
 
@@ -80,7 +89,10 @@ def convert(
     from quiclab.traces import read, write
     from quiclab.traces.capacity import form_of
 
-    _save(out, write(read(file), form_of(out)))
+    capacity = read(file)
+    with _named(file):
+        text = write(capacity, form_of(out))
+    _save(out, text)
 
 
 @trace.command()
@@ -103,6 +115,17 @@ def generate(
     if scale is None:
         raise Error(f"--duration {duration!r}: expected a time with its unit, like '120 s'")
     _save(out, make(kind, seed=seed, duration_s=seconds * scale))
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    """What is wrong with a trace is told with its name."""
+    from quiclab import Error
+
+    try:
+        yield
+    except Error as problem:
+        raise Error(f"{file}: {problem}") from None
 
 
 def _save(out: Path, text: str) -> None:

@@ -10,6 +10,9 @@ _NS_PER_MS = 1_000_000
 _OPPORTUNITY_BITS = 1500 * 8
 """What one line of a Mahimahi file moves."""
 _FORMS = {".csv": "csv"}
+_MOST_BINS = 10_000_000
+_MOST_LINES = 50_000_000
+"""What the simulator takes of a Mahimahi file."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,15 @@ class Capacity:
         return list(zip(self.rates_bps, self.times_ns, ends, strict=True))
 
     def binned(self, bin_ns: int) -> list[float]:
-        """The mean rate of each whole bin in Mbit/s; of the only one if there is none."""
+        """The mean rate of each whole bin in Mbit/s; of the only one if there is none.
+
+        An `Error` where there are more than ten million of them.
+        """
         count = max(self.end_ns // bin_ns, 1)
+        if count > _MOST_BINS:
+            raise Error(
+                f"{self.duration_s:g} s are {count} times {bin_ns / 1e6:g} ms; at most {_MOST_BINS} can be told"
+            )
         work = [0] * count
         for rate, start, end in self.spans():
             at = start
@@ -74,7 +84,7 @@ def write(capacity: Capacity, form: str) -> str:
     CSV loses nothing: times in nanoseconds and rates in bit/s have a decimal point where they need one. Mahimahi knows
     milliseconds and 1500 bytes: the amount that has come by a time is at most 1500 bytes behind, each line is less than
     1 ms late, and the trace ends with its last line, so that an outage at its end is cut off. An `Error` for another
-    form, or if there is less than one line of Mahimahi in it.
+    form, or if there is less than one line of Mahimahi in it, or more than the simulator takes.
     """
     if form == "csv":
         return _csv(capacity)
@@ -85,7 +95,7 @@ def write(capacity: Capacity, form: str) -> str:
 
 def form_of(path: Path) -> str:
     """The form that a file's name asks for: .csv, or anything else for Mahimahi."""
-    return _FORMS.get(path.suffix, "mahimahi")
+    return _FORMS.get(path.suffix.lower(), "mahimahi")
 
 
 def _decimal(value: int, scale: int) -> str:
@@ -112,6 +122,9 @@ def _csv(capacity: Capacity) -> str:
 
 def _mahimahi(capacity: Capacity) -> str:
     per_line = _OPPORTUNITY_BITS * 1_000_000_000
+    all_lines = sum(rate * (end - start) for rate, start, end in capacity.spans()) // per_line
+    if all_lines > _MOST_LINES:
+        raise Error(f"{all_lines} times 1500 bytes; the simulator takes {_MOST_LINES} lines of a Mahimahi file at most")
     lines: list[str] = []
     work, count = 0, 0
     for rate, start, end in capacity.spans():

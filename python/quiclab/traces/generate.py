@@ -50,7 +50,10 @@ def _mmwave(draws: Random, steps: int) -> list[float]:
     distances = [max(abs(190 - 1.4 * (at * _STEP_MS / 1000) % 380), 15) for at in range(steps)]
     # Buildings between them for seconds, people and cars for hundreds of milliseconds.
     hidden = _spans(draws, steps, 7.0, lambda: draws.uniform(1.0, 5.0))
-    blocked = _spans(draws, steps, 6.0, lambda: draws.uniform(0.2, 0.9))
+    blocked = [False]
+    while not any(blocked):
+        # Not even a minute goes without one, but for one seed in 20,000.
+        blocked = _spans(draws, steps, 6.0, lambda: draws.uniform(0.2, 0.9))
     shadow, fading = _Wandering(draws, 4.0, 5.0), _Wandering(draws, 3.0, 0.05)
     quality: list[float | None] = []
     for at in range(steps):
@@ -65,24 +68,38 @@ def _mmwave(draws: Random, steps: int) -> list[float]:
 
 
 def _fitted(quality: list[float | None]) -> list[float]:
-    """Rates from decibels: Shannon's law with the gain at which the mean is the paper's, the best moment its most."""
+    """Rates from decibels: Shannon's law with the gain at which the mean is the paper's, the best moment its most.
+
+    Where the moments are too alike for any gain, what is below the best one is stretched.
+    """
     best = max((value for value in quality if value is not None), default=0.0)
     span = MMWAVE_HIGHEST - MMWAVE_LOWEST
 
-    def rates(gain: float) -> list[float]:
+    def rates(gain: float, stretched: float = 1.0) -> list[float]:
         top = math.log2(1 + 10 ** (gain / 10))
-        bits = (0.0 if value is None else math.log2(1 + 10 ** ((value - best + gain) / 10)) for value in quality)
+        below = (None if value is None else stretched * (value - best) for value in quality)
+        bits = (0.0 if value is None else math.log2(1 + 10 ** ((value + gain) / 10)) for value in below)
         return [round(MMWAVE_LOWEST + span * bit / top, 2) for bit in bits]
 
     low, high = -60.0, 120.0
+    if _mean(rates(low)) > MMWAVE_MEAN:
+        return _meeting(lambda stretched: rates(low, 1 / stretched), 0.05, 1.0)
+    return _meeting(rates, low, high)
+
+
+def _meeting(rates: Callable[[float], list[float]], low: float, high: float) -> list[float]:
+    """Rates with the paper's mean, of those that rise between two values."""
     for _ in range(60):
         middle = (low + high) / 2
-        found = rates(middle)
-        if sum(found) / len(found) < MMWAVE_MEAN:
+        if _mean(rates(middle)) < MMWAVE_MEAN:
             low = middle
         else:
             high = middle
     return rates(high)
+
+
+def _mean(rates: list[float]) -> float:
+    return sum(rates) / len(rates)
 
 
 LTE_MEAN = 5.0
