@@ -72,7 +72,7 @@ deps: ## tshark and Chromium, which some tests ask (Debian and Ubuntu, as root)
 ## What people do
 
 .PHONY: demo
-demo: build ## run examples/cellular.toml: a table, a figure, traces
+demo: build ## run examples/cellular.toml: a table, a figure, where the results are
 	$(BIN)/quiclab run examples/cellular.toml
 
 .PHONY: test

@@ -27,7 +27,7 @@ export function drawMarked(figure, frame, target) {
     const top = figure.rows.rowOf(waits.stream[span]);
     if (Number.isNaN(top)) return;
     const [from, to] = [time.x(waits.start[span]), time.x(waits.end[span])];
-    const half = figure.rows.row * 0.55;
+    const half = figure.rows.foot;
     context.strokeStyle = figure.colours.ink;
     context.strokeRect(frame.left + from - 1, top + half - 1, Math.max(3, to - from + 2), figure.rows.row - half + 1);
     if (waits.filled[span] >= 0) {

@@ -72,6 +72,12 @@ export class RowsPanel {
     else if (!this.figure.direction.facts.hasReceiver) frame.note(this, "no log of the receiver: shown is when the sender learned of the arrival");
   }
 
+  /** How far below the top of a row its waits begin, in pixels. */
+  get foot() {
+    const [, foot] = this.#halves(0, 1);
+    return foot;
+  }
+
   /** The room of a row's two halves, in device pixels: top of the arrivals, their foot, the end of the waits. */
   #halves(top, ratio) {
     const padding = this.row >= 12 ? 2 : 0;
@@ -248,7 +254,7 @@ export class RowsPanel {
       const found = this.#hitSending(stream.at, time.time(x), (3 / time.width) * time.span);
       if (found) return found;
     }
-    const isLower = (y + this.scroll - row * this.row) / this.row > 0.55;
+    const isLower = within > this.foot;
     const [at, slack] = [time.time(x), (3 / time.width) * time.span];
     if (isLower) {
       const span = direction.waits.find(stream.at, at, slack);
