@@ -263,6 +263,11 @@ const MISTAKES: &[Mistake] = &[
     ),
     mistake(
         "seed = 1",
+        r#"seed = "100 B""#,
+        r#"a.toml:1:8: seed: no plain number, without a unit, found "100 B"; expected a whole number from 0 to 9223372036854775807"#,
+    ),
+    mistake(
+        "seed = 1",
         "seed = 99999999999999999999",
         "a.toml:1:8: seed: out of range, found 99999999999999999999; expected a whole number from 0 to 9223372036854775807",
     ),

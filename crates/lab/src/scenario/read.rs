@@ -367,6 +367,12 @@ fn scalar(kind: &Kind, node: &Node) -> Result<Value, String> {
             Err(_) if *number < 0 => Err("negative".to_owned()),
             _ => Err("out of range".to_owned()),
         },
+        // "1200 B", where other options have a unit.
+        (Kind::Integer(..) | Kind::Number(..), Node::Text(text))
+            if text.starts_with(|first: char| first.is_ascii_digit()) && text.parse::<f64>().is_err() =>
+        {
+            Err("no plain number, without a unit".to_owned())
+        }
         (Kind::Number(from, to), _) => number(node, *from, *to),
         (Kind::Probability, Node::Text(text)) => percentage(text),
         (Kind::Probability, _) => number(node, 0.0, 1.0),
