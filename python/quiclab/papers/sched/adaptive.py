@@ -149,6 +149,7 @@ def _time_panel(axes: "Axes", samples: Points) -> None:
         times, column(samples, "throughput_mbps"), where="post", color=style.BLUE, linewidth=1, label="throughput"
     )
     axes.set_xlabel("time in s")
+    axes.set_ylim(bottom=0)
     window = axes.twinx()
     window.plot(times, [value * 1e-3 for value in column(samples, "cwnd_kb")], color=style.VERMILLION, linewidth=0.8)
     window.set_ylabel("congestion window in MB", color=style.VERMILLION)
