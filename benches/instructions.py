@@ -1,15 +1,16 @@
-"""What controllers and queues cost in instructions, which are the same number each time, on any load of the machine.
+"""What controllers, queues and rates over time cost in instructions, which are the same number each time, on any load of the machine.
 
     cargo build --release --package own-controller
     .venv/bin/python benches/instructions.py [SIZE [RUNNER]]
 
-Counts a whole run of a bulk transfer (375 MB unless SIZE says otherwise) under each controller and through each queue
-with callgrind (Valgrind), and prints the tables of docs/performance.md. With 375 MB it takes some ten minutes.
+Counts a whole run of a bulk transfer (375 MB unless SIZE says otherwise) under each controller, through each queue, and over
+rates that change with callgrind (Valgrind), and prints the tables of docs/performance.md. With 375 MB it takes some ten minutes.
 """
 
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -34,18 +35,38 @@ QUEUES = {
 }
 
 
-def count(runner: Path, size: str, setting: str) -> int:
-    """Instructions of a run of so many bytes with this setting."""
-    sets = ["--set", f"flow.download.application.size={size}", "--set", setting]
+RATE = "link.wire.forward.rate="
+LIMIT = "link.wire.both.queue=250 kB"
+"""What 1 BDP comes to at the fixed rate, for all of them alike."""
+
+
+def rates(folder: Path) -> dict[str, list[str]]:
+    """The fixed rate of the scenario, and files that say the same rate again and again, for 60 s."""
+    found = {"`fixed`": [LIMIT]}
+    for step in (100, 10, 1):
+        rows = (f"{at},100" for at in range(0, 60_000, step))
+        path = folder / f"{step}.csv"
+        path.write_text("\n".join(["time_ms,rate_mbps", *rows, ""]))
+        series = f'{RATE}{{ type = "series", file = "{path}" }}'
+        found[f"`series`, a line each {step} ms"] = [LIMIT, series]
+    path = folder / "a.trace"
+    path.write_text("".join(f"{(at * 12 + 99) // 100}\n" for at in range(1, 500_001)))
+    found["`trace`, a line for each 1500 bytes"] = [LIMIT, f'{RATE}{{ type = "trace", file = "{path}" }}']
+    return found
+
+
+def count(runner: Path, size: str, settings: list[str]) -> int:
+    """Instructions of a run of so many bytes with these settings."""
+    sets = [word for setting in (f"flow.download.application.size={size}", *settings) for word in ("--set", setting)]
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", runner, SCENARIO, *sets]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if collected is None:
-        raise SystemExit(f"callgrind says no count for {setting}: {done.stderr}")
+        raise SystemExit(f"callgrind says no count for {settings}: {done.stderr}")
     return int(collected[1])
 
 
-def table(what: str, settings: dict[str, str], runner: Path, size: str) -> None:
+def table(what: str, settings: dict[str, list[str]], runner: Path, size: str) -> None:
     """Prints the table of one kind of thing, the first row being what the others are compared with."""
     print(f"| {what} | million instructions | over the first |\n| --- | ---: | ---: |", flush=True)
     first = None
@@ -61,8 +82,10 @@ def main() -> None:
     """Counts and prints."""
     size = sys.argv[1] if len(sys.argv) > 1 else "375 MB"
     runner = Path(sys.argv[2]) if len(sys.argv) > 2 else RUNNER
-    table("controller", CONTROLLERS, runner, size)
-    table("queue", QUEUES, runner, size)
+    for what, rows in (("controller", CONTROLLERS), ("queue", QUEUES)):
+        table(what, {name: [setting] for name, setting in rows.items()}, runner, size)
+    with tempfile.TemporaryDirectory() as folder:
+        table("rate", rates(Path(folder)), runner, size)
 
 
 if __name__ == "__main__":

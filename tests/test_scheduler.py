@@ -153,3 +153,40 @@ def test_a_scheduler_that_fails_ends_the_run_and_says_where(tmp_path: Path, body
     assert caught.value.__cause__ is not None
     # The next run on this thread is not of it.
     scenario("rr").run()
+
+
+SAID: list[tuple[int, int, int, float | None, float | None]] = []
+
+
+class Listening(Urgent):
+    """As `Urgent`, and keeps what it is told."""
+
+    def on_priority(self, stream: int, priority: quiclab.Priority) -> None:
+        SAID.append((stream, priority.urgency, priority.weight, priority.deadline_s, priority.latency_s))
+
+
+def test_what_a_stream_is_can_change_in_the_middle_from_python() -> None:
+    SAID.clear()
+    changes: list[dict[str, Any]] = [
+        {"at": "500 ms", "stream": 4, "urgency": 0},
+        {"at": 0.75, "weight": 7, "deadline": "1 s", "latency": "20 ms"},
+    ]
+    with pytest.raises(quiclab.Error, match=r"changes\.1\.at.*found 0\.75"):
+        scenario("rr", changes=changes).run()
+    changes[1]["at"] = "750 ms"
+    run = scenario(Listening, streams=5, urgencies=[1, 2, 3, 4, 5], changes=changes).run()
+    # Streams of the client have the numbers 0, 4, 8, ...; the first word is of each when its request came.
+    assert SAID[:5] == [(4 * number, number + 1, 1, None, None) for number in range(5)]
+    number, urgency, weight, deadline, latency = SAID[5]
+    assert (number, urgency, weight, deadline, latency) == (16, 0, 1, None, None)
+    later = SAID[6:]
+    assert {stream for stream, *_ in later} <= {0, 4, 8, 12, 16}
+    assert len(later) >= 3
+    for _, _, weight, deadline, latency in later:
+        # A handshake of 20 ms, the change at 750 ms, 1 s.
+        assert weight == 7
+        assert latency == 0.02
+        assert deadline == pytest.approx(1.77, abs=0.02)
+    order = ends(run)
+    assert order.index(min(order)) in (0, 4)
+    assert order[4] < order[1] < order[2] < order[3]

@@ -1,6 +1,7 @@
 //! What is said of streams anew while they send, each at its time: a list in a scenario.
 
 use quic::Priority;
+use std::ops::Range;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row, Value};
 use units::{Duration, Time};
 
@@ -97,6 +98,10 @@ impl Change {
         }
     }
 
+    fn concerns(&self, number: u64) -> bool {
+        self.stream.is_none_or(|stream| stream == number)
+    }
+
     /// What holds of a stream from this change on; `begun`: when times begin.
     fn after(&self, before: Priority, begun: Time) -> Priority {
         let some = |span: Duration| (!span.is_zero()).then_some(span);
@@ -154,20 +159,25 @@ impl Changes {
         Some(self.begun? + self.list.get(self.done)?.at)
     }
 
-    /// Lets those hold that are due; whether there are any.
-    pub(crate) fn advance(&mut self, now: Time) -> bool {
+    /// Lets those hold that are due, and gives their places in the list.
+    pub(crate) fn advance(&mut self, now: Time) -> Range<usize> {
         let before = self.done;
         while self.wake_at().is_some_and(|at| at <= now) {
             self.done += 1;
         }
-        self.done > before
+        before..self.done
+    }
+
+    /// Whether any of those at these places is about the stream of this number.
+    pub(crate) fn concern(&self, places: Range<usize>, number: u64) -> bool {
+        self.list[places].iter().any(|change| change.concerns(number))
     }
 
     /// What holds of the stream of this number now, of which this was said at first.
     pub(crate) fn said(&self, number: u64, first: Priority) -> Priority {
         let begun = self.begun.unwrap_or(Time::ZERO);
         let held = self.list[..self.done].iter();
-        let held = held.filter(|change| change.stream.is_none_or(|stream| stream == number));
+        let held = held.filter(|change| change.concerns(number));
         held.fold(first, |priority, change| change.after(priority, begun))
     }
 }
@@ -211,15 +221,16 @@ mod tests {
         changes.begin(at(100));
         changes.begin(at(500));
         assert_eq!(changes.wake_at(), Some(at(110)));
-        assert!(!changes.advance(at(109)));
+        assert!(changes.advance(at(109)).is_empty());
         assert_eq!(changes.said(1, first), first);
-        assert!(changes.advance(at(110)));
+        assert_eq!(changes.advance(at(110)), 0..1);
         let heavy = Priority { weight: 9, deadline: Some(at(115)), ..first };
         assert_eq!([0, 1].map(|number| changes.said(number, first)), [heavy; 2]);
-        assert!(changes.advance(at(1000)));
+        assert_eq!(changes.advance(at(1000)), 1..3);
+        assert!(changes.concern(1..2, 1) && !changes.concern(1..2, 0) && changes.concern(1..3, 0));
         let shared = Priority { weight: 9, incremental: true, ..first };
         assert_eq!(changes.said(0, first), shared);
         assert_eq!(changes.said(1, first), Priority { urgency: 0, latency: None, ..shared });
-        assert_eq!((changes.wake_at(), changes.advance(at(2000))), (None, false));
+        assert!(changes.wake_at().is_none() && changes.advance(at(2000)).is_empty());
     }
 }

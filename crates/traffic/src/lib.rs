@@ -21,6 +21,8 @@ mod request_response;
 pub mod sources;
 mod tally;
 mod tcp_transport;
+#[cfg(test)]
+mod testing;
 mod transport;
 pub mod web;
 

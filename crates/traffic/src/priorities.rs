@@ -161,13 +161,14 @@ impl Priorities {
 
     /// Says what is to be said by now.
     pub(crate) fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
-        if self.changes.advance(now) {
-            for (stream, opened) in &self.open {
+        let due = self.changes.advance(now);
+        for (stream, opened) in &self.open {
+            if self.changes.concern(due.clone(), stream.index()) {
                 self.say(*stream, *opened, transport);
             }
-            if self.changes.is_over() {
-                self.open.clear();
-            }
+        }
+        if self.changes.is_over() {
+            self.open.clear();
         }
     }
 }

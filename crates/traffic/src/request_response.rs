@@ -404,3 +404,36 @@ impl Application for Server {
         Progress::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fake, stream};
+
+    fn server(bytes: &[u8]) -> (Server, Fake) {
+        let id = stream(0, Direction::Bidirectional);
+        let mut server = Server { service: Duration::from_secs(1), ..Server::default() };
+        let mut fake = Fake::default();
+        fake.put(id, bytes, false);
+        server.on_event(Time::ZERO, &Event::Readable(id), &mut fake);
+        (server, fake)
+    }
+
+    #[test]
+    fn what_is_no_request_ends_the_connection() {
+        let (_, fake) = server(&[0, 0, 0, 7, 0, 0, 0, 1]);
+        assert_eq!(fake.closed, Some((MALFORMED, "not a request".to_owned())));
+        let (server, fake) = server(&[0, 0, 0, 8, 0, 0, 0, 1, 0, 0]);
+        assert_eq!((server.due.len(), fake.closed), (1, None));
+    }
+
+    #[test]
+    fn no_more_is_owed_than_a_client_may_ask_for() {
+        let shortest = [0, 0, 0, 8, 0, 0, 0, 1];
+        let (kept, fake) = server(&shortest.repeat(MOST_UNDERWAY as usize));
+        assert_eq!((kept.due.len() as u64, fake.closed), (MOST_UNDERWAY, None));
+        let (kept, fake) = server(&shortest.repeat(5 * MOST_UNDERWAY as usize));
+        assert_eq!(fake.closed, Some((MALFORMED, "too many requests".to_owned())));
+        assert_eq!(kept.due.len() as u64, 2 * MOST_UNDERWAY);
+    }
+}

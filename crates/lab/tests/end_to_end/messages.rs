@@ -349,6 +349,15 @@ fn a_request_takes_a_round_trip_the_service_and_the_transmission_of_both() {
 }
 
 #[test]
+fn requests_have_deadlines_too() {
+    // A round trip and both transmissions are 41 ms.
+    for (deadline, missed) in [("40.5 ms", 20), ("60 ms", 0)] {
+        let run = requests(&format!(", deadline = \"{deadline}\""), &[]);
+        assert_eq!(run.connection("get")["requests"]["deadline_misses"], missed, "{deadline}");
+    }
+}
+
+#[test]
 fn thinking_adds_between_requests_and_pipelining_overlaps_them() {
     let completion = |also| requests(also, &[]).connection("get")["completion_s"].as_f64().unwrap();
     let [alone, thinking, four] = ["", ", think = \"100 ms\"", ", pipelining = 4"].map(completion);

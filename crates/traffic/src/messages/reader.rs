@@ -212,3 +212,103 @@ impl Application for Reader {
         Some(self.tally.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fake, stream};
+    use units::Duration;
+
+    fn reader(over: Over) -> Reader {
+        let deadline = Some(Duration::from_millis(10));
+        Reader::new(Plan { over, deadline }, Side::Server)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// The first bytes of a message.
+    fn header(length: u32, number: u32) -> [u8; HEADER] {
+        Header { length, number, written: at(5) }.to_bytes()
+    }
+
+    /// A datagram with a header and so many bytes behind it.
+    fn datagram(length: u32, number: u32, content: usize) -> Vec<u8> {
+        [&header(length, number)[..], &vec![0; content]].concat()
+    }
+
+    #[test]
+    fn a_stream_is_read_in_any_pieces_and_what_comes_late_is_told() {
+        let mut bytes = [&header(20, 0)[..], &[0; 4], &header(16, 1)].concat();
+        bytes.extend(header(30, 2));
+        let id = stream(0, Direction::Unidirectional);
+        for step in [1, 3, 16, 100] {
+            let (mut reader, mut fake) = (reader(Over::Stream), Fake::default());
+            for (number, piece) in bytes.chunks(step).enumerate() {
+                fake.put(id, piece, false);
+                // The first message 10 ms after it was written at the latest, the second one later.
+                let now = if number * step < 20 { at(15) } else { at(16) };
+                reader.on_event(now, &Event::Readable(id), &mut fake);
+            }
+            let tally = reader.tally().unwrap();
+            let late = if step == 100 { 0 } else { 1 };
+            assert_eq!((tally.done, tally.late), (2, late), "{step}");
+            assert_eq!((reader.progress().bytes, reader.progress().finished_at), (52, None));
+            // The third one is cut off.
+            fake.put(id, &[], true);
+            reader.on_event(at(20), &Event::Readable(id), &mut fake);
+            assert_eq!((reader.tally().unwrap().done, reader.progress().finished_at), (2, Some(at(20))));
+            assert_eq!(fake.closed, None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_ends_the_connection() {
+        let id = stream(0, Direction::Unidirectional);
+        for length in [1, 15] {
+            let (mut reader, mut fake) = (reader(Over::Stream), Fake::default());
+            fake.put(id, &header(length, 0), false);
+            reader.on_event(at(6), &Event::Readable(id), &mut fake);
+            assert_eq!(fake.closed, Some((MALFORMED, "not a message".to_owned())), "{length}");
+        }
+        let wrong: [&[Vec<u8>]; 9] = [
+            &[vec![]],
+            &[vec![0; HEADER - 1]],
+            &[datagram(0, 0, 0)],
+            &[datagram(15, 0, 4)],
+            &[datagram(40, 0, 25)],
+            &[datagram(40, 0, 0)],
+            &[datagram(40, 0, 10), datagram(40, 0, 15)],
+            &[datagram(40, 0, 10), datagram(41, 0, 10)],
+            &[datagram(40, 0, 10), datagram(40, 0, 24)],
+        ];
+        for datagrams in wrong {
+            let (mut reader, mut fake) = (reader(Over::Datagrams), Fake::default());
+            fake.datagrams.extend(datagrams.iter().cloned());
+            reader.on_event(at(6), &Event::DatagramReadable, &mut fake);
+            assert_eq!(fake.closed, Some((MALFORMED, "not a message".to_owned())), "{datagrams:?}");
+            assert_eq!(reader.tally().unwrap().done, 0);
+        }
+    }
+
+    #[test]
+    fn messages_in_pieces_come_whole_in_any_order_and_are_not_kept_for_ever() {
+        let (mut reader, mut fake) = (reader(Over::Datagrams), Fake::default());
+        let mut come = |datagrams: &[Vec<u8>]| {
+            fake.datagrams.extend(datagrams.iter().cloned());
+            reader.on_event(at(6), &Event::DatagramReadable, &mut fake);
+            assert_eq!(fake.closed, None);
+            (reader.tally().unwrap().done, reader.pieces.len())
+        };
+        assert_eq!(come(&[datagram(46, 1, 20), datagram(26, 0, 10), datagram(36, 2, 1)]), (1, 2));
+        assert_eq!(come(&[datagram(36, 2, 19), datagram(46, 1, 4)]), (2, 1));
+        assert_eq!(come(&[datagram(46, 1, 6)]), (3, 0));
+        let many: Vec<_> =
+            (10..10 + MOST_IN_PIECES as u32 + 1).map(|number| datagram(18, number, 1)).collect();
+        assert_eq!(come(&many), (3, MOST_IN_PIECES));
+        // The oldest was given up: its second piece alone is not all of it.
+        assert_eq!(come(&[datagram(18, 11, 1)]), (4, MOST_IN_PIECES - 1));
+        assert_eq!(come(&[datagram(18, 10, 1)]), (4, MOST_IN_PIECES));
+    }
+}

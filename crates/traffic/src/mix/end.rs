@@ -207,3 +207,80 @@ impl Application for MixEnd {
         parts.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fake, stream};
+    use wire::Direction;
+
+    /// A part that reads datagrams.
+    struct Part;
+
+    impl Application for Part {
+        fn on_event(&mut self, _: Time, event: &Event, transport: &mut dyn Transport) {
+            if *event == Event::DatagramReadable {
+                // It takes all that there is: what is another's is not among it.
+                while transport.read_datagram(None).is_some() {}
+            }
+        }
+        fn progress(&self) -> Progress {
+            Progress::default()
+        }
+    }
+
+    fn server() -> MixEnd {
+        let part = || PartEnd { name: "part".to_owned(), application: "part", end: Box::new(Part) };
+        MixEnd::new(Side::Server, vec![part(), part()])
+    }
+
+    #[test]
+    fn what_is_nobodys_ends_the_connection() {
+        let id = stream(0, Direction::Bidirectional);
+        let streams: [(&[u8], bool, &str); 5] = [
+            (&[2, 0], false, "a stream of a part that there is not"),
+            (&[0xff; 16], false, "a stream of a part that there is not"),
+            (
+                &[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+                false,
+                "a stream of a number that there is not",
+            ),
+            (&[], true, "a stream without its part's number"),
+            (&[1], true, "a stream without its part's number"),
+        ];
+        for (bytes, end, problem) in streams {
+            let (mut mix, mut fake) = (server(), Fake::default());
+            fake.put(id, bytes, end);
+            mix.on_event(Time::ZERO, &Event::Readable(id), &mut fake);
+            assert_eq!(fake.closed, Some((NOBODYS, problem.to_owned())), "{bytes:?}");
+        }
+        for (datagram, known) in [
+            (vec![], false),
+            (vec![2, 1, 1], false),
+            (vec![0x40], false),
+            (vec![1], true),
+            (vec![0, 9], true),
+        ] {
+            let (mut mix, mut fake) = (server(), Fake::default());
+            fake.datagrams.push_back(datagram.clone());
+            mix.on_event(Time::ZERO, &Event::DatagramReadable, &mut fake);
+            let problem = "a datagram of a part that there is not".to_owned();
+            assert_eq!(fake.closed, (!known).then_some((NOBODYS, problem)), "{datagram:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_may_come_byte_by_byte() {
+        let id = stream(3, Direction::Unidirectional);
+        let (mut mix, mut fake) = (server(), Fake::default());
+        for byte in [1, 0x40] {
+            fake.put(id, &[byte], false);
+            mix.on_event(Time::ZERO, &Event::Readable(id), &mut fake);
+            assert_eq!(mix.routes.local(id), None);
+        }
+        fake.put(id, &[70, 1, 2, 3], false);
+        mix.on_event(Time::ZERO, &Event::Readable(id), &mut fake);
+        assert_eq!(mix.routes.local(id), Some((1, stream(70, Direction::Unidirectional))));
+        assert_eq!((fake.incoming[&id].0.len(), fake.closed), (3, None));
+    }
+}

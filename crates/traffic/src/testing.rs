@@ -1,0 +1,88 @@
+//! A connection that holds what a test put into it, and remembers what an application does with it.
+
+use crate::Transport;
+use quic::{Data, DatagramError, Priority, Read, StreamError};
+use std::collections::{BTreeMap, VecDeque};
+use wire::{Direction, Side, StreamId};
+
+/// A connection without a network.
+#[derive(Default)]
+pub(crate) struct Fake {
+    /// What is there to read of each stream, and whether its end is behind it.
+    pub(crate) incoming: BTreeMap<StreamId, (VecDeque<u8>, bool)>,
+    pub(crate) datagrams: VecDeque<Vec<u8>>,
+    /// The code and the reason with which it was closed.
+    pub(crate) closed: Option<(u64, String)>,
+}
+
+/// A client's stream.
+pub(crate) fn stream(index: u64, direction: Direction) -> StreamId {
+    StreamId::new(Side::Client, direction, index)
+}
+
+impl Fake {
+    /// Puts bytes into a stream, and perhaps its end.
+    pub(crate) fn put(&mut self, stream: StreamId, bytes: &[u8], end: bool) {
+        let (there, ended) = self.incoming.entry(stream).or_default();
+        there.extend(bytes);
+        *ended |= end;
+    }
+
+    fn take(&mut self, stream: StreamId, most: usize) -> Result<(Vec<u8>, Read), StreamError> {
+        let (there, ended) = self.incoming.get_mut(&stream).ok_or(StreamError::Unknown)?;
+        let taken: Vec<u8> = there.drain(..most.min(there.len())).collect();
+        let read = Read { bytes: taken.len() as u64, finished: *ended && there.is_empty() };
+        Ok((taken, read))
+    }
+}
+
+impl Transport for Fake {
+    fn open(&mut self, _: Direction) -> Result<StreamId, StreamError> {
+        Err(StreamError::Unknown)
+    }
+    fn write(&mut self, _: StreamId, _: Data<'_>) -> Result<u64, StreamError> {
+        Err(StreamError::Blocked)
+    }
+    fn finish(&mut self, _: StreamId) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn reset(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn stop(&mut self, _: StreamId, _: u64) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        let (taken, read) = self.take(stream, out.len())?;
+        out[..taken.len()].copy_from_slice(&taken);
+        Ok(read)
+    }
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        self.take(stream, limit as usize).map(|(_, read)| read)
+    }
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.skip(stream, u64::MAX)
+    }
+    fn send_datagram(&mut self, _: Data<'_>) -> Result<u64, DatagramError> {
+        Err(DatagramError::Blocked)
+    }
+    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
+        let datagram = self.datagrams.pop_front()?;
+        if let Some(into) = into {
+            into.extend_from_slice(&datagram);
+        }
+        Some(datagram.len() as u64)
+    }
+    fn set_priority(&mut self, _: StreamId, _: Priority) -> Result<(), StreamError> {
+        Ok(())
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        None
+    }
+    fn close(&mut self, code: u64, reason: &str) {
+        self.closed.get_or_insert((code, reason.to_owned()));
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+}
