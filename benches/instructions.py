@@ -36,7 +36,7 @@ QUEUES = {
 
 
 RATE = "link.wire.forward.rate="
-LIMIT = "link.wire.both.queue=250 kB"
+LIMIT = "link.wire.queue=250 kB"
 """What 1 BDP comes to at the fixed rate, for all of them alike."""
 
 
