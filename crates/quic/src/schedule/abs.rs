@@ -1,21 +1,20 @@
 //! Absolute priority: ABS of Fernández et al., "Exploiting stream scheduling in QUIC: Performance assessment over wireless
 //! connectivity scenarios", 2024.
 
-use super::heap::{Heap, rank};
-use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
-use units::Time;
+use super::heap::rank;
+use super::{Discipline, Priority, RETRANSMISSIONS, Ranked, StreamKey};
 use units::parameter::Row;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "abs",
     about: "absolute priority: the most urgent stream as long as it has data, then the next",
     parameters: &[RETRANSMISSIONS],
-    build: &|_| Box::new(Absolute::default()),
+    build: &|_| Box::new(Ranked::<Absolute>::default()),
 };
 
 /// What is known of a stream.
 #[derive(Debug)]
-struct State {
+pub struct State {
     urgency: u8,
     /// When it became ready, among all.
     since: u64,
@@ -30,49 +29,35 @@ impl Default for State {
 /// Ready streams by urgency. Of equally urgent ones that one goes first, and until it has no data left, which has been
 /// ready longest: a new stream, or one that was blocked, comes last of its urgency. A stream that has sent its FIN leaves.
 /// A stream starves as long as more urgent ones have data.
-#[derive(Debug, Default)]
-pub struct Absolute {
-    ready: Heap<u128>,
-    states: Vec<State>,
-    /// How many became ready.
-    count: u64,
-}
+#[derive(Debug)]
+pub struct Absolute;
 
-impl Scheduler for Absolute {
-    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
-        self.count += 1;
-        let state = entry(&mut self.states, stream.slot);
-        if self.ready.rank(stream).is_none() {
-            state.since = self.count;
-            self.ready.join(stream, rank(u64::from(state.urgency), state.since));
-        }
+impl Discipline for Absolute {
+    type State = State;
+    type Rank = u128;
+
+    #[inline]
+    fn rank(_: StreamKey, state: &State) -> u128 {
+        rank(u64::from(state.urgency), state.since)
     }
-    fn on_sent(&mut self, _stream: StreamKey, _bytes: u64) {}
-    fn on_idle(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-    }
-    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
-        let state = entry(&mut self.states, stream.slot);
+    fn set_priority(state: &mut State, priority: Priority) {
         state.urgency = priority.urgency;
-        self.ready.change(stream, rank(u64::from(state.urgency), state.since));
     }
-    fn on_closed(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-        *entry(&mut self.states, stream.slot) = State::default();
-    }
-    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
-        self.ready.first()
+    fn set_place(state: &mut State, place: u64) {
+        state.since = place;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scheduler;
     use super::super::testing::{key, turns, urgency};
     use super::*;
+    use units::Time;
 
     #[test]
     fn the_most_urgent_stream_has_all() {
-        let mut abs = Absolute::default();
+        let mut abs = Ranked::<Absolute>::default();
         for slot in 0..3 {
             abs.on_ready(key(slot), Time::ZERO);
         }

@@ -1,7 +1,7 @@
 //! Absolute priority while the path is slow, turns while it is fast: Algorithm 4 of Fernández et al., "Exploiting stream
 //! scheduling in QUIC: Performance assessment over wireless connectivity scenarios", 2024.
 
-use super::{Absolute, PathView, Priority, RETRANSMISSIONS, RoundRobin, Scheduler, StreamKey};
+use super::{Absolute, PathView, Priority, RETRANSMISSIONS, Ranked, RoundRobin, Scheduler, StreamKey};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Rate, Time};
 
@@ -25,7 +25,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
 #[derive(Debug)]
 pub struct Adaptive {
     target: Rate,
-    absolute: Absolute,
+    absolute: Ranked<Absolute>,
     turns: RoundRobin,
 }
 
@@ -33,7 +33,7 @@ impl Adaptive {
     fn new(arguments: &Arguments) -> Adaptive {
         Adaptive {
             target: arguments.rate("target"),
-            absolute: Absolute::default(),
+            absolute: Ranked::default(),
             turns: RoundRobin::default(),
         }
     }

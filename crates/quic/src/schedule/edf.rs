@@ -1,7 +1,7 @@
 //! Earliest deadline first.
 
-use super::heap::{Heap, rank};
-use super::{Head, PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
+use super::heap::rank;
+use super::{Discipline, Head, Priority, RETRANSMISSIONS, Ranked, StreamKey};
 use units::parameter::Row;
 use units::{Duration, Time};
 
@@ -9,12 +9,12 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "edf",
     about: "earliest deadline first: of a stream, or of its data by a latency budget; streams without one last",
     parameters: &[RETRANSMISSIONS],
-    build: &|_| Box::new(Edf::default()),
+    build: &|_| Box::new(Ranked::<Edf>::default()),
 };
 
 /// What is known of a stream.
 #[derive(Debug)]
-struct State {
+pub struct State {
     head: Head,
     deadline: Time,
     latency: Duration,
@@ -30,56 +30,32 @@ impl Default for State {
 /// the latency budget, whichever is earlier. Ties, and streams without a deadline, which come last: in the order in which
 /// their data was written. What is late already goes first, for its deadline is the earliest. A stream that was blocked
 /// comes back with the deadline of its data; a FIN has that of the data before it. Lost data keeps its deadline.
-#[derive(Debug, Default)]
-pub struct Edf {
-    ready: Heap<u128>,
-    states: Vec<State>,
-}
+#[derive(Debug)]
+pub struct Edf;
 
-impl Edf {
-    fn rank(&mut self, stream: StreamKey, tell: impl FnOnce(&mut State)) -> u128 {
-        let state = entry(&mut self.states, stream.slot);
-        tell(state);
+impl Discipline for Edf {
+    type State = State;
+    type Rank = u128;
+    const BY_DATA: bool = true;
+
+    #[inline]
+    fn rank(_: StreamKey, state: &State) -> u128 {
         // Sums of times saturate: without a budget there is no end.
         let deadline = state.deadline.min(state.head.written + state.latency);
         rank(deadline.as_nanos(), state.head.order)
     }
-}
-
-impl Scheduler for Edf {
-    fn wants_heads(&self) -> bool {
-        true
+    fn set_priority(state: &mut State, priority: Priority) {
+        state.deadline = priority.deadline.unwrap_or(Time::NEVER);
+        state.latency = priority.latency.unwrap_or(Duration::MAX);
     }
-    fn on_head(&mut self, stream: StreamKey, head: Head) {
-        let rank = self.rank(stream, |state| state.head = head);
-        self.ready.change(stream, rank);
-    }
-    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
-        let rank = self.rank(stream, |_| {});
-        self.ready.join(stream, rank);
-    }
-    fn on_sent(&mut self, _stream: StreamKey, _bytes: u64) {}
-    fn on_idle(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-    }
-    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
-        let rank = self.rank(stream, |state| {
-            state.deadline = priority.deadline.unwrap_or(Time::NEVER);
-            state.latency = priority.latency.unwrap_or(Duration::MAX);
-        });
-        self.ready.change(stream, rank);
-    }
-    fn on_closed(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-        *entry(&mut self.states, stream.slot) = State::default();
-    }
-    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
-        self.ready.first()
+    fn set_head(state: &mut State, head: Head) {
+        state.head = head;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scheduler;
     use super::super::testing::{head, key, turns};
     use super::*;
 
@@ -89,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_earliest_deadline_goes_first_whoever_set_it() {
-        let mut edf = Edf::default();
+        let mut edf = Ranked::<Edf>::default();
         let latency = |ms| Priority { latency: Some(Duration::from_millis(ms)), ..Priority::default() };
         edf.on_priority(key(1), latency(50));
         edf.on_priority(key(2), Priority { deadline: Some(at(40)), ..latency(100) });

@@ -1,60 +1,46 @@
 //! First in, first out: data goes in the order in which it was written, over all streams.
 
-use super::heap::Heap;
-use super::{Head, PathView, RETRANSMISSIONS, Scheduler, StreamKey, entry};
-use units::Time;
+use super::{Discipline, Head, RETRANSMISSIONS, Ranked, StreamKey};
 use units::parameter::Row;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "fifo",
     about: "first in, first out: data of all streams in the order in which it was written",
     parameters: &[RETRANSMISSIONS],
-    build: &|_| Box::new(Fifo::default()),
+    build: &|_| Box::new(Ranked::<Fifo>::default()),
 };
 
 /// Ready streams in the order in which the data was written that each would send next. No two writes are equal, so there
 /// are no ties. A stream that was blocked comes back at the place of its data. Lost data was written before all data that
 /// has not been sent yet, so it goes first either way; a FIN goes with the data before it.
-#[derive(Debug, Default)]
-pub struct Fifo {
-    ready: Heap<u64>,
-    /// By slot: the order of what the stream would send next.
-    orders: Vec<u64>,
-}
+#[derive(Debug)]
+pub struct Fifo;
 
-impl Scheduler for Fifo {
-    fn wants_heads(&self) -> bool {
-        true
+impl Discipline for Fifo {
+    /// The order of what the stream would send next.
+    type State = u64;
+    type Rank = u64;
+    const BY_DATA: bool = true;
+
+    #[inline]
+    fn rank(_: StreamKey, order: &u64) -> u64 {
+        *order
     }
-    fn on_head(&mut self, stream: StreamKey, head: Head) {
-        *entry(&mut self.orders, stream.slot) = head.order;
-        self.ready.change(stream, head.order);
-    }
-    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
-        let order = *entry(&mut self.orders, stream.slot);
-        self.ready.join(stream, order);
-    }
-    fn on_sent(&mut self, _stream: StreamKey, _bytes: u64) {}
-    fn on_idle(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-    }
-    fn on_closed(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-        *entry(&mut self.orders, stream.slot) = 0;
-    }
-    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
-        self.ready.first()
+    fn set_head(order: &mut u64, head: Head) {
+        *order = head.order;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scheduler;
     use super::super::testing::{VIEW, head, key, turns};
     use super::*;
+    use units::Time;
 
     #[test]
     fn data_goes_as_it_was_written() {
-        let mut fifo = Fifo::default();
+        let mut fifo = Ranked::<Fifo>::default();
         for (slot, order) in [(0, 1), (1, 2)] {
             fifo.on_head(key(slot), head(0, order));
             fifo.on_ready(key(slot), Time::ZERO);

@@ -1,8 +1,8 @@
 //! Which stream next: one file per scheduler.
 //!
 //! What an application says of a stream is a [`Priority`]. What is to be sent again goes under the rank of its own stream
-//! or before all new data: an option of every scheduler, built once in `lost_first`. To add a scheduler: write its file,
-//! add its line to [`SCHEDULERS`].
+//! or before all new data: an option of every scheduler, built once in `lost_first`. Schedulers that are a rank of streams
+//! share all but that ([`Ranked`]). To add a scheduler: write its file, add its line to [`SCHEDULERS`].
 
 mod abs;
 mod adaptive;
@@ -13,6 +13,7 @@ mod heap;
 mod lost_first;
 mod pfifo;
 mod priority;
+mod ranked;
 mod rfc9218;
 mod ring;
 mod rr;
@@ -27,6 +28,7 @@ pub use edf::Edf;
 pub use fifo::Fifo;
 pub use pfifo::Pfifo;
 pub use priority::Priority;
+pub use ranked::{Discipline, Ranked};
 pub use rfc9218::Rfc9218;
 pub use rr::RoundRobin;
 pub use units::plugged::PlugError;

@@ -1,28 +1,30 @@
 //! The priorities of HTTP: urgency and incremental (RFC 9218 section 10).
 
-use super::heap::{Heap, rank};
-use super::{PathView, Priority, RETRANSMISSIONS, Scheduler, StreamKey, entry};
-use units::Time;
+use super::heap::rank;
+use super::{Discipline, Priority, RETRANSMISSIONS, Ranked, StreamKey};
 use units::parameter::Row;
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "rfc9218",
     about: "by urgency; within one urgency first the streams that are not incremental, by id, then the others in turns",
     parameters: &[RETRANSMISSIONS],
-    build: &|_| Box::new(Rfc9218::default()),
+    build: &|_| Box::new(Ranked::<Rfc9218>::default()),
 };
 
 /// What is known of a stream.
 #[derive(Debug)]
-struct State {
+pub struct State {
     urgency: u8,
     incremental: bool,
+    /// When it became ready, or had its last turn as an incremental one, among all.
+    place: u64,
 }
 
 impl Default for State {
     fn default() -> State {
+        // RFC 9218 sections 4.1 and 4.2: urgency 3, not incremental.
         let Priority { urgency, incremental, .. } = Priority::default();
-        State { urgency, incremental }
+        State { urgency, incremental, place: 0 }
     }
 }
 
@@ -30,73 +32,47 @@ impl Default for State {
 /// responses before lower urgency responses"). Within one urgency those that are not incremental go first, each until it
 /// has no data left, by ascending id; then the incremental ones share by taking turns, a packet each. The RFC leaves open
 /// how both share one urgency. There are no ties. A new stream, or one that was blocked, takes the place of its id, or
-/// comes last of the incremental ones. A stream starves as long as others go before it.
-#[derive(Debug, Default)]
-pub struct Rfc9218 {
-    ready: Heap<u128>,
-    states: Vec<State>,
-    /// How often an incremental stream was put last.
-    turns: u64,
-}
+/// comes last of the incremental ones; one whose urgency changes comes among these by when it had its last turn. A stream
+/// starves as long as others go before it.
+#[derive(Debug)]
+pub struct Rfc9218;
 
-impl Rfc9218 {
-    fn rank(&mut self, stream: StreamKey) -> u128 {
-        let state = entry(&mut self.states, stream.slot);
+impl Discipline for Rfc9218 {
+    type State = State;
+    type Rank = u128;
+
+    #[inline]
+    fn rank(stream: StreamKey, state: &State) -> u128 {
         // An urgency has two levels: the incremental streams of one come behind the others.
         let level = u64::from(state.urgency) * 2 + u64::from(state.incremental);
-        if !state.incremental {
-            return rank(level, stream.id.value());
-        }
-        self.turns += 1;
-        rank(level, self.turns)
+        rank(level, if state.incremental { state.place } else { stream.id.value() })
     }
-}
-
-impl Scheduler for Rfc9218 {
-    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
-        let rank = self.rank(stream);
-        self.ready.join(stream, rank);
+    fn set_priority(state: &mut State, Priority { urgency, incremental, .. }: Priority) {
+        (state.urgency, state.incremental) = (urgency, incremental);
+    }
+    fn set_place(state: &mut State, place: u64) {
+        state.place = place;
     }
     #[inline]
-    fn on_sent(&mut self, stream: StreamKey, _bytes: u64) {
-        if entry(&mut self.states, stream.slot).incremental {
-            let rank = self.rank(stream);
-            self.ready.change(stream, rank);
-        }
-    }
-    fn on_idle(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-    }
-    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
-        let state = entry(&mut self.states, stream.slot);
-        let Priority { urgency, incremental, .. } = priority;
-        if (state.urgency, state.incremental) != (urgency, incremental) {
-            *state = State { urgency, incremental };
-            let rank = self.rank(stream);
-            self.ready.change(stream, rank);
-        }
-    }
-    fn on_closed(&mut self, stream: StreamKey) {
-        self.ready.leave(stream);
-        *entry(&mut self.states, stream.slot) = State::default();
-    }
-    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
-        self.ready.first()
+    fn passes(state: &State) -> bool {
+        state.incremental
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scheduler;
     use super::super::testing::{key, turns};
     use super::*;
+    use units::Time;
 
-    fn tell(scheduler: &mut Rfc9218, slot: u32, urgency: u8, incremental: bool) {
+    fn tell(scheduler: &mut Ranked<Rfc9218>, slot: u32, urgency: u8, incremental: bool) {
         scheduler.on_priority(key(slot), Priority { urgency, incremental, ..Priority::default() });
     }
 
     #[test]
     fn urgency_then_whole_ones_by_id_then_turns() {
-        let mut scheduler = Rfc9218::default();
+        let mut scheduler = Ranked::<Rfc9218>::default();
         tell(&mut scheduler, 0, 3, true);
         tell(&mut scheduler, 1, 3, true);
         tell(&mut scheduler, 4, 0, false);
@@ -114,5 +90,45 @@ mod tests {
         assert_eq!(turns(&mut scheduler, 2), [0, 0], "at any time");
         tell(&mut scheduler, 0, 3, true);
         assert_eq!(turns(&mut scheduler, 3), [1, 0, 1]);
+    }
+
+    /// RFC 9218 sections 4.1 and 4.2: of whom nothing was said is of urgency 3, and not incremental. Section 10: responses
+    /// that are not incremental go in the order of their stream ids, whenever they become ready.
+    #[test]
+    fn defaults_and_ids_decide_where_nothing_was_said() {
+        let mut scheduler = Ranked::<Rfc9218>::default();
+        tell(&mut scheduler, 1, 2, true);
+        tell(&mut scheduler, 2, 3, true);
+        tell(&mut scheduler, 3, 4, false);
+        for slot in [3, 2, 1] {
+            scheduler.on_ready(key(slot), Time::ZERO);
+        }
+        scheduler.on_ready(key(6), Time::ZERO);
+        assert_eq!(turns(&mut scheduler, 1), [1]);
+        scheduler.on_idle(key(1));
+        assert_eq!(turns(&mut scheduler, 2), [6, 6], "urgency 3 and not incremental");
+        scheduler.on_ready(key(5), Time::ZERO);
+        assert_eq!(turns(&mut scheduler, 2), [5, 5], "a lower id that comes late");
+        scheduler.on_closed(key(5));
+        scheduler.on_closed(key(6));
+        assert_eq!(turns(&mut scheduler, 1), [2]);
+        scheduler.on_idle(key(2));
+        assert_eq!(turns(&mut scheduler, 1), [3]);
+    }
+
+    /// A response that changes its urgency and comes back takes the turn that it has not had, and no more.
+    #[test]
+    fn a_change_of_urgency_costs_and_gives_no_turns() {
+        let mut scheduler = Ranked::<Rfc9218>::default();
+        for slot in 0..3 {
+            tell(&mut scheduler, slot, 3, true);
+            scheduler.on_ready(key(slot), Time::ZERO);
+        }
+        assert_eq!(turns(&mut scheduler, 2), [0, 1]);
+        tell(&mut scheduler, 2, 7, true);
+        assert_eq!(turns(&mut scheduler, 2), [0, 1]);
+        tell(&mut scheduler, 2, 3, true);
+        tell(&mut scheduler, 2, 3, true);
+        assert_eq!(turns(&mut scheduler, 4), [2, 0, 1, 2]);
     }
 }

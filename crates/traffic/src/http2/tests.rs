@@ -125,8 +125,10 @@ fn frames(written: &[u8]) -> Vec<(FrameHead, Vec<u8>)> {
 
 /// Plays bytes to a server in pieces; what it has written.
 fn serve(bytes: &[u8], step: usize) -> Wire {
-    let (mut server, mut wire) =
-        (Http2Server::new(Box::new(quic::schedule::Rfc9218::default())), Wire::default());
+    let (mut server, mut wire) = (
+        Http2Server::new(Box::new(quic::schedule::Ranked::<quic::schedule::Rfc9218>::default())),
+        Wire::default(),
+    );
     let mut on = |event: Event, wire: &mut Wire| server.on_event(Time::ZERO, &event, &mut VirtualSite, wire);
     on(Event::Opened(STREAM), &mut wire);
     for piece in bytes.chunks(step) {

@@ -60,7 +60,7 @@ impl WebServer {
         // There is no row of another name in a scenario that was read.
         wanted
             .and_then(|wanted| schedule::build(wanted.name, &wanted.arguments))
-            .unwrap_or_else(|| Box::new(schedule::Rfc9218::default()))
+            .unwrap_or_else(|| Box::new(schedule::Ranked::<schedule::Rfc9218>::default()))
     }
 
     /// The same with another bound on the requests that are underway at a time (at least 1; by default 256). What comes

@@ -1,0 +1,159 @@
+//! Ready streams by a rank: what all schedulers have in common of which each is a rank.
+
+use super::heap::Heap;
+use super::{Head, PathView, Priority, Scheduler, StreamKey, entry};
+use std::fmt::Debug;
+use units::Time;
+
+/// The rank by which a [`Ranked`] scheduler orders streams, and what it keeps of each.
+pub trait Discipline: Debug + Send {
+    /// What is kept of a stream that is open; its default for one of which nothing is known.
+    type State: Debug + Default + Send;
+    /// The least one goes first. No two ready streams may have the same: then both would be first.
+    type Rank: Debug + Ord + Copy + Send;
+
+    /// Whether ranks depend on when data was written (default: no): see [`Scheduler::on_head`].
+    const BY_DATA: bool = false;
+
+    /// The rank of a stream of which this is known.
+    fn rank(stream: StreamKey, state: &Self::State) -> Self::Rank;
+    /// The application has said this of the stream.
+    fn set_priority(state: &mut Self::State, priority: Priority) {
+        let _ = (state, priority);
+    }
+    /// This is the data that the stream would send next. Not called unless [`Discipline::BY_DATA`].
+    fn set_head(state: &mut Self::State, head: Head) {
+        let _ = (state, head);
+    }
+    /// The stream has become ready, or [passes](Discipline::passes) its turn: it is behind all others that came to their
+    /// place before, for they have lower numbers.
+    fn set_place(state: &mut Self::State, place: u64) {
+        let _ = (state, place);
+    }
+    /// Whether a stream gets another [place](Discipline::set_place) for each turn that it has had (default: no, it stays
+    /// first as long as its rank is the least).
+    #[inline]
+    fn passes(state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
+}
+
+/// A scheduler by rank: of the ready streams the one of the least rank goes next, found and put right at O(log n). A stream
+/// that becomes ready comes in at its rank, one that has nothing to send or may not leaves; what is known of it stays until it
+/// is over. A new priority counts at once.
+#[derive(Debug)]
+pub struct Ranked<D: Discipline> {
+    ready: Heap<D::Rank>,
+    /// By slot.
+    states: Vec<D::State>,
+    /// How many places were given.
+    places: u64,
+}
+
+impl<D: Discipline> Default for Ranked<D> {
+    fn default() -> Ranked<D> {
+        Ranked { ready: Heap::default(), states: Vec::new(), places: 0 }
+    }
+}
+
+impl<D: Discipline> Scheduler for Ranked<D> {
+    fn wants_heads(&self) -> bool {
+        D::BY_DATA
+    }
+    fn on_ready(&mut self, stream: StreamKey, _now: Time) {
+        self.places += 1;
+        let state = entry(&mut self.states, stream.slot);
+        D::set_place(state, self.places);
+        self.ready.join(stream, D::rank(stream, state));
+    }
+    fn on_head(&mut self, stream: StreamKey, head: Head) {
+        let state = entry(&mut self.states, stream.slot);
+        D::set_head(state, head);
+        self.ready.change(stream, D::rank(stream, state));
+    }
+    #[inline]
+    fn on_sent(&mut self, stream: StreamKey, _bytes: u64) {
+        let Some(state) = self.states.get_mut(stream.slot as usize).filter(|state| D::passes(state)) else {
+            return;
+        };
+        self.places += 1;
+        D::set_place(state, self.places);
+        self.ready.change(stream, D::rank(stream, state));
+    }
+    fn on_idle(&mut self, stream: StreamKey) {
+        self.ready.leave(stream);
+    }
+    fn on_priority(&mut self, stream: StreamKey, priority: Priority) {
+        let state = entry(&mut self.states, stream.slot);
+        D::set_priority(state, priority);
+        self.ready.change(stream, D::rank(stream, state));
+    }
+    fn on_closed(&mut self, stream: StreamKey) {
+        self.ready.leave(stream);
+        if let Some(state) = self.states.get_mut(stream.slot as usize) {
+            *state = D::State::default();
+        }
+    }
+    #[inline]
+    fn next(&mut self, _view: &PathView) -> Option<StreamKey> {
+        self.ready.first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{VIEW, key, turns, urgency};
+    use super::*;
+
+    /// By urgency, urgent streams for ever and the others in turns; nothing else.
+    #[derive(Debug)]
+    struct Mixed;
+
+    impl Discipline for Mixed {
+        type State = (u8, u64);
+        type Rank = (u8, u64);
+        fn rank(_: StreamKey, state: &(u8, u64)) -> (u8, u64) {
+            *state
+        }
+        fn set_priority(state: &mut (u8, u64), priority: Priority) {
+            state.0 = priority.urgency;
+        }
+        fn set_place(state: &mut (u8, u64), place: u64) {
+            state.1 = place;
+        }
+        fn passes(state: &(u8, u64)) -> bool {
+            state.0 > 0
+        }
+    }
+
+    #[test]
+    fn who_passes_comes_last_of_its_rank_and_who_does_not_stays() {
+        let mut ranked = Ranked::<Mixed>::default();
+        for slot in 0..3 {
+            ranked.on_priority(key(slot), urgency(1));
+            ranked.on_ready(key(slot), Time::ZERO);
+        }
+        assert_eq!(turns(&mut ranked, 4), [0, 1, 2, 0]);
+        ranked.on_idle(key(1));
+        ranked.on_ready(key(1), Time::ZERO);
+        assert_eq!(turns(&mut ranked, 3), [2, 0, 1], "who comes back comes last");
+        ranked.on_priority(key(1), urgency(0));
+        assert_eq!(turns(&mut ranked, 3), [1, 1, 1]);
+        ranked.on_priority(key(1), urgency(1));
+        assert_eq!(turns(&mut ranked, 3), [2, 0, 1], "a priority that changes and comes back costs no place");
+    }
+
+    #[test]
+    fn the_next_stream_of_a_slot_knows_nothing_of_the_last() {
+        let mut ranked = Ranked::<Mixed>::default();
+        ranked.on_closed(key(9));
+        assert_eq!(ranked.states.len(), 0, "a stream that never sent leaves nothing");
+        ranked.on_priority(key(0), urgency(7));
+        ranked.on_ready(key(0), Time::ZERO);
+        ranked.on_closed(key(0));
+        assert_eq!(ranked.next(&VIEW), None);
+        assert_eq!(ranked.states, [(0, 0)]);
+        assert!(!ranked.wants_heads());
+    }
+}
