@@ -7,6 +7,7 @@ use crate::changes::CHANGES;
 use crate::priorities::{self, Priorities};
 use crate::{Application, Ends, Progress, Tally, Transport};
 use quic::{Data, Event, StreamError};
+use std::collections::{BTreeMap, BTreeSet};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, StreamId};
@@ -29,7 +30,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         },
         Parameter {
             name: "streams",
-            kind: Kind::Integer(1, 10_000),
+            kind: Kind::Integer(1, 100_000),
             default: Default::Is("1"),
             about: "streams that share the bytes evenly; over TCP each is a connection",
         },
@@ -71,9 +72,9 @@ fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
-/// What is still to be written on streams whose transport has taken no more for now.
+/// What is still to be written on streams whose transport has taken no more for now. There may be many.
 #[derive(Debug, Default)]
-struct Pouring(Vec<(StreamId, u64)>);
+struct Pouring(BTreeMap<StreamId, u64>);
 
 impl Pouring {
     /// Writes so many bytes on a stream, which ends behind them unless there is no end to them; what is not taken now is
@@ -91,7 +92,7 @@ impl Pouring {
                 Ok(0) => break,
                 Ok(taken) => left -= taken,
                 Err(StreamError::Blocked) => {
-                    self.0.push((stream, left));
+                    self.0.insert(stream, left);
                     return Ok(());
                 }
                 Err(error) => return Err(error),
@@ -103,8 +104,7 @@ impl Pouring {
 
     /// The transport has room on a stream.
     fn go_on(&mut self, stream: StreamId, transport: &mut dyn Transport) {
-        if let Some(at) = self.0.iter().position(|(known, _)| *known == stream) {
-            let (stream, left) = self.0.swap_remove(at);
+        if let Some(left) = self.0.remove(&stream) {
             // What the peer has given up meanwhile is not missed.
             let _ = self.pour(stream, left, transport);
         }
@@ -255,9 +255,9 @@ impl Application for BulkClient {
 pub struct BulkServer {
     /// Whether all that comes is an upload, on whatever stream.
     upload: bool,
-    requests: Vec<(StreamId, Vec<u8>)>,
+    requests: BTreeMap<StreamId, Vec<u8>>,
     /// Streams that were answered before their end came.
-    early: Vec<StreamId>,
+    early: BTreeSet<StreamId>,
     /// Of the streams that it answers on.
     priorities: Priorities,
     pouring: Pouring,
@@ -273,18 +273,17 @@ impl BulkServer {
     fn on_request(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let mut bytes = [0; MAX_REQUEST + 1];
         let Ok(read) = transport.read(stream, &mut bytes) else { return };
-        if let Some(at) = self.early.iter().position(|known| *known == stream) {
+        if self.early.contains(&stream) {
             // Nothing comes behind a request but its end.
             if read.bytes > 0 {
                 let _ = transport.reset(stream, BAD_REQUEST);
             }
             if read.finished || read.bytes > 0 {
-                self.early.swap_remove(at);
+                self.early.remove(&stream);
             }
             return;
         }
-        let at = self.requests.iter().position(|(known, _)| *known == stream);
-        let mut line = at.map_or(Vec::new(), |at| self.requests.swap_remove(at).1);
+        let mut line = self.requests.remove(&stream).unwrap_or_default();
         line.extend_from_slice(&bytes[..read.bytes as usize]);
         if line.len() > MAX_REQUEST {
             let _ = transport.reset(stream, BAD_REQUEST);
@@ -293,10 +292,10 @@ impl BulkServer {
         if !read.finished {
             // Over TCP the end of a request may come later than its line.
             if parse(&line).is_none() {
-                self.requests.push((stream, line));
+                self.requests.insert(stream, line);
                 return;
             }
-            self.early.push(stream);
+            self.early.insert(stream);
         }
         let answered = match parse(&line) {
             Some(length) => {

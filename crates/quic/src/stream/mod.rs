@@ -221,6 +221,11 @@ impl Streams {
         self.slots.len() - self.free.len()
     }
 
+    /// How many streams the peer may open, over the life of the connection.
+    pub(crate) fn peer_limit(&self, direction: Direction) -> u64 {
+        self.counts[direction_index(direction)].peer_may_open
+    }
+
     // ---- the application's side ----
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
@@ -289,7 +294,8 @@ impl Streams {
             self.schedule(now, id);
         }
         if let Some(queue) = &mut self.queue {
-            queue.note_written(id, taken.len(), admitted >= offered);
+            let refused = if admitted < offered { offered - taken.len() } else { 0 };
+            queue.note_written(id, taken.len(), refused);
         }
         if taken.is_empty() && blocked { Err(StreamError::Blocked) } else { Ok(taken.len()) }
     }
