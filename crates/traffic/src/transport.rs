@@ -83,6 +83,12 @@ pub trait Transport {
         let _ = stream;
         None
     }
+    /// How many streams of a direction the peer may open so far, those that are over among them; `None` where that has no
+    /// limit that is known.
+    fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
+        let _ = direction;
+        None
+    }
     /// The application protocol that was agreed on, once it is (RFC 7301).
     fn alpn(&self) -> Option<&[u8]>;
     /// Closes the connection with a code of the application.
@@ -151,6 +157,9 @@ impl Transport for QuicTransport<'_> {
     }
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
         self.connection.set_priority(stream, priority)
+    }
+    fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
+        Some(self.connection.peer_stream_limit(direction))
     }
     fn alpn(&self) -> Option<&[u8]> {
         self.connection.alpn()

@@ -6,7 +6,7 @@ use crate::stats::Stats;
 use crate::stream::StreamStats;
 use std::net::SocketAddr;
 use trace::Log;
-use wire::{ConnectionId, Side, TransportParameters, Version};
+use wire::{ConnectionId, Direction, Side, TransportParameters, Version};
 
 impl Connection {
     /// Which end this is.
@@ -45,6 +45,11 @@ impl Connection {
     pub fn stats(&self) -> Stats {
         let datagram_frames = self.datagrams.as_ref().map(|datagrams| datagrams.stats).unwrap_or_default();
         Stats { streams: self.streams.stats, datagram_frames, ..self.stats.clone() }
+    }
+    /// How many streams of a direction the peer may open so far, those that are over among them: MAX_STREAMS as it was told
+    /// last (RFC 9000 section 4.6).
+    pub fn peer_stream_limit(&self, direction: Direction) -> u64 {
+        self.streams.peer_limit(direction)
     }
     /// The counters of the streams alone.
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::control::{Control, Told};
 use super::incoming::{Incoming, Step};
-use super::{decode, headers};
+use super::{decode, headers, violation};
 use crate::Transport;
 use crate::web::{Answer, Method, Pumped, Reply, Site, Thinking};
 use http::message::{self, RequestHead};
@@ -149,7 +149,7 @@ impl Http3Server {
         self.control.on_event(event, &mut told, transport)?;
         for told in told {
             if let Told::Priority(stream, priority) = told {
-                self.on_priority(stream, priority, transport);
+                self.on_priority(stream, priority, transport)?;
             }
         }
         let carries_request = |stream: StreamId| stream.direction() == Direction::Bidirectional;
@@ -192,19 +192,30 @@ impl Http3Server {
 
     /// RFC 9218 section 7.2: a PRIORITY_UPDATE frame can come before the request, and counts more than its field; it can
     /// also come when all of the response is written and waits to be sent.
-    fn on_priority(&mut self, stream: StreamId, priority: Priority, transport: &mut dyn Transport) {
+    fn on_priority(
+        &mut self,
+        stream: StreamId,
+        priority: Priority,
+        transport: &mut dyn Transport,
+    ) -> Result<(), Violation> {
+        // RFC 9218 section 7.2: a stream beyond the limit on streams is an error of type H3_ID_ERROR.
+        if transport.peer_stream_limit(stream.direction()).is_some_and(|limit| stream.index() >= limit) {
+            return Err(violation(Code::ID_ERROR, "PRIORITY_UPDATE of a stream beyond the limit"));
+        }
         let known = set_priority(stream, priority, transport);
         let answering =
             matches!(self.exchanges.get(&stream), Some(Exchange::Answering(_) | Exchange::Thinking(_)));
         // Nothing will be heard of a stream that is over.
         let over = !known && stream.index() < self.next;
         if answering || over {
-            return;
+            return Ok(());
         }
         self.priorities.insert(stream, priority);
         if self.priorities.len() > MAX_EARLY_PRIORITIES {
-            self.priorities.pop_first();
+            // What is asked for last can best do without.
+            self.priorities.pop_last();
         }
+        Ok(())
     }
 
     fn read(

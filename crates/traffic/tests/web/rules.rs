@@ -413,6 +413,51 @@ fn priorities_reach_the_transport() {
     );
 }
 
+/// PRIORITY_UPDATE of this request stream.
+fn update(stream: u64, value: &[u8]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    wire::varint::encode(&mut payload, stream);
+    payload.extend_from_slice(value);
+    frame(0xf0700, &payload)
+}
+
+/// RFC 9218 section 7.2: before a request comes its latest update is kept; of more than are kept those of the requests that
+/// come last are given up.
+#[test]
+fn updates_before_the_request() {
+    let flood: Vec<u8> =
+        (0..1000).flat_map(|n| [update(n * 4, b"u=6"), update(n * 4, b"u=1")].concat()).collect();
+    let mut server = server();
+    let mut script = play(&mut server, Side::Server, &[(2, control(&flood), false)], false).1;
+    for (stream, urgency) in [(0, 1), (4, 1), (4 * 127, 1), (4 * 128, 5), (4 * 999, 5)] {
+        script.send(&mut server, stream, &get_and(("priority", "u=5")), true);
+        let (told, priority) = script.priorities.last().copied().unwrap();
+        assert_eq!((told.value(), priority.urgency), (stream, urgency));
+    }
+}
+
+/// RFC 9218 section 7.2: "a Prioritized Element ID that is beyond the stream limits" is H3_ID_ERROR, and so is one that is
+/// of no request.
+#[test]
+fn updates_of_streams_that_cannot_be() {
+    for (stream, limit, verdict) in [
+        (36, Some(10), None),
+        (40, Some(10), Some(Code::ID_ERROR.0)),
+        (40, None, None),
+        (0, Some(0), Some(Code::ID_ERROR.0)),
+        (1, Some(10), Some(Code::ID_ERROR.0)),
+        (2, Some(10), Some(Code::ID_ERROR.0)),
+        (3, None, Some(Code::ID_ERROR.0)),
+    ] {
+        let mut server = server();
+        let mut script = Script::of(Side::Server);
+        script.stream_limit = limit;
+        server.on_event(Time::ZERO, &Event::Connected, &mut script);
+        script.send(&mut server, 2, &control(&update(stream, b"u=1")), false);
+        assert_eq!(script.closed, verdict, "{stream} of {limit:?}");
+    }
+}
+
 /// RFC 9114 sections 4.1.1 and 5.2: at the client, what was not processed is asked again, or told so.
 #[test]
 fn what_the_server_did_not_process() {

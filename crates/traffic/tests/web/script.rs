@@ -25,6 +25,8 @@ pub(crate) struct Script {
     pub(crate) stops: BTreeMap<StreamId, u64>,
     pub(crate) closed: Option<u64>,
     pub(crate) priorities: Vec<(StreamId, Priority)>,
+    /// How many request streams the peer may open.
+    pub(crate) stream_limit: Option<u64>,
 }
 
 impl Script {
@@ -40,6 +42,7 @@ impl Script {
             stops: BTreeMap::new(),
             closed: None,
             priorities: Vec::new(),
+            stream_limit: None,
         }
     }
 
@@ -110,6 +113,9 @@ impl Transport for Script {
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
         self.priorities.push((stream, priority));
         Ok(())
+    }
+    fn peer_stream_limit(&self, _: Direction) -> Option<u64> {
+        self.stream_limit
     }
     fn alpn(&self) -> Option<&[u8]> {
         Some(b"h3")
