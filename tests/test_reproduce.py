@@ -83,9 +83,9 @@ def test_a_rule_that_is_none_is_told(keys: dict[str, Any]) -> None:
 
 
 def test_runs_that_fail_do_not_hold() -> None:
-    told = failures({"main": Runs([], None, [], 3), "other": Runs([], None, ["run 2, seed 7: a reason"], 3)})
+    told = failures({"main": Runs([], None, {}, [], 3), "other": Runs([], None, {}, ["run 2, seed 7: a reason"], 3)})
     assert [row.ok for row in told] == [False] and "run 2, seed 7: a reason" in told[0].here
-    assert failures({"main": Runs([], None, [], 3)}) == []
+    assert failures({"main": Runs([], None, {}, [], 3)}) == []
 
 
 def test_of_many_rows_people_see_the_one_nearest_to_its_limit_and_those_that_do_not_hold() -> None:

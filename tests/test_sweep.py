@@ -71,6 +71,33 @@ def test_series_are_those_of_the_runs(file: Path) -> None:
     np.testing.assert_array_equal(of_link.value, queue.packets)
 
 
+def test_kept_tables_are_those_of_the_runs(file: Path, tmp_path: Path) -> None:
+    file.write_text(SWEEP.replace('series = ["queue"]', 'keep = ["stream", "queue"]'), encoding="utf-8")
+    out = tmp_path / "out"
+    made = quiclab.sweep(file, out=out)
+    assert (made.info["keep"], made.series) == (["queue", "stream"], None)
+    rows = made.runs.to_pylist()
+    for name in ("stream", "queue"):
+        kept = made.table(name)
+        assert set(kept.column("run").to_pylist()) == set(range(1, 13))
+        for row in (rows[0], rows[7]):
+            changes = {
+                "transport.ack_ratio": row["transport.ack_ratio"],
+                "link.cell.delay": f"{row['link.cell.delay_ms']} ms",
+            }
+            alone = quiclab.Scenario.from_file(file, changes).run(row["seed"]).table(name)
+            of_it = kept.filter(pa.compute.field("run") == row["run"]).drop_columns(["run"])
+            assert of_it.to_pylist() == alone.to_pylist()
+    assert quiclab.load_sweep(out).table("stream") == made.table("stream")
+    with pytest.raises(quiclab.OutputError, match="does not keep the table 'loss'; it keeps queue, stream"):
+        made.table("loss")
+    # Another choice is another sweep: the tables of this one are gone, and nothing else is.
+    (out / "mine.parquet").write_bytes(b"mine")
+    file.write_text(SWEEP.replace('series = ["queue"]', 'keep = ["queue"]'), encoding="utf-8")
+    assert quiclab.sweep(file, out=out).reused == 0
+    assert {path.name for path in out.glob("*.parquet")} == {"runs.parquet", "queue.parquet", "mine.parquet"}
+
+
 def test_means_are_over_the_repetitions(file: Path) -> None:
     made = quiclab.sweep(file)
     frame = made.runs.to_pandas()
@@ -177,6 +204,7 @@ def test_the_information_is_json(file: Path, tmp_path: Path) -> None:
             {"path": "link.cell.delay", "column": "link.cell.delay_ms", "values": ["10 ms", "20 ms"]},
         ],
         "series": ["queue"],
+        "keep": [],
         "set": [],
         "failures": [],
     }

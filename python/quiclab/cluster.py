@@ -39,6 +39,8 @@ _SIGNAL = -1
 
 Report = Callable[[int, int, int, int], object]
 Look = Callable[[], None]
+_Keep = tuple[list[str], list[str]]
+"""The tables of which the series are kept, and those that are kept whole."""
 
 
 def run(
@@ -50,7 +52,7 @@ def run(
     """
     with _client(scheduler, jobs) as client:
         session = sweep.session(folder)
-        made = _Work(client, session, sweep.series)
+        made = _Work(client, session, (sweep.series, sweep.keep))
         try:
             with _signals_wait(lambda: made.back.put(_SIGNAL)) as look:
                 made.run(report, look)
@@ -69,10 +71,10 @@ Order = tuple[int, str, dict[Path, str]]
 class _Work:
     """What is handed out, and what comes back."""
 
-    def __init__(self, client: "Client", session: _quiclab.SweepSession, series: list[str]) -> None:
+    def __init__(self, client: "Client", session: _quiclab.SweepSession, keep: _Keep) -> None:
         self.client = client
         self.session = session
-        self.series = series
+        self.keep = keep
         self.open: dict[int, tuple[list[Order], Future[Any]]] = {}
         """Tasks by number: the runs of each."""
         self.tasks = 0
@@ -128,7 +130,7 @@ class _Work:
         sent = [(scenario, names) for (_, scenario, _), names in zip(orders, keys, strict=True)]
         used = sorted({key for names in keys for key in names.values()})
         texts = [self.files[key] for key in used]
-        future = self.client.submit(_make, PROGRAM, self.series, sent, used, *texts, pure=False)
+        future = self.client.submit(_make, PROGRAM, self.keep, sent, used, *texts, pure=False)
         task, self.tasks = self.tasks, self.tasks + 1
         self.open[task] = orders, future
         # In another thread: a queue is what it may touch.
@@ -167,7 +169,7 @@ class _Work:
 
 
 def _make(
-    program: str, series: list[str], orders: list[tuple[str, dict[Path, str]]], keys: list[str], *texts: str
+    program: str, keep: _Keep, orders: list[tuple[str, dict[Path, str]]], keys: list[str], *texts: str
 ) -> tuple[float, list[tuple[bytes | None, str | None]]]:
     """On a worker: makes runs, and tells how long they took."""
     if program != PROGRAM:
@@ -175,7 +177,7 @@ def _make(
     start = time.monotonic()
     known = dict(zip(keys, texts, strict=True))
     made = [(scenario, {path: known[key] for path, key in names.items()}) for scenario, names in orders]
-    kept = _quiclab.carry_out(made, series)
+    kept = _quiclab.carry_out(made, *keep)
     return time.monotonic() - start, kept
 
 

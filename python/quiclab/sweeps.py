@@ -43,7 +43,7 @@ class Sweep:
     def __init__(self, path: Path, info: dict[str, Any]) -> None:
         self._path = path
         self.info = info
-        """The contents of sweep.json: scenario, version, runs, failed, repetitions, parameters, series, failures."""
+        """The contents of sweep.json: scenario, version, runs, failed, repetitions, parameters, series, keep, failures."""
         self._tables: dict[str, pa.Table] = {}
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
@@ -68,6 +68,17 @@ class Sweep:
     def series_path(self) -> Path:
         """The file of the time series, which may be larger than memory; it is there if the sweep keeps series."""
         return self._path / _SERIES
+
+    def table(self, name: str) -> "pa.Table":
+        """A table of the runs that the sweep keeps (`keep`): run, and the columns that it has in each run.
+
+        Raises `OutputError` if the sweep does not keep it.
+        """
+        kept = self.info.get("keep", [])
+        if name not in kept:
+            has = f"it keeps {', '.join(kept)}" if kept else "it keeps none"
+            raise OutputError(f"{self._path}: the sweep does not keep the table {name!r}; {has}")
+        return self._table(_kept(name))
 
     @property
     def parameters(self) -> list[str]:
@@ -269,6 +280,7 @@ def _run(
             {"path": where, "column": column, "values": values} for where, values, column in inner.parameters
         ],
         "series": inner.series,
+        "keep": inner.keep,
         "set": scenario._sets,
         "failures": [
             {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
@@ -278,13 +290,17 @@ def _run(
     with folder.writing(path):
         _remove_leftovers(path)
         # The tables of another state of the sweep are none of this one: it has them when sweep.json is there.
+        for name in _kept_before(path):
+            (path / _kept(name)).unlink(missing_ok=True)
         (path / _INFO).unlink(missing_ok=True)
         _write_text(path / _DOCUMENT, scenario._text)
         _write_table(path / _RUNS, _pieces_of_runs(finished, total))
         if inner.series:
-            _write_table(path / _SERIES, _pieces_of_series(finished, total))
+            _write_table(path / _SERIES, _pieces(finished.series_rows, total))
         else:
             (path / _SERIES).unlink(missing_ok=True)
+        for name in inner.keep:
+            _write_table(path / _kept(name), _pieces(_rows_of(finished, name), total))
         _write_text(path / _INFO, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     result = Sweep(path, info)
     result.reused = reused
@@ -296,11 +312,36 @@ def _pieces_of_runs(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[p
         yield _read(finished.runs(first, _ROWS_AT_ONCE))
 
 
-def _pieces_of_series(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[pa.Table]":
+def _pieces(
+    rows: "Callable[[int, int], tuple[_quiclab.Table, int]]", total: int
+) -> "Iterator[pa.Table]":
     first = 0
     while first < total:
-        piece, first = finished.series_rows(first, _POINTS_AT_ONCE)
+        piece, first = rows(first, _POINTS_AT_ONCE)
         yield _read(piece)
+
+
+def _rows_of(
+    finished: _quiclab.FinishedSweep, name: str
+) -> "Callable[[int, int], tuple[_quiclab.Table, int]]":
+    def rows(first: int, most: int) -> tuple[_quiclab.Table, int]:
+        return finished.kept_rows(name, first, most)
+
+    return rows
+
+
+def _kept(name: str) -> str:
+    """The file of a table that a sweep keeps."""
+    return f"{name}.parquet"
+
+
+def _kept_before(path: Path) -> list[str]:
+    """The tables that the folder's sweep kept when it was complete last."""
+    try:
+        kept = json.loads((path / _INFO).read_text(encoding="utf-8")).get("keep", [])
+    except (OSError, ValueError, AttributeError):
+        return []
+    return [name for name in kept if isinstance(name, str) and name.isidentifier()] if isinstance(kept, list) else []
 
 
 def _read(piece: _quiclab.Table) -> "pa.Table":

@@ -2,7 +2,7 @@
 
 use crate::error::{self, OutputError};
 use crate::table::Table;
-use lab::sweep::{self, Finished, Maker, Progress, Session, SweepError};
+use lab::sweep::{self, Finished, Keep, Maker, Progress, Session, SweepError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -46,7 +46,13 @@ impl Sweep {
     /// The tables of which the time series are kept.
     #[getter]
     fn series(&self) -> Vec<String> {
-        self.inner.plan().series.clone()
+        self.inner.plan().keep.series.clone()
+    }
+
+    /// The tables that are kept whole.
+    #[getter]
+    fn keep(&self) -> Vec<String> {
+        self.inner.plan().keep.tables.clone()
     }
 
     /// What is varied: for each path its values as text and the name of its column, in the order of the file.
@@ -145,19 +151,21 @@ impl SweepSession {
 }
 
 /// Makes the runs of orders, one after the other: for each (what is kept of it, None), or (None, why it failed). An order
-/// is a resolved scenario and the files in it by path; `series` is as in `Sweep.series`.
+/// is a resolved scenario and the files in it by path; `series` and `keep` are as
+/// in `Sweep`.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "rows of a table")]
 pub(crate) fn carry_out<'py>(
     py: Python<'py>,
     orders: Vec<(String, BTreeMap<PathBuf, String>)>,
     series: Vec<String>,
+    keep: Vec<String>,
 ) -> Vec<(Option<Bound<'py, PyBytes>>, Option<String>)> {
     let made = py.detach(|| {
-        let mut maker = Maker::default();
+        let (mut maker, keep) = (Maker::default(), Keep { series, tables: keep });
         let make = |(scenario, files): (String, BTreeMap<PathBuf, String>)| {
             let files = files.into_iter().map(|(path, text)| (path, Arc::from(text))).collect();
-            maker.make(&scenario, &files, &series)
+            maker.make(&scenario, &files, &keep)
         };
         orders.into_iter().map(make).collect::<Vec<_>>()
     });
@@ -223,6 +231,12 @@ impl FinishedSweep {
     fn series_rows(&self, py: Python<'_>, first: u64, most: usize) -> PyResult<(Table, u64)> {
         let table = py.detach(|| self.with(|finished| finished.series(first, most)));
         table.map(|(table, next)| (Table::of_sweep("series", table), next)).map_err(|error| failed(&error))
+    }
+
+    /// Rows of a table of the runs that the sweep keeps, as `series_rows`.
+    fn kept_rows(&self, py: Python<'_>, name: String, first: u64, most: usize) -> PyResult<(Table, u64)> {
+        let table = py.detach(|| self.with(|finished| finished.kept(&name, first, most)));
+        table.map(|(table, next)| (Table::of_sweep(name, table), next)).map_err(|error| failed(&error))
     }
 }
 

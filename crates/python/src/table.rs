@@ -3,6 +3,7 @@
 use crate::arrow::{self, Field, Source, Values, Words};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use std::borrow::Cow;
 use std::sync::Arc;
 use trace::columns::{Bitmap, Data};
 
@@ -57,7 +58,7 @@ fn field<'a>(name: &'a str, data: &'a Data, validity: Option<&'a Bitmap>) -> Fie
 /// A table of a run. Anything that reads Arrow takes it without copying: `pyarrow.table(table)`.
 #[pyclass(frozen, module = "quiclab._quiclab")]
 pub(crate) struct Table {
-    name: &'static str,
+    name: Cow<'static, str>,
     note: Option<String>,
     source: Arc<dyn Source>,
 }
@@ -65,12 +66,12 @@ pub(crate) struct Table {
 impl Table {
     /// The class around a finished table.
     pub(crate) fn new(table: trace::columns::Table) -> Table {
-        Table { name: table.name, note: table.note(), source: Arc::new(Finished(table)) }
+        Table { name: table.name.into(), note: table.note(), source: Arc::new(Finished(table)) }
     }
 
     /// The class around rows of a table of a sweep.
-    pub(crate) fn of_sweep(name: &'static str, table: lab::sweep::Table) -> Table {
-        Table { name, note: None, source: Arc::new(Piece(table)) }
+    pub(crate) fn of_sweep(name: impl Into<Cow<'static, str>>, table: lab::sweep::Table) -> Table {
+        Table { name: name.into(), note: None, source: Arc::new(Piece(table)) }
     }
 }
 
@@ -79,7 +80,7 @@ impl Table {
     /// The name of the table.
     #[getter]
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     /// One sentence if rows are missing because there would have been too many; otherwise None.

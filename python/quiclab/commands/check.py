@@ -54,4 +54,5 @@ def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
     ]
     repeated = f", {sweep.repetitions} of each combination" if sweep.repetitions > 1 else ""
     series = f", series of {', '.join(sweep.series)}" if sweep.series else ""
-    return [*rows, ("sweep", f"{sweep.runs} runs{repeated}{series}")]
+    tables = f", tables {', '.join(sweep.keep)}" if sweep.keep else ""
+    return [*rows, ("sweep", f"{sweep.runs} runs{repeated}{series}{tables}")]

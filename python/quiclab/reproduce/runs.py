@@ -22,6 +22,8 @@ class Runs:
     out: `connection.NAME.goodput_mbps`, `link.NAME.forward.delivered_bytes`."""
     series: "pa.Table | None"
     """The time series, if the sweep keeps some: run, table, subject, quantity, time_s, value."""
+    tables: dict[str, list[dict[str, Any]]]
+    """The rows of the tables that the sweep keeps, by name: run, and the columns that the table has in each run."""
     failures: list[str]
     """What the others failed of, one line each."""
     made: int
@@ -35,7 +37,8 @@ class Runs:
             for failure in done.failures
         ]
         rows = [row for row in done.runs.to_pylist() if row["error"] is None]
-        return Runs(rows, done.series, failures, done.info["runs"])
+        tables = {name: done.table(name).to_pylist() for name in done.info["keep"]}
+        return Runs(rows, done.series, tables, failures, done.info["runs"])
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:

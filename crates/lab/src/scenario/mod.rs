@@ -85,7 +85,7 @@ pub use nearest::nearest;
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use sections::RECORD;
-pub use sweep::{Axis, Group, MAX_RUNS, Plan, Seeds};
+pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 
 use source::Source;

@@ -101,6 +101,23 @@ pub(super) static SWEEP: &[Parameter] = &[
         default: Default::Is("[]"),
         about: "tables of each run whose time series are kept",
     },
+    Parameter {
+        name: "keep",
+        kind: Kind::List(&Kind::Choice(&[
+            "connection",
+            "loss",
+            "event",
+            "gauge",
+            "stream",
+            "message",
+            "object",
+            "queue",
+            "drop",
+            "rate",
+        ])),
+        default: Default::Is("[]"),
+        about: "tables of each run that are kept whole, of those that record.tables names",
+    },
 ];
 
 /// What `[[node]]` admits.

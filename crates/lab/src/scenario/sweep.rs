@@ -39,10 +39,26 @@ pub struct Plan {
     pub repetitions: u32,
     /// Where their seeds come from.
     pub seeds: Seeds,
-    /// The tables of a run of which the time series are kept.
-    pub series: Vec<String>,
+    /// What is kept of each run beside its summary.
+    pub keep: Keep,
     /// What is varied: every value of one group is combined with every value of all others.
     pub groups: Vec<Group>,
+}
+
+/// What is kept of each run beside its summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// The tables of a run of which the time series are kept.
+    pub series: Vec<String>,
+    /// The tables of a run that are kept whole.
+    pub tables: Vec<String>,
+}
+
+impl Keep {
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty() && self.tables.is_empty()
+    }
 }
 
 /// Paths that vary together.
@@ -111,15 +127,39 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, Scena
             groups.extend(axes_of(reader, entry, KEY)?.into_iter().map(|axis| Group { axes: vec![axis] }));
         }
     }
-    let series = values.list("series").into_iter().filter_map(|value| match value {
-        Value::Text(name) => Some(name),
-        _ => None,
-    });
+    let names = |option| -> Vec<String> {
+        let name = |value| if let Value::Text(name) = value { Some(name) } else { None };
+        values.list(option).into_iter().filter_map(name).collect()
+    };
+    let mut tables = names("keep");
+    tables.sort();
+    tables.dedup();
+    let keep = Keep { series: names("series"), tables };
     let seeds = if values.text("seeds") == "paired" { Seeds::Paired } else { Seeds::Independent };
-    let plan =
-        Plan { repetitions: values.integer("repetitions") as u32, seeds, series: series.collect(), groups };
+    let plan = Plan { repetitions: values.integer("repetitions") as u32, seeds, keep, groups };
     check(reader, &section, &plan)?;
     Ok(plan)
+}
+
+/// That runs have the tables that are kept.
+pub(super) fn check_kept(
+    reader: &Reader<'_>,
+    table: &Entry,
+    plan: &Plan,
+    scenario: &super::Scenario,
+) -> Result<(), ScenarioError> {
+    let recorded = scenario.record.list("tables");
+    let is_recorded =
+        |name: &&String| recorded.iter().any(|value| matches!(value, Value::Text(text) if text == *name));
+    let Some(missing) = plan.keep.tables.iter().find(|name| !is_recorded(name)) else { return Ok(()) };
+    let problem = format!("{} is not recorded; expected it in record.tables", quoted(missing));
+    let place = match &table.item.node {
+        Node::Table(entries) => {
+            entries.iter().find(|entry| entry.key == "keep").map(|entry| entry.item.place)
+        }
+        _ => None,
+    };
+    Err(reader.source.error(place.unwrap_or(table.place), &format!("{KEY}.keep"), problem))
 }
 
 /// What must hold across the table.

@@ -115,5 +115,6 @@ pub(super) fn read(
     let mut reader = Reader::new(*source, &rooms, check).with_files(files);
     let scenario = document::read(&mut reader, &document)?;
     let plan = sweep::read(&mut reader, &table)?;
+    sweep::check_kept(&reader, &table, &plan, &scenario)?;
     Ok((scenario, document, plan))
 }

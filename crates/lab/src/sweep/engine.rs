@@ -9,7 +9,7 @@ use super::key::Key;
 use super::record::Record;
 use super::schema::Schema;
 use super::store::{Contents, Location, MAX_RECORD, Store};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Keep, Scenario, ScenarioError};
 use crate::{Options, Prepared, RunError};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -247,12 +247,12 @@ impl Work<'_> {
         prepared: &mut Option<Prepared>,
         sender: &SyncSender<Message>,
     ) -> Option<Result<Kept, String>> {
-        let series = &self.sweep.plan().series;
-        let key = Key::of(scenario, series);
+        let keep = &self.sweep.plan().keep;
+        let key = Key::of(scenario, keep);
         if let Some(location) = self.known.get(&key) {
             return Some(Ok(Kept::Before(*location)));
         }
-        let contents = simulate(scenario, prepared, series, &mut || {
+        let contents = simulate(scenario, prepared, keep, &mut || {
             // If there is no room, others have something to say.
             let _ = sender.try_send(Message::Alive);
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -287,17 +287,17 @@ impl Scenarios {
 pub(super) fn simulate(
     scenario: &Scenario,
     prepared: &mut Option<Prepared>,
-    series: &[String],
+    keep: &Keep,
     stop: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Option<Result<Vec<u8>, String>> {
     guarded(|| {
-        let options = Options { tables: !series.is_empty(), ..Options::default() };
+        let options = Options { tables: !keep.is_empty(), ..Options::default() };
         let prepared = match prepared {
             Some(before) if before.fits(scenario) => before,
             other => other.insert(Prepared::new(scenario)?),
         };
         let outcome = crate::run_prepared(scenario, prepared, &options, &mut |_| stop())?;
-        Ok(Record::of(outcome, series).to_bytes())
+        Ok(Record::of(outcome, keep).to_bytes())
     })
 }
 
@@ -306,7 +306,7 @@ fn guarded(run: impl FnOnce() -> Result<Vec<u8>, RunError>) -> Option<Result<Vec
     // What a run has in its hands is its own, and is gone with it: nobody sees it half-changed.
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(contents)) if contents.len() as u64 > MAX_RECORD => {
-            Some(Err(format!("its series are larger than {} MiB", MAX_RECORD >> 20)))
+            Some(Err(format!("its series and tables are larger than {} MiB", MAX_RECORD >> 20)))
         }
         Ok(Ok(contents)) => Some(Ok(contents)),
         Ok(Err(RunError::Interrupted)) => None,

@@ -1,6 +1,6 @@
 //! What a finished run is known by.
 
-use crate::scenario::Scenario;
+use crate::scenario::{Keep, Scenario};
 use std::fmt;
 use units::parameter::{Arguments, Value};
 
@@ -20,8 +20,11 @@ const FORMAT: &str = "quiclab sweep 1";
 
 impl Key {
     /// The key of a run of this scenario with its own seed.
-    pub(crate) fn of(scenario: &Scenario, series: &[String]) -> Key {
-        let mut text = format!("{FORMAT}\n{}\n{}\n", super::PROGRAM, series.join(" "));
+    pub(crate) fn of(scenario: &Scenario, keep: &Keep) -> Key {
+        let mut text = format!("{FORMAT}\n{}\n{}\n", super::PROGRAM, keep.series.join(" "));
+        if !keep.tables.is_empty() {
+            text.push_str(&format!("keep {}\n", keep.tables.join(" ")));
+        }
         text.push_str(&by_contents(scenario).to_toml());
         Key(tls::sha256(text.as_bytes()))
     }

@@ -8,6 +8,7 @@
 
 mod engine;
 mod expand;
+mod kept;
 mod key;
 mod record;
 mod schema;
@@ -15,6 +16,7 @@ mod session;
 mod store;
 mod table;
 
+pub use crate::scenario::Keep;
 pub use engine::{Failure, Finished, MAX_JOBS, Progress, SweepError, run};
 pub use expand::{Planned, Sweep};
 pub use session::{Maker, Order, Session};

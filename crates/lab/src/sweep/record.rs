@@ -1,6 +1,8 @@
-//! What is kept of a finished run, as bytes: its summary and its time series.
+//! What is kept of a finished run, as bytes: its summary, its time series and its tables.
 
+use super::kept::Kept;
 use crate::Outcome;
+use crate::scenario::Keep;
 use trace::columns::{Column, Data, Table};
 
 /// A finished run.
@@ -10,6 +12,8 @@ pub(crate) struct Record {
     pub(crate) summary: String,
     /// The series, in the order of the run's tables.
     pub(crate) series: Vec<Series>,
+    /// The tables that are kept whole.
+    pub(crate) tables: Vec<Kept>,
 }
 
 /// One quantity of one subject over time.
@@ -29,9 +33,12 @@ pub(crate) struct Series {
 
 impl Record {
     /// What is kept of an outcome.
-    pub(crate) fn of(outcome: Outcome, tables: &[String]) -> Record {
-        let wanted = outcome.tables.iter().filter(|table| tables.iter().any(|name| *name == table.name));
-        Record { summary: outcome.summary, series: wanted.flat_map(series_of).collect() }
+    pub(crate) fn of(outcome: Outcome, keep: &Keep) -> Record {
+        let is_in = |names: &[String], table: &Table| names.iter().any(|name| *name == table.name);
+        let series = outcome.tables.iter().filter(|table| is_in(&keep.series, table));
+        let series = series.flat_map(series_of).collect();
+        let tables = outcome.tables.into_iter().filter(|table| is_in(&keep.tables, table));
+        Record { summary: outcome.summary, series, tables: tables.map(Kept::of).collect() }
     }
 
     /// The record as bytes; the summary first, so that it can be read alone.
@@ -48,6 +55,8 @@ impl Record {
                 out.extend_from_slice(&number.to_le_bytes());
             }
         }
+        // Up to the end.
+        self.tables.iter().for_each(|table| table.put(&mut out));
         out
     }
 
@@ -56,7 +65,11 @@ impl Record {
         let input = &mut bytes;
         let summary = text(input)?;
         let series = (0..count(input)?).map(|_| series(input)).collect::<Option<_>>()?;
-        input.is_empty().then_some(Record { summary, series })
+        let mut tables = Vec::new();
+        while !input.is_empty() {
+            tables.push(Kept::take(input)?);
+        }
+        Some(Record { summary, series, tables })
     }
 }
 
@@ -66,24 +79,24 @@ fn series(input: &mut &[u8]) -> Option<Series> {
     Some(Series { table, subject, quantity, times: numbers(input, length)?, values: numbers(input, length)? })
 }
 
-fn put_count(out: &mut Vec<u8>, count: usize) {
+pub(super) fn put_count(out: &mut Vec<u8>, count: usize) {
     out.extend_from_slice(&(count as u64).to_le_bytes());
 }
-fn put_text(out: &mut Vec<u8>, text: &str) {
+pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_count(out, text.len());
     out.extend_from_slice(text.as_bytes());
 }
 
-fn take<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+pub(super) fn take<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     let (taken, rest) = input.split_at_checked(length)?;
     *input = rest;
     Some(taken)
 }
-fn count(input: &mut &[u8]) -> Option<usize> {
+pub(super) fn count(input: &mut &[u8]) -> Option<usize> {
     let bytes = take(input, 8)?.try_into().ok()?;
     usize::try_from(u64::from_le_bytes(bytes)).ok()
 }
-fn text(input: &mut &[u8]) -> Option<String> {
+pub(super) fn text(input: &mut &[u8]) -> Option<String> {
     let length = count(input)?;
     String::from_utf8(take(input, length)?.to_vec()).ok()
 }

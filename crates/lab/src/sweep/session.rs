@@ -8,7 +8,7 @@ use super::expand::Sweep;
 use super::key::Key;
 use super::store::Store;
 use crate::Prepared;
-use crate::scenario::Scenario;
+use crate::scenario::{Keep, Scenario};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
@@ -74,7 +74,7 @@ impl Session {
             let result = match scenario {
                 Err(problem) => Err(problem),
                 Ok(scenario) => {
-                    let key = Key::of(&scenario, &self.sweep.plan().series);
+                    let key = Key::of(&scenario, &self.sweep.plan().keep);
                     if let Some(location) = self.store.known().get(&key) {
                         self.progress.reused += 1;
                         Ok(*location)
@@ -144,8 +144,8 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// Makes the run of an order and gives what is kept of it. `series` are the tables that the sweep keeps
-    /// ([`crate::scenario::Plan::series`]).
+    /// Makes the run of an order and gives what is kept of it. `keep` is what the sweep keeps of it
+    /// ([`crate::scenario::Plan::keep`]).
     ///
     /// # Errors
     /// One line that says why the run failed: it is the same on every machine.
@@ -153,10 +153,10 @@ impl Maker {
         &mut self,
         scenario: &str,
         files: &BTreeMap<PathBuf, Arc<str>>,
-        series: &[String],
+        keep: &Keep,
     ) -> Result<Vec<u8>, String> {
         let scenario = Scenario::parse_with_files(scenario, files).map_err(|error| error.to_string())?;
-        let kept = simulate(&scenario, &mut self.prepared, series, &mut || ControlFlow::Continue(()));
+        let kept = simulate(&scenario, &mut self.prepared, keep, &mut || ControlFlow::Continue(()));
         // Nobody asked it to stop.
         kept.unwrap_or_else(|| Err("interrupted".to_owned()))
     }

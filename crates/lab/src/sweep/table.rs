@@ -1,6 +1,8 @@
-//! The tables of a finished sweep, in pieces: a row for each run, and a row for each point of its time series.
+//! The tables of a finished sweep, in pieces: a row for each run, a row for each point of its time series, and the rows of the
+//! tables that it keeps.
 
 use super::engine::{Finished, SweepError};
+use super::kept::{Kept, Piece};
 use super::record::Record;
 use super::schema::{Schema, Type, flatten};
 use super::store::Location;
@@ -94,6 +96,32 @@ impl Finished {
         while number < self.runs.len() as u64 && piece.values.len() < most {
             if let Ok(location) = self.runs[number as usize].result {
                 piece.add(number as u32 + 1, &self.record(location)?);
+            }
+            number += 1;
+        }
+        Ok((piece.into_table(), number))
+    }
+
+    /// The rows of a table of the runs, as [`series`](Finished::series): `run` (from 1), and the columns that the table has in
+    /// each run. A table that the sweep does not keep, or of which no run has any, has the column `run` alone.
+    ///
+    /// # Errors
+    /// If the folder cannot be read any more.
+    pub fn kept(&mut self, name: &str, first: u64, most: usize) -> Result<(Table, u64), SweepError> {
+        let of = |record: &Record| record.tables.iter().find(|table| table.name == name).cloned();
+        let some = self.runs.iter().find_map(|run| run.result.as_ref().ok().copied());
+        let example: Option<Kept> =
+            some.map(|location| self.record(location)).transpose()?.as_ref().and_then(of);
+        let (mut number, mut piece) = (first, Piece::like(example.as_ref()));
+        while number < self.runs.len() as u64 && piece.rows() < most {
+            if let Ok(location) = self.runs[number as usize].result
+                && let Some(table) = of(&self.record(location)?)
+            {
+                let added = piece.add(number as u32 + 1, &table);
+                added.ok_or_else(|| SweepError::Folder {
+                    path: self.folder.clone(),
+                    error: io::ErrorKind::InvalidData.into(),
+                })?;
             }
             number += 1;
         }

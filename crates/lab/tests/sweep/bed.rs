@@ -23,11 +23,12 @@ server = "server"
 application = { type = "bulk", size = "30 kB" }
 "#;
 
-/// Two paths and repetitions: 2 x 3 x 4 runs, with series.
+/// Two paths and repetitions: 2 x 3 x 4 runs, with series and tables.
 pub(crate) const SWEEP: &str = r#"
 [sweep]
 repetitions = 4
 series = ["queue", "connection"]
+keep = ["stream", "loss"]
 flow.get.transport.ack_ratio = [1, 4]
 link.cell.delay = { from = "5 ms", to = "15 ms", step = "5 ms" }
 "#;
@@ -52,6 +53,11 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep").join(name);
     let _ = std::fs::remove_dir_all(&folder);
     folder
+}
+
+/// The same as it is.
+pub(crate) fn folder_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("sweep").join(name)
 }
 
 /// All its runs.
@@ -85,6 +91,14 @@ pub(crate) fn tables(finished: &mut Finished) -> String {
         let (piece, next) = finished.series(first, 100).unwrap();
         pieces.push(piece);
         first = next;
+    }
+    for name in finished.sweep().plan().keep.tables.clone() {
+        first = 0;
+        while first < finished.sweep().runs() {
+            let (piece, next) = finished.kept(&name, first, 3).unwrap();
+            pieces.push(piece);
+            first = next;
+        }
     }
     for piece in &pieces {
         for column in &piece.columns {

@@ -1,7 +1,7 @@
 //! Runs that are made elsewhere give the tables of runs that are made here.
 
 use super::bed::{BASE, SWEEP, finish, folder, sweep, sweep_of, tables};
-use lab::sweep::{Maker, Session, Sweep, SweepError};
+use lab::sweep::{Keep, Maker, Session, Sweep, SweepError};
 use std::fs;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn elsewhere(sweep: &Sweep, folder: &Path) -> lab::sweep::Finished {
     orders.reverse();
     let mut maker = Maker::default();
     for order in orders {
-        let made = maker.make(&order.scenario, &order.files, &sweep.plan().series);
+        let made = maker.make(&order.scenario, &order.files, &sweep.plan().keep);
         session.put(order.number, made).unwrap();
     }
     session.finish().unwrap()
@@ -73,7 +73,9 @@ fn files_go_with_the_order() {
     // The machine that makes the runs does not have them.
     fs::remove_dir_all(&beside).unwrap();
     for order in orders {
-        session.put(order.number, Maker::default().make(&order.scenario, &order.files, &[])).unwrap();
+        session
+            .put(order.number, Maker::default().make(&order.scenario, &order.files, &Keep::default()))
+            .unwrap();
     }
     assert_eq!(tables(&mut session.finish().unwrap()), whole);
 }
@@ -93,7 +95,7 @@ fn what_did_not_come_back_is_missing_and_what_came_twice_is_there_once() {
     let folder = folder("partly");
     let mut session = Session::open(&sweep, &folder).unwrap();
     let (first, second) = (session.order().unwrap(), session.order().unwrap());
-    let made = Maker::default().make(&first.scenario, &first.files, &[]);
+    let made = Maker::default().make(&first.scenario, &first.files, &Keep::default());
     session.put(first.number, made.clone()).unwrap();
     session.put(first.number, made).unwrap();
     session.put(77, Ok(vec![1])).unwrap();
@@ -107,5 +109,5 @@ fn what_did_not_come_back_is_missing_and_what_came_twice_is_there_once() {
 
 #[test]
 fn what_is_no_order_is_refused() {
-    assert!(Maker::default().make("seed = ", &std::collections::BTreeMap::new(), &[]).is_err());
+    assert!(Maker::default().make("seed = ", &std::collections::BTreeMap::new(), &Keep::default()).is_err());
 }

@@ -13,11 +13,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nrepetition = 3\n",
-        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, zip, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic (did you mean "repetitions"?)"#,
+        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic (did you mean "repetitions"?)"#,
     ),
     (
         "[sweep]\nflows.get.start = [1]\n",
-        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, zip, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic (did you mean "flow"?)"#,
+        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic (did you mean "flow"?)"#,
     ),
     (
         "[sweep]\nlink.cell.delay = '5 ms'\n",
@@ -135,6 +135,14 @@ const MISTAKES: &[(&str, &str)] = &[
     (
         "[sweep]\nseries = ['loss']\n",
         r#"a.toml:17:11: sweep.series.0: unknown word, found "loss"; expected one of connection, gauge, queue, rate"#,
+    ),
+    (
+        "[sweep]\nkeep = ['loss', 'runs']\n",
+        r#"a.toml:17:17: sweep.keep.1: unknown word, found "runs"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate"#,
+    ),
+    (
+        "[sweep]\nkeep = ['loss', 'gauge']\n",
+        r#"a.toml:17:8: sweep.keep: "gauge" is not recorded; expected it in record.tables"#,
     ),
 ];
 

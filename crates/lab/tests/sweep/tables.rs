@@ -81,3 +81,45 @@ fn a_sweep_without_a_table_is_a_row_and_a_series_is_a_table_of_the_run() {
         .sum();
     assert_eq!(sum(&numbers(&series.column("value").unwrap().data)), expected);
 }
+
+/// The rows of a kept table are those of the runs, each with its number; a run that failed has none.
+#[test]
+fn kept_tables_are_those_of_the_runs() {
+    let table = "[sweep]\nkeep = ['stream', 'drop', 'stream']\nrepetitions = 3\n";
+    let mut finished = finish(&sweep(table), &folder("kept"), 2);
+    assert_eq!(finished.sweep().plan().keep.tables, ["drop", "stream"]);
+    for name in ["stream", "drop"] {
+        let (all, next) = finished.kept(name, 0, usize::MAX).unwrap();
+        let (mut row, mut runs) = (0, Vec::new());
+        for number in 0..3 {
+            let options = Options { tables: true, ..Options::default() };
+            let scenario = finished.scenario(number).unwrap();
+            let alone = run(&scenario, &options, &mut |_| ControlFlow::Continue(())).unwrap();
+            let alone = alone.tables.into_iter().find(|table| table.name == name).unwrap();
+            assert_eq!(all.columns.len(), 1 + alone.columns.len());
+            for (column, expected) in all.columns[1..].iter().zip(&alone.columns) {
+                assert_eq!(column.name, expected.name);
+                let column = trace::columns::Column {
+                    name: expected.name,
+                    data: column.data.clone(),
+                    validity: column.validity.clone(),
+                };
+                for at in 0..alone.rows() {
+                    assert_eq!(column.number(row + at), expected.number(at), "{name} {}", expected.name);
+                    assert_eq!(column.text(row + at), expected.text(at), "{name} {}", expected.name);
+                }
+            }
+            runs.extend(vec![number as i64 + 1; alone.rows()]);
+            row += alone.rows();
+        }
+        assert_eq!((all.rows(), next, &all.columns[0].data), (row, 3, &Data::I64(runs)));
+        assert!(row > 0, "{name}");
+    }
+    // What is not kept has no columns.
+    assert_eq!(finished.kept("packet", 0, 9).unwrap().0.columns.len(), 1);
+    // Another choice is another run.
+    let more = finish(&sweep("[sweep]\nkeep = ['stream']\nrepetitions = 3\n"), &folder("kept-more"), 1);
+    assert_eq!(more.progress().reused, 0);
+    let again = finish(&sweep(table), &super::bed::folder_of("kept"), 1);
+    assert_eq!(again.progress().reused, 3);
+}

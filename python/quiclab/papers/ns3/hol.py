@@ -1,19 +1,15 @@
 """Fig. 5: when the objects of a page are complete over three versions of HTTP, and how many a loss holds back."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
-from quiclab.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SCENARIO = Path(__file__).with_name("hol.scenario.toml")
-_VARIED = ("flow.page.protocol", "flow.page.application.over")
 _LATE_S = 0.010
 """A quarter of the RTT: an object that takes so much longer than without loss was held back."""
 _SHOWN_PAGE = 1
@@ -26,11 +22,13 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     """A point for each object of each run, and one for each version and loss with the objects that were held back."""
     objects: Points = []
     loads: dict[tuple[str, float], list[float]] = {}
-    for row in sweeps["main"].rows:
+    runs = sweeps["main"]
+    of_runs = {run: of_run for (run,), of_run in groups(runs.tables["object"], "run")}
+    for row in runs.rows:
         over, loss = row["flow.page.application.over"], row["link.path.forward.loss.probability"]
         loads.setdefault((over, loss), []).append(row["connection.page.page.load_mean_s"])
         about = {"what": "object", "over": over, "loss_percent": 100 * loss, "page": row["seed"]}
-        objects += [{**about, **one, **dict.fromkeys(_SUMMARY)} for one in _objects(row)]
+        objects += [{**about, **one, **dict.fromkeys(_SUMMARY)} for one in _objects(of_runs[row["run"]])]
     _compare(objects)
     points: Points = []
     for (over, loss_percent), of_it in groups(objects, "over", "loss_percent"):
@@ -56,11 +54,8 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     return points + objects
 
 
-def _objects(row: dict[str, Any]) -> Points:
-    """The objects of a run, which is made again for its table."""
-    changes = {path: row[path] for path in (*_VARIED, "seed")}
-    changes["link.path.forward.loss.probability"] = f"{100 * row['link.path.forward.loss.probability']:g} %"
-    table = Scenario.from_file(_SCENARIO, changes).run().table("object").to_pylist()
+def _objects(table: Points) -> Points:
+    """The objects of a run."""
     return [
         {
             "object": one["object"],

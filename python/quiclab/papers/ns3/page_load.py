@@ -1,30 +1,28 @@
 """Fig. 6: the load times of both streams of random pages, by scheduler, and by what goes first of what was lost."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
-from quiclab.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SCENARIO = Path(__file__).with_name("page_load.scenario.toml")
 _STREAMS = {"first": 3, "second": 7}
 """The first two unidirectional streams of a server (RFC 9000 section 2.1)."""
-_VARIED = ("transport.scheduler.type", "transport.scheduler.retransmissions", "seed")
 _SUMMARY = ("pages", "median_s", "lower_s", "upper_s", "fifo_median_s", "change_percent", "lost_packets")
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
     """A point for each page and stream, and one for each box: its quartiles, and its median against that of FIFO."""
     points: Points = []
-    for row in sweeps["main"].rows:
-        for stream, load_s in _loads(row).items():
+    runs = sweeps["main"]
+    of_runs = {run: of_run for (run,), of_run in groups(runs.tables["stream"], "run")}
+    for row in runs.rows:
+        for stream, load_s in _loads(of_runs[row["run"]]).items():
             about = {
                 "scheduler": row["transport.scheduler.type"],
                 "retransmissions": row["transport.scheduler.retransmissions"],
@@ -58,12 +56,11 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     return boxes + points
 
 
-def _loads(row: dict[str, Any]) -> dict[str, float]:
-    """When the streams of a run ended at the client: it is made again, for its table."""
-    scenario = Scenario.from_file(_SCENARIO, {path: row[path] for path in _VARIED})
+def _loads(streams: Points) -> dict[str, float]:
+    """When the streams of a run ended at the client."""
     ends = {
         one["stream"]: one["closed_s"]
-        for one in scenario.run().table("stream").to_pylist()
+        for one in streams
         # A page without large objects has nothing on the second stream.
         if one["side"] == "client" and one["received_bytes"]
     }
