@@ -43,7 +43,8 @@ class Sweep:
     def __init__(self, path: Path, info: dict[str, Any]) -> None:
         self._path = path
         self.info = info
-        """The contents of sweep.json: scenario, version, runs, failed, repetitions, parameters, series, keep, failures."""
+        """The contents of sweep.json: scenario, version, runs, failed, repetitions, parameters, series, keep, set, and
+        failures."""
         self._tables: dict[str, pa.Table] = {}
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
@@ -312,18 +313,14 @@ def _pieces_of_runs(finished: _quiclab.FinishedSweep, total: int) -> "Iterator[p
         yield _read(finished.runs(first, _ROWS_AT_ONCE))
 
 
-def _pieces(
-    rows: "Callable[[int, int], tuple[_quiclab.Table, int]]", total: int
-) -> "Iterator[pa.Table]":
+def _pieces(rows: "Callable[[int, int], tuple[_quiclab.Table, int]]", total: int) -> "Iterator[pa.Table]":
     first = 0
     while first < total:
         piece, first = rows(first, _POINTS_AT_ONCE)
         yield _read(piece)
 
 
-def _rows_of(
-    finished: _quiclab.FinishedSweep, name: str
-) -> "Callable[[int, int], tuple[_quiclab.Table, int]]":
+def _rows_of(finished: _quiclab.FinishedSweep, name: str) -> "Callable[[int, int], tuple[_quiclab.Table, int]]":
     def rows(first: int, most: int) -> tuple[_quiclab.Table, int]:
         return finished.kept_rows(name, first, most)
 

@@ -30,6 +30,8 @@ enum Exchange {
 struct Asking {
     incoming: Incoming,
     head: Option<RequestHead>,
+    /// The interim response that tells a client that waits with its content that it may come.
+    interim: Option<Reply>,
     /// Bytes of content that came.
     received: u64,
 }
@@ -239,7 +241,7 @@ impl Http3Server {
         }
         let exchange = self.exchanges.entry(stream).or_insert_with(|| {
             let incoming = Incoming::from(Side::Client);
-            Exchange::Asking(Box::new(Asking { incoming, head: None, received: 0 }))
+            Exchange::Asking(Box::new(Asking { incoming, head: None, interim: None, received: 0 }))
         });
         let Exchange::Asking(asking) = exchange else {
             let _ = transport.discard(stream);
@@ -265,6 +267,7 @@ impl Http3Server {
                 reply(answer, head_only)
             }
         };
+        let reply = reply.behind(asking.interim.take());
         if self.thinking.begin(now, stream, think) {
             self.exchanges.insert(stream, Exchange::Thinking(Box::new(reply)));
         } else {
@@ -281,7 +284,11 @@ impl Http3Server {
     }
 
     fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) {
-        let Some(Exchange::Answering(reply)) = self.exchanges.get_mut(&stream) else { return };
+        let reply = match self.exchanges.get_mut(&stream) {
+            Some(Exchange::Answering(reply)) => reply,
+            Some(Exchange::Asking(asking)) => return asking.invite(stream, transport),
+            _ => return,
+        };
         match reply.pump(stream, transport) {
             Pumped::Blocked => return,
             Pumped::Done | Pumped::Over => {}
@@ -301,7 +308,11 @@ impl Asking {
                 Step::TooLarge => {
                     return Ok(Outcome::Refused(Answer::plain(431, "the fields are too large")));
                 }
-                Step::Head(section) => self.on_head(&section)?,
+                Step::Head(section) => {
+                    let outcome = self.on_head(&section)?;
+                    self.invite(stream, transport);
+                    outcome
+                }
                 Step::Trailers(section) => match decode(&section)?.as_deref().map(message::check_trailers) {
                     None => return Ok(Outcome::Refused(Answer::plain(431, "the trailers are too large"))),
                     Some(Err(malformed)) => return Ok(malformed.into()),
@@ -341,9 +352,23 @@ impl Asking {
                 Ok(Some(Outcome::Refused(Answer::to_other_method(&head.method))))
             }
             Ok(head) => {
+                if head.expects_continue {
+                    // RFC 9110 section 10.1.1.
+                    let interim = headers(&[Field::new(":status", "100")]);
+                    self.interim = Some(Reply::new(interim, None).staying());
+                }
                 self.head = Some(head);
                 Ok(None)
             }
+        }
+    }
+
+    /// Writes what it can of the interim response.
+    fn invite(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+        if let Some(interim) = &mut self.interim
+            && interim.pump(stream, transport) != Pumped::Blocked
+        {
+            self.interim = None;
         }
     }
 

@@ -40,6 +40,13 @@ impl Reply {
         Reply { chunk: head, at: 0, body, taken: 0, stays: false }
     }
 
+    /// The same behind another one that has no body, and of which some may have been written.
+    pub(crate) fn behind(self, before: Option<Reply>) -> Reply {
+        let Some(Reply { mut chunk, at, .. }) = before else { return self };
+        chunk.extend_from_slice(&self.chunk);
+        Reply { chunk, at, ..self }
+    }
+
     /// The same on a stream that does not end behind it, as a connection of HTTP/1.1.
     pub(crate) fn staying(self) -> Reply {
         Reply { stays: true, ..self }

@@ -381,6 +381,29 @@ fn what_a_server_answers_at_once() {
     }
 }
 
+/// RFC 9110 section 10.1.1: a client that waits with its content is told to go on, and answered when the content has come.
+#[test]
+fn a_server_asks_for_content_that_waits() {
+    let head = get_and(("expect", "100-continue"));
+    let data = frame(frame::DATA, b"abc");
+    let statuses = |pieces: &[Piece]| {
+        let mut server = server();
+        let (verdict, script) = play(&mut server, Side::Server, pieces, true);
+        assert_eq!(verdict, Fine);
+        let mut rest = script.written[&StreamId::from_value(0)].as_slice();
+        let mut statuses = Vec::new();
+        while let [1, length, behind @ ..] = rest {
+            let (section, behind) = behind.split_at(usize::from(*length));
+            statuses
+                .push(String::from_utf8(qpack::decode(section, 1000).unwrap()[0].value.to_vec()).unwrap());
+            rest = behind;
+        }
+        statuses
+    };
+    assert_eq!(statuses(&[(0, head.clone(), false)]), ["100"]);
+    assert_eq!(statuses(&[(0, head, false), (0, data, true)]), ["100", "200"]);
+}
+
 /// RFC 9218 sections 5 and 7.2: the frame counts more than the field, and may come before the request, or behind it when
 /// all of the response is written and waits to be sent.
 #[test]
