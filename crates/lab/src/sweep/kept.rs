@@ -1,7 +1,7 @@
 //! Tables of runs that a sweep keeps whole: as bytes in its folder, and as rows of many runs together.
 
-use super::record::{count, put_count, put_text, take, text};
-use super::table::{Column, Table};
+use super::bytes::{count, put_count, put_text, take, text};
+use super::columns::{Column, Table};
 use trace::columns::{self, Bitmap, Data, Text};
 
 /// A table of a run.

@@ -6,6 +6,8 @@
 //! and neither on the number of threads nor on when what was run. A [`Session`] is the same for runs that are made on
 //! other machines.
 
+mod bytes;
+mod columns;
 mod engine;
 mod expand;
 mod kept;
@@ -17,10 +19,10 @@ mod store;
 mod table;
 
 pub use crate::scenario::Keep;
+pub use columns::{Column, Table};
 pub use engine::{Failure, Finished, MAX_JOBS, Progress, SweepError, run};
 pub use expand::{Planned, Sweep};
 pub use session::{Maker, Order, Session};
-pub use table::{Column, Table};
 
 /// The version of quiclab and a hash of the simulator's sources: two programs in which it is the same make the same runs.
 pub const PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("QUICLAB_SOURCES"));

@@ -1,5 +1,6 @@
 //! What is kept of a finished run, as bytes: its summary, its time series and its tables.
 
+use super::bytes::{count, put_count, put_text, take, text};
 use super::kept::Kept;
 use crate::Outcome;
 use crate::scenario::Keep;
@@ -79,27 +80,6 @@ fn series(input: &mut &[u8]) -> Option<Series> {
     Some(Series { table, subject, quantity, times: numbers(input, length)?, values: numbers(input, length)? })
 }
 
-pub(super) fn put_count(out: &mut Vec<u8>, count: usize) {
-    out.extend_from_slice(&(count as u64).to_le_bytes());
-}
-pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_count(out, text.len());
-    out.extend_from_slice(text.as_bytes());
-}
-
-pub(super) fn take<'a>(input: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (taken, rest) = input.split_at_checked(length)?;
-    *input = rest;
-    Some(taken)
-}
-pub(super) fn count(input: &mut &[u8]) -> Option<usize> {
-    let bytes = take(input, 8)?.try_into().ok()?;
-    usize::try_from(u64::from_le_bytes(bytes)).ok()
-}
-pub(super) fn text(input: &mut &[u8]) -> Option<String> {
-    let length = count(input)?;
-    String::from_utf8(take(input, length)?.to_vec()).ok()
-}
 fn numbers(input: &mut &[u8], length: usize) -> Option<Vec<f64>> {
     let bytes = take(input, length.checked_mul(8)?)?;
     bytes.chunks_exact(8).map(|number| Some(f64::from_le_bytes(number.try_into().ok()?))).collect()

@@ -1,6 +1,7 @@
 //! The tables of a finished sweep, in pieces: a row for each run, a row for each point of its time series, and the rows of the
 //! tables that it keeps.
 
+use super::columns::{Column, Table};
 use super::engine::{Finished, SweepError};
 use super::kept::{Kept, Piece};
 use super::record::Record;
@@ -10,35 +11,6 @@ use crate::scenario::Unit;
 use serde_json::Value;
 use std::io;
 use trace::columns::{Bitmap, Data, Text};
-
-/// A column with its name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    /// Its name, with the unit last.
-    pub name: String,
-    /// Its values.
-    pub data: Data,
-    /// For a column that can be null: 1 where it is not.
-    pub validity: Option<Bitmap>,
-}
-
-/// Some rows of a table; all its pieces have the same columns.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// The columns, of equal length.
-    pub columns: Vec<Column>,
-}
-
-impl Table {
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |column| column.data.len())
-    }
-    /// The column of a name.
-    pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|column| column.name == name)
-    }
-}
 
 impl Finished {
     /// A row for each run, from the run `first` on, at most `most` of them.
