@@ -55,7 +55,7 @@ fn draws_are_those_of_a_flow_with_pages() {
 fn wrong_pages_are_refused_when_the_scenario_is_read() {
     for (page, told) in [
         (r#"{ type = "list", file = "pages/shop.har" }"#, "shop.har, line 1: column"),
-        (r#"{ type = "har", file = "pages/article.csv" }"#, "article.csv, no JSON: "),
+        (r#"{ type = "har", file = "pages/article.csv" }"#, "article.csv, not JSON: "),
         (
             r#"{ type = "ns3", main_size_max = "1 B", main_size_scale = 1e8 }"#,
             "of the law lies inside of its bounds",

@@ -80,7 +80,7 @@ fn parse(text: &str, manner: Manner) -> Result<Vec<Page>, TextError> {
     // Some tools begin their files with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let archive: Json =
-        serde_json::from_str(text).map_err(|error| TextError::whole(format!("no JSON: {error}")))?;
+        serde_json::from_str(text).map_err(|error| TextError::whole(format!("not JSON: {error}")))?;
     let log = Node::root(&archive).need("log").map_err(TextError::whole)?;
     version(&log).map_err(TextError::whole)?;
     let ids = page_ids(&log).map_err(TextError::whole)?;

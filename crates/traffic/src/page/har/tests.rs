@@ -255,8 +255,8 @@ fn the_first_mistake_is_told_with_its_entry() {
 
 #[test]
 fn an_archive_has_its_form_and_limits() {
-    assert!(read("").unwrap_err().starts_with("no JSON: "));
-    assert!(read(&"[".repeat(100_000)).unwrap_err().starts_with("no JSON: "));
+    assert!(read("").unwrap_err().starts_with("not JSON: "));
+    assert!(read(&"[".repeat(100_000)).unwrap_err().starts_with("not JSON: "));
     assert_eq!(read("[]").unwrap_err(), "no log");
     assert_eq!(read(r#"{"log": {}}"#).unwrap_err(), "no log.version");
     assert_eq!(
