@@ -294,8 +294,7 @@ impl Streams {
             self.schedule(now, id);
         }
         if let Some(queue) = &mut self.queue {
-            let refused = if admitted < offered { offered - taken.len() } else { 0 };
-            queue.note_written(id, taken.len(), refused);
+            queue.note_written(id, taken.len(), admitted >= offered);
         }
         if taken.is_empty() && blocked { Err(StreamError::Blocked) } else { Ok(taken.len()) }
     }

@@ -287,10 +287,8 @@ impl Streams {
     pub(super) fn release(&mut self, length: u64) {
         let Some(queue) = &mut self.queue else { return };
         queue.note_released(length);
-        let mut promised = 0u64;
-        while let Some((id, wanted)) = self.queue.as_mut().and_then(|queue| queue.next_to_go_on(promised)) {
+        while let Some(id) = self.queue.as_mut().and_then(|queue| queue.next_to_go_on()) {
             if self.send_half(id).is_some_and(|half| half.is_writable()) {
-                promised = promised.saturating_add(wanted);
                 self.events.push_back(Event::Writable(id));
             }
         }
