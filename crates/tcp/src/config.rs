@@ -39,7 +39,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "min_rto",
         kind: Kind::Duration,
         default: Default::Is("\"200 ms\""),
-        about: "least retransmission timeout: stacks of today wait for less than the second of RFC 6298 section 2.4",
+        about: "least variance term of the retransmission timeout, which is the smoothed RTT and that: stacks of today wait for less than the second of RFC 6298 section 2.4",
     },
     Parameter {
         name: "max_rto",

@@ -26,12 +26,13 @@ impl Rto {
         self.backoffs
     }
 
-    /// RTO: SRTT + max (G, 4 RTTVAR) (2.2, 2.3), doubled each time that it went off (5.5).
+    /// RTO: SRTT + max (G, 4 RTTVAR) (2.2, 2.3), doubled each time that it went off (5.5). The variance term is never below
+    /// `min_rto`, so that an acknowledgement may be so late on the smoothest path, however long it is.
     #[inline]
     pub(crate) fn timeout(&self, rtt: &RttEstimate) -> Duration {
         let base = if rtt.is_sampled() {
             // 2.4: it SHOULD be rounded up to one second; like all stacks of today this one goes lower.
-            (rtt.smoothed() + (rtt.variance() * 4).max(GRANULARITY)).max(self.least)
+            rtt.smoothed() + (rtt.variance() * 4).max(GRANULARITY).max(self.least)
         } else {
             // 2.1.
             self.initial
@@ -46,7 +47,7 @@ impl Rto {
             self.restart(now, rtt);
         }
     }
-    /// 5.3: new data was acknowledged.
+    /// 5.3: new data was acknowledged; or the first segment leaves once more, whose answer takes a round trip from now on.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time, rtt: &RttEstimate) {
         self.at = Some(now + self.timeout(rtt));
@@ -99,7 +100,26 @@ mod tests {
         rto.stop();
         rto.start(Time::ZERO + ms(5), &rtt);
         assert_eq!(rto.at, Some(Time::ZERO + ms(305)));
-        (0..100).for_each(|_| rtt.update(ms(10), Duration::ZERO));
-        assert_eq!(rto.timeout(&rtt), ms(200));
+    }
+
+    /// The variance term has a floor, and not the sum: a path of 300 ms without any variance leaves an acknowledgement 200 ms.
+    #[test]
+    fn the_variance_has_a_floor() {
+        let rto = Rto::new(ms(1000), ms(200), ms(60_000));
+        for path in [10, 300] {
+            let mut rtt = RttEstimate::new(ms(333));
+            (0..100).for_each(|_| rtt.update(ms(path), Duration::ZERO));
+            assert_eq!(rto.timeout(&rtt), ms(path + 200));
+        }
+        let mut rtt = RttEstimate::new(ms(333));
+        rtt.update(ms(300), Duration::ZERO);
+        assert_eq!(rto.timeout(&rtt), ms(900), "4 times 150 ms are more");
+        assert_eq!(Rto::new(ms(1000), ms(0), ms(60_000)).timeout(&rtt), ms(900));
+        (0..100).for_each(|_| rtt.update(ms(300), Duration::ZERO));
+        assert_eq!(
+            Rto::new(ms(1000), ms(0), ms(60_000)).timeout(&rtt),
+            ms(301),
+            "the clock's granularity (2.3)"
+        );
     }
 }

@@ -263,6 +263,9 @@ impl Recovery {
         if self.probe_due {
             self.probed = Some(state);
             self.probe_was_sent(now, true);
+        } else if number == self.board.front_number() {
+            // What moves SND.UNA is this one's answer, a round trip from now.
+            self.rto.restart(now, &self.rtt);
         } else {
             self.rto.start(now, &self.rtt);
         }

@@ -1,7 +1,7 @@
 //! The receive window: delayed acknowledgements, zero windows and their probes, autotuning, Nagle.
 
 use crate::loss::unpaced;
-use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
+use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
 use tcp::{CloseReason, Config, Data};
 use units::Size;
 use wire::tcp::Header;
@@ -86,7 +86,9 @@ fn a_probe_vouches_for_its_own_byte_alone() {
 /// RFC 9293 section 3.8.6.2: a reader that takes a little at a time does not make small segments.
 #[test]
 fn no_silly_windows() {
-    let mut pair = Pair::of(&unpaced(), &fixed(20_000), 1, None);
+    // The override timeout is the retransmission timeout: 200 ms, before the next step of the window opens.
+    let sender = Config { min_rto: ms(100), ..unpaced() };
+    let mut pair = Pair::of(&sender, &fixed(20_000), 1, None);
     pair.ends[SERVER].reads = false;
     pair.write(CLIENT, 100_000, false);
     for step in 0..2000 {

@@ -119,10 +119,10 @@ fn a_lost_tail_is_probed() {
 #[test]
 fn a_probe_that_repairs_a_loss_is_answered() {
     let mut pair = sends(&unpaced(), 10, &[9]);
-    // The ninth is acknowledged after 40 ms, at 240 ms. With one segment alone in flight the retransmission timeout, 200 ms
-    // then, is no later than the probe (section 7.2).
+    // The ninth is acknowledged after 40 ms, at 240 ms, with SRTT 105 ms. With one segment alone in flight the retransmission
+    // timeout, 200 ms more than that, is no later than the probe (section 7.2), which has 200 ms for the peer and two SRTT.
     pair.run(3000);
-    assert_eq!(later(&pair, 10), [(440, 9)]);
+    assert_eq!(later(&pair, 10), [(545, 9)]);
     let stats = pair.ends[CLIENT].connection.stats();
     assert_eq!((stats.loss_probes, stats.timeouts, stats.retransmitted_bytes), (1, 0, S));
 }
@@ -137,6 +137,60 @@ fn without_any_answer_the_timer_doubles() {
     let stats = pair.ends[CLIENT].connection.stats();
     assert_eq!((stats.timeouts, stats.retransmitted_bytes), (2, 4 * S));
     assert_eq!(pair.ends[SERVER].received, 2 * S);
+}
+
+/// RFC 6298 sections 2.4 and 5.3, with the floor under the variance and the restart behind a retransmission of the first segment:
+/// on a smooth path the timer does not go off while that retransmission is underway.
+#[test]
+fn one_loss_on_a_long_smooth_path_is_no_timeout() {
+    for (rtt, sack) in [(160, true), (300, true), (600, true), (300, false)] {
+        let mut pair = Pair::new(&Config { delayed_ack: ms(0), sack, ..unpaced() }, 1);
+        pair.delay = ms(rtt / 2);
+        // A segment each 10 ms, so that the variance falls to nothing; the one of 10 s is lost.
+        pair.fate(|sent| {
+            let lost = sent.from == CLIENT && sent.payload() > 0 && sent.sent_at == at(10_000);
+            if lost { Fate::Lost } else { Fate::Delivered }
+        });
+        for step in 60..=1200 {
+            pair.run(step * 10);
+            pair.ends[CLIENT].to_write = S;
+        }
+        pair.run(20_000);
+        let stats = pair.ends[CLIENT].connection.stats();
+        assert_eq!((stats.timeouts, stats.retransmitted_bytes), (0, S), "{rtt} ms, SACK {sack}");
+        assert_eq!(stats.segments_declared_lost, 1);
+    }
+}
+
+/// RFC 6298 section 5.3: the timer counts from the retransmission of the first segment, and goes off for one that is lost too:
+/// RTO is SRTT + 200 ms on a path without variance.
+#[test]
+fn a_lost_retransmission_of_the_first_segment_times_out() {
+    let mut pair = Pair::new(&Config { delayed_ack: ms(0), rack: false, tlp: false, ..unpaced() }, 1);
+    pair.delay = ms(150);
+    let mut first = None;
+    pair.fate(move |sent| {
+        if sent.from == CLIENT && sent.payload() > 0 && sent.sent_at == at(10_000) {
+            first = Some(sent.header().sequence);
+        }
+        let lost = first == Some(sent.header().sequence) && sent.sent_at < at(10_400);
+        if lost { Fate::Lost } else { Fate::Delivered }
+    });
+    for step in 60..=1000 {
+        pair.run(step * 10);
+        pair.ends[CLIENT].to_write = S;
+    }
+    for step in 1..10 {
+        pair.run(10_000 + step * 10);
+        pair.ends[CLIENT].to_write = S;
+    }
+    pair.run(10_360);
+    let again = pair.data(CLIENT).last().copied().unwrap();
+    assert_eq!((again.0, pair.ends[CLIENT].connection.stats().timeouts), (10_330, 0), "three above it");
+    pair.run(10_828);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 0);
+    pair.run(10_840);
+    assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 1);
 }
 
 /// RFC 3042, RFC 5681 section 3.2: without SACK two duplicates let two new segments out, the third repairs the first.
