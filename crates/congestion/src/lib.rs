@@ -105,6 +105,11 @@ pub struct AckSample<'a> {
     pub limit: Limit,
     /// The RTT, this frame's sample included.
     pub rtt: &'a RttEstimate,
+    /// That sample; `None` if the frame gave none. It is the transport's own: QUIC takes one where the largest packet is newly
+    /// acknowledged (RFC 9002 section 5.1), TCP none from a segment that was sent more than once, but by its timestamp
+    /// (RFC 6298 section 3). The time since [`AckSample::newest_sent_at`] is no round trip where the acknowledgement may be of
+    /// an earlier transmission.
+    pub rtt_sample: Option<Duration>,
     /// What the newest packet's flight told; `None` if nothing that counts towards bytes in flight was acknowledged.
     pub rate: Option<RateSample>,
 }

@@ -252,6 +252,7 @@ mod tests {
             delivered: bytes,
             limit: Limit::Window,
             rtt: &rtt,
+            rtt_sample: Some(rtt.latest()),
             rate: None,
         });
     }

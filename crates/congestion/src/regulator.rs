@@ -5,7 +5,7 @@ use crate::{
     AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState,
     Signal,
 };
-use units::{Rate, Time};
+use units::{Duration, Rate, Time};
 
 /// Packets that one acknowledgement newly acknowledged, taken together.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,6 +17,8 @@ pub struct Acked {
     spurious: Spurious,
     /// More packets with the CE mark than the acknowledgement before told of.
     pub marked: u64,
+    /// The RTT sample that the acknowledgement gave: see [`AckSample::rtt_sample`].
+    pub rtt_sample: Option<Duration>,
 }
 
 /// Packets that were declared lost and then acknowledged.
@@ -262,6 +264,7 @@ impl Regulator {
                 delivered: self.delivery.delivered(),
                 limit: self.limit,
                 rtt,
+                rtt_sample: acked.rtt_sample,
                 rate,
             });
         }

@@ -90,6 +90,7 @@ impl Ack {
             delivered: self.delivered.1,
             limit: self.limit,
             rtt,
+            rtt_sample: Some(self.rtt),
             rate: Some(rate),
         });
     }
@@ -233,6 +234,7 @@ impl Bottleneck {
             delivered: self.delivery.delivered(),
             limit: Limit::Window,
             rtt: &self.rtt,
+            rtt_sample: Some(self.rtt.latest()),
             rate: self.delivery.sample(self.now, self.rtt.min()),
         });
     }

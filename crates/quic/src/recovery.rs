@@ -190,7 +190,7 @@ impl Recovery {
         &mut self,
         now: Time,
         largest: u64,
-        newly: &Newly,
+        newly: &mut Newly,
         ack_delay: Duration,
     ) -> Option<Duration> {
         if newly.largest != largest || !newly.ack_eliciting {
@@ -199,6 +199,7 @@ impl Recovery {
         let sample = now.since(newly.largest_sent_at);
         self.rtt.update(sample, ack_delay);
         self.first_sample_at.get_or_insert(now);
+        newly.acked.rtt_sample = Some(sample);
         Some(sample)
     }
 

@@ -132,7 +132,7 @@ impl Controller for Bbr1 {
         self.check_cycle(ack);
         self.check_full_pipe(app_limited);
         self.check_drain(ack.now, ack.bytes_in_flight);
-        let expired = self.update_min_rtt(ack.now, ack.now.since(ack.newest_sent_at));
+        let expired = self.update_min_rtt(ack.now, ack.rtt_sample);
         self.check_probe_rtt(ack, expired);
         self.set_pacing_rate(self.pacing_gain);
         self.set_send_quantum();

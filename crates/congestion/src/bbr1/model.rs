@@ -29,9 +29,10 @@ impl Bbr1 {
         }
     }
 
-    /// Gives whether the least RTT was out of date.
-    pub(super) fn update_min_rtt(&mut self, now: Time, sample: Duration) -> bool {
+    /// `BBRUpdateRTprop()`; without a sample the least RTT stays. Gives whether it was out of date.
+    pub(super) fn update_min_rtt(&mut self, now: Time, sample: Option<Duration>) -> bool {
         let expired = self.min_rtt.is_some() && now > self.min_rtt_stamp + self.options.min_rtt_window;
+        let Some(sample) = sample else { return expired };
         if self.min_rtt.is_none() {
             // 4.2.1: paced by the first RTT until the bandwidth is known.
             self.init_pacing_rate(sample);

@@ -151,8 +151,7 @@ impl Bbr3 {
         self.check_startup_done();
         self.check_drain_done();
         self.update_probe_bw_cycle_phase();
-        // 5.5.7.1: by the packet that was sent last.
-        self.update_min_rtt(ack.now.since(ack.newest_sent_at));
+        self.update_min_rtt(ack.rtt_sample);
         self.check_probe_rtt();
         self.advance_latest_delivery_signals();
         self.bound_bw_for_model();

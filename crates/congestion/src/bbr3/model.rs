@@ -91,10 +91,11 @@ impl Bbr3 {
 
     // ---- 5.3.4.3: the least RTT ----
 
-    /// `UpdateMinRTT()`.
-    pub(super) fn update_min_rtt(&mut self, rtt: Duration) {
+    /// `UpdateMinRTT()`; without a sample the least RTT stays.
+    pub(super) fn update_min_rtt(&mut self, sample: Option<Duration>) {
         let min_rtt = &mut self.min_rtt;
         let Some(known) = min_rtt.value else {
+            let Some(rtt) = sample else { return };
             *min_rtt = super::MinRtt {
                 value: Some(rtt),
                 stamp: self.now,
@@ -107,7 +108,7 @@ impl Bbr3 {
             return;
         };
         min_rtt.expired = self.now > min_rtt.probe_stamp + self.options.probe_rtt_interval;
-        if rtt < min_rtt.probe_delay || min_rtt.expired {
+        if let Some(rtt) = sample.filter(|rtt| *rtt < min_rtt.probe_delay || min_rtt.expired) {
             min_rtt.probe_delay = rtt;
             min_rtt.probe_stamp = self.now;
         }

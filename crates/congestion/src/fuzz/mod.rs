@@ -204,6 +204,7 @@ impl Sender {
             delivered: self.rate.delivered(),
             limit: self.limit,
             rtt: &self.rtt,
+            rtt_sample: Some(self.rtt.latest()),
             rate,
         });
     }

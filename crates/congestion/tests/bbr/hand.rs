@@ -44,6 +44,28 @@ impl Hand {
         }
     }
 
+    /// A packet is acknowledged that left so long ago, by its last transmission; no RTT sample comes of it.
+    pub(crate) fn ambiguous(&mut self, ago: Duration) {
+        let sent_at = Time::ZERO + self.now.since(Time::ZERO + ago);
+        self.delivered += PACKET;
+        self.controller.on_ack(&AckSample {
+            now: self.now,
+            acked_bytes: PACKET,
+            newest_sent_at: sent_at,
+            oldest_sent_at: sent_at,
+            bytes_in_flight: self.in_flight,
+            prior_in_flight: self.in_flight + PACKET,
+            lost_bytes: 0,
+            acked_packets: 1,
+            marked_packets: 0,
+            delivered: self.delivered,
+            limit: Limit::Pacer,
+            rtt: &self.rtt,
+            rtt_sample: None,
+            rate: None,
+        });
+    }
+
     /// A round trip passes: what it delivered is acknowledged at its end.
     pub(crate) fn round(&mut self, round: Round) {
         let bytes = round.rate.bytes_in(self.round_trip).as_bytes();
@@ -65,6 +87,7 @@ impl Hand {
             delivered: self.delivered,
             limit: Limit::Pacer,
             rtt: &self.rtt,
+            rtt_sample: Some(self.round_trip),
             rate: Some(RateSample {
                 delivered: bytes,
                 interval: self.round_trip,
@@ -75,5 +98,36 @@ impl Hand {
                 app_limited: round.app_limited,
             }),
         });
+    }
+}
+
+/// RFC 6298 section 3 (Karn): an acknowledgement of what was sent more than once gives no sample, and leaves the least RTT as it
+/// is, also where it is out of date; the next sample counts.
+#[test]
+fn an_acknowledgement_without_a_sample_leaves_the_least_rtt() {
+    for name in ["bbr1", "bbr3"] {
+        let mut hand = Hand::new(name, Duration::from_millis(204));
+        let round =
+            Round { rate: Rate::from_bits_per_sec(10_000_000), in_flight: 60_000, app_limited: false };
+        let least = |hand: &Hand| {
+            let mut found = None;
+            hand.controller.gauges(&mut |name, value| {
+                if name == "model_min_rtt_ms" {
+                    found = Some(value);
+                }
+            });
+            found
+        };
+        hand.ambiguous(Duration::from_millis(3));
+        assert_eq!(least(&hand), None, "{name}: before the first sample");
+        hand.round(round);
+        hand.ambiguous(Duration::from_millis(3));
+        assert_eq!(least(&hand), Some(204.0), "{name}");
+        hand.now += Duration::from_secs(11);
+        hand.ambiguous(Duration::from_millis(3));
+        assert_eq!(least(&hand), Some(204.0), "{name}: out of date");
+        hand.round_trip = Duration::from_millis(150);
+        hand.round(round);
+        assert_eq!(least(&hand), Some(150.0), "{name}");
     }
 }

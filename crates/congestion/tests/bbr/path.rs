@@ -408,6 +408,7 @@ impl Path {
             delivered: self.rate.delivered(),
             limit: self.limit,
             rtt: &self.rtt,
+            rtt_sample: Some(self.rtt.latest()),
             rate,
         });
     }

@@ -149,7 +149,7 @@ impl Connection {
             return Ok(());
         }
         let delay = self.ack_delay_of(kind, ack);
-        if let Some(sample) = self.recovery.sample_rtt(now, ack.largest(), &newly, delay) {
+        if let Some(sample) = self.recovery.sample_rtt(now, ack.largest(), &mut newly, delay) {
             self.stats.rtt.add(sample);
         }
         if congested > 0 && newly.is_largest(ack.largest()) {

@@ -68,6 +68,7 @@ impl Recovery {
         let advanced = ack.una > self.una;
         self.una = self.una.max(ack.una);
         let sample = self.sample_rtt(now, &newly, ack.echo.filter(|_| advanced));
+        newly.acked.rtt_sample = sample;
         self.rack.on_una(self.una);
         self.judge_probe(now, ack);
         if let Phase::Recovery(point) | Phase::Loss(point) = self.phase

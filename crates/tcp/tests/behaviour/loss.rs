@@ -4,7 +4,7 @@
 use crate::pair::{CLIENT, Fate, Flying, Pair, SERVER, at, ms};
 use tcp::Config;
 use trace::Event;
-use units::parameter::Value;
+use units::parameter::{Component, Value};
 use wire::tcp::Flags;
 
 const S: u64 = 1448;
@@ -265,6 +265,49 @@ fn a_mark_halves_the_window_once() {
     other.write(CLIENT, S, false);
     other.run(1000);
     assert!(other.sent.iter().all(|sent| !sent.ecn.is_capable()), "both must want it");
+}
+
+/// The options with this controller as it is by default.
+fn controlled(name: &str) -> Config {
+    let row = congestion::CONTROLLERS.iter().find(|row| row.name == name).unwrap();
+    let arguments = congestion::fuzz::arguments(row.parameters, &[]);
+    Config { controller: Component { room: "controllers", name: row.name, arguments }, ..Config::default() }
+}
+
+/// What this gauge was told as, in order.
+fn gauges(pair: &mut Pair, wanted: &str) -> Vec<f64> {
+    let log = pair.ends[CLIENT].connection.log();
+    let told = |event| match event {
+        Event::Gauge { name, value } if name == wanted => Some(value),
+        _ => None,
+    };
+    log.drain().filter_map(|record| told(record.event)).collect()
+}
+
+/// RFC 6298 section 3 (Karn): on a path of 204 ms a segment comes 30 ms late, and was sent again 2 ms before that shows.
+/// The time from then to the acknowledgement of the first transmission is no round trip, for the least RTT of both BBRs too.
+#[test]
+fn what_was_sent_again_for_nothing_is_no_least_rtt() {
+    for (name, timestamps) in [("bbr1", true), ("bbr1", false), ("bbr3", true), ("bbr3", false)] {
+        let mut pair = Pair::new(&Config { timestamps, ..controlled(name) }, 1);
+        pair.delay = ms(102);
+        pair.write(CLIENT, 400 * S, false);
+        let mut count = 0;
+        pair.fate(move |sent| {
+            count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+            let late = count == 40 && sent.payload() > 0 && sent.from == CLIENT;
+            if late { Fate::Late(ms(30)) } else { Fate::Delivered }
+        });
+        pair.run(5000);
+        let stats = pair.ends[CLIENT].connection.stats();
+        assert_eq!(
+            (stats.segments_declared_lost, stats.segments_spuriously_lost),
+            (1, u64::from(timestamps))
+        );
+        assert!(stats.retransmitted_bytes > 0, "{name}");
+        let least = gauges(&mut pair, "model_min_rtt_ms").into_iter().fold(f64::MAX, f64::min);
+        assert!((204.0..206.0).contains(&least), "{name}, timestamps {timestamps}: {least} ms");
+    }
 }
 
 /// The slow start threshold when it was last told of.
