@@ -20,6 +20,7 @@ mod none;
 mod options;
 mod pacer;
 mod prague;
+mod prr;
 mod rate;
 mod recovery_period;
 mod regulator;
@@ -214,7 +215,9 @@ pub trait Controller: Send {
     fn is_l4s(&self) -> bool {
         false
     }
-    /// The slow start threshold in bytes, where the controller has one and it is finite.
+    /// The slow start threshold in bytes, where the controller has one and it is finite. A controller that gives one after a
+    /// loss leaves it to the transport how the flight falls to the new window: over TCP by RFC 9937, see
+    /// [`Regulator::begin_reduction`].
     fn ssthresh(&self) -> Option<u64> {
         None
     }

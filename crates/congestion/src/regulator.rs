@@ -1,6 +1,7 @@
 //! What a sender may send now, and what its controller hears: the common part of QUIC's recovery and TCP's. It knows bytes
 //! and times; which packets there are, and which of them are lost, is the transport's affair.
 
+use crate::prr::{Progress, Prr};
 use crate::{
     AckSample, Allowance, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent, SentState,
     Signal,
@@ -83,6 +84,8 @@ pub struct Regulator {
     prior_lost: u64,
     /// The packets that are declared lost together, for the controller; the memory stays.
     lost: Vec<LostPacket>,
+    /// The recovery in which the flight falls to what the controller allows.
+    reduction: Option<Prr>,
 }
 
 impl Regulator {
@@ -99,6 +102,7 @@ impl Regulator {
             prior_in_flight: 0,
             prior_lost: 0,
             lost: Vec::new(),
+            reduction: None,
         };
         regulator.set_pacer(now);
         regulator
@@ -109,6 +113,7 @@ impl Regulator {
         self.allowance = controller.allowance();
         self.controller = controller;
         self.pacer = pacer;
+        self.reduction = None;
         self.set_pacer(now);
     }
 
@@ -140,10 +145,41 @@ impl Regulator {
     pub fn controller(&self) -> &dyn Controller {
         &*self.controller
     }
-    /// The congestion window in bytes.
+    /// The congestion window in bytes: the controller's, or in a recovery what brings the flight there.
     #[inline]
     pub fn window(&self) -> u64 {
+        self.reduction.as_ref().map_or(self.allowance.window, Prr::window)
+    }
+    /// The window that the controller allows, which is the target of a recovery.
+    pub fn target(&self) -> u64 {
         self.allowance.window
+    }
+
+    /// The controller has answered losses: until [`Regulator::end_reduction`] the flight falls to its new window as Proportional
+    /// Rate Reduction has it (RFC 9937 section 6), where the controller has a slow start threshold. `smss`: bytes of a full
+    /// segment; `outstanding`: RecoverFS; `exact`: whether the transport knows what was delivered, by SACK.
+    pub fn begin_reduction(&mut self, smss: u64, outstanding: u64, exact: bool, bytes_in_flight: u64) {
+        if self.controller.ssthresh().is_some() {
+            self.reduction = Some(Prr::new(smss, outstanding, exact, bytes_in_flight));
+        }
+    }
+    /// An acknowledgement that begins a recovery or falls into it: bytes that it newly tells of, what is in flight behind it, and
+    /// whether it moves on without a further loss (RFC 9937 section 5: DeliveredData, inflight, SafeACK).
+    pub fn reduce(&mut self, delivered: u64, bytes_in_flight: u64, safe: bool) {
+        if let Some(reduction) = &mut self.reduction {
+            let ack = Progress { delivered, in_flight: bytes_in_flight, safe };
+            reduction.on_ack(self.allowance.window, ack);
+        }
+    }
+    /// A timer has found losses in a recovery, which took so much off what is in flight.
+    pub fn reduce_by_timer(&mut self, prior_in_flight: u64, bytes_in_flight: u64) {
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_timer(prior_in_flight, bytes_in_flight);
+        }
+    }
+    /// The recovery is over: the window is the controller's (RFC 9937 section 6.4).
+    pub fn end_reduction(&mut self) {
+        self.reduction = None;
     }
     /// The rate at which packets are released, if paced.
     pub fn pacing_rate(&self) -> Option<Rate> {
@@ -202,6 +238,9 @@ impl Regulator {
         self.controller.on_sent(&Sent { now, bytes, bytes_in_flight, app_limited });
         self.update_allowance(now);
         self.pacer.on_sent(now, bytes);
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_sent(bytes);
+        }
     }
 
     /// An acknowledgement is about to be taken in.

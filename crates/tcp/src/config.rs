@@ -90,6 +90,12 @@ pub static PARAMETERS: &[Parameter] = &[
         about: "losses found by time (RACK, RFC 8985), where there is SACK; else by three segments above (RFC 6675)",
     },
     Parameter {
+        name: "prr",
+        kind: Kind::Flag,
+        default: Default::Is("true"),
+        about: "whether the flight falls to the window of a recovery over a round trip, one segment for each two or so that arrive (PRR, RFC 9937), where the controller has a slow start threshold; else at once (RFC 6675)",
+    },
+    Parameter {
         name: "tlp",
         kind: Kind::Flag,
         default: Default::Is("true"),
@@ -204,6 +210,7 @@ pub struct Config {
     pub window_scaling: bool,
     pub ecn: bool,
     pub rack: bool,
+    pub prr: bool,
     pub tlp: bool,
     pub peer_ack_delay: Duration,
     pub limited_transmit: bool,
@@ -237,6 +244,7 @@ impl From<&Arguments> for Config {
             window_scaling: arguments.flag("window_scaling"),
             ecn: arguments.flag("ecn"),
             rack: arguments.flag("rack"),
+            prr: arguments.flag("prr"),
             tlp: arguments.flag("tlp"),
             peer_ack_delay: arguments.duration("peer_ack_delay"),
             limited_transmit: arguments.flag("limited_transmit"),

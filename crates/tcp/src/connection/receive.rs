@@ -139,8 +139,20 @@ impl Connection {
         } else if self.state == State::SynReceived && self.side == Side::Client {
             // Section 3.10.7.4, second: a simultaneous open is refused.
             self.abort(now, CloseReason::Refused);
+        } else if self.only_ends_are_left() {
+            self.abort(now, CloseReason::Finished);
         } else {
             self.abort(now, CloseReason::PeerReset);
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4, second: whether a reset is no error to the user, "enter the CLOSED state, delete the TCB, and
+    /// return": in TIME-WAIT, and in CLOSING and LAST-ACK where the peer has acknowledged all but the FIN.
+    fn only_ends_are_left(&self) -> bool {
+        match self.state {
+            State::TimeWait => true,
+            State::Closing | State::LastAck => self.recovery.una > self.outgoing.end(),
+            _ => false,
         }
     }
 

@@ -78,8 +78,10 @@ impl Recovery {
             self.retransmit_now = false;
             self.duplicates = Duplicates { recover: point, ..Duplicates::default() };
             self.rack.on_recovered();
+            self.regulator.end_reduction();
         }
-        self.detect(now, ack, advanced, newly.acked.bytes());
+        let told = self.duplicates.arrived_bytes;
+        let lost = self.detect(now, ack, advanced, newly.acked.bytes());
         self.restart_timers(now, advanced);
         if ack.marked {
             newly.acked.marked = 1;
@@ -87,6 +89,11 @@ impl Recovery {
             self.regulator.signal(now, &Signal::Marked { now, packets: 1, newest_sent_at });
         }
         self.regulator.end_ack(now, &newly.acked, self.in_flight(), &self.rtt);
+        if matches!(self.phase, Phase::Recovery(_)) {
+            // RFC 9937 section 5: without SACK a duplicate tells of a segment, which what it was of does not tell of again.
+            let delivered = (newly.acked.bytes() + self.duplicates.arrived_bytes).saturating_sub(told);
+            self.regulator.reduce(delivered, self.in_flight(), advanced && !lost);
+        }
         Outcome { rtt: sample, spurious: newly.acked.spurious() }
     }
 

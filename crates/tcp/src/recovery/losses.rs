@@ -24,8 +24,14 @@ impl Recovery {
         }
     }
 
-    /// Finds what is lost, by what was acknowledged.
-    pub(super) fn detect(&mut self, now: Time, ack: &Acknowledgement<'_>, advanced: bool, newly_bytes: u64) {
+    /// Finds what is lost, by what was acknowledged. Gives whether something is.
+    pub(super) fn detect(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement<'_>,
+        advanced: bool,
+        newly_bytes: u64,
+    ) -> bool {
         self.numbers.clear();
         let mut trigger = LossTrigger::TimeThreshold;
         if !self.parts.sack {
@@ -41,7 +47,8 @@ impl Recovery {
                 self.board.lose(*number);
             }
         }
-        self.declare(now, trigger);
+        self.declare(now, trigger, newly_bytes);
+        !self.numbers.is_empty()
     }
 
     /// Without SACK: three duplicates declare the first segment lost (RFC 5681 section 3.2), and so does each
@@ -73,8 +80,8 @@ impl Recovery {
         }
     }
 
-    /// Tells of the segments in `numbers`, which were just declared lost.
-    pub(super) fn declare(&mut self, now: Time, trigger: LossTrigger) {
+    /// Tells of the segments in `numbers`, which were just declared lost; `newly_bytes` were acknowledged with that.
+    pub(super) fn declare(&mut self, now: Time, trigger: LossTrigger, newly_bytes: u64) {
         if self.numbers.is_empty() {
             return;
         }
@@ -85,7 +92,8 @@ impl Recovery {
             self.regulator.on_lost(segment.len(), segment.sent_at, &segment.rate);
             self.losses.push(Loss { start: segment.start, trigger });
         }
-        if self.phase == Phase::Open {
+        let begins = self.phase == Phase::Open;
+        if begins {
             self.phase = Phase::Recovery(self.nxt);
             self.retransmit_now = true;
             self.reduced = true;
@@ -93,10 +101,18 @@ impl Recovery {
         self.tlp.forget();
         self.pto_at = None;
         self.probe_due = false;
+        let before = self.regulator.target();
         if news {
             self.regulator.end_losses(now, self.in_flight());
         } else {
             self.regulator.keep_losses_back();
+        }
+        // RFC 9937 section 6: an episode begins with the recovery, and with each further answer of the controller in it.
+        let answered = self.regulator.target() < before;
+        if self.parts.prr && matches!(self.phase, Phase::Recovery(_)) && (begins || answered) {
+            // RecoverFS (section 6.1): what was told of before this acknowledgement is not part of it.
+            let outstanding = (self.nxt - self.una + newly_bytes).saturating_sub(self.board.sacked());
+            self.regulator.begin_reduction(self.mss, outstanding, self.parts.sack, self.in_flight());
         }
     }
 
@@ -104,9 +120,10 @@ impl Recovery {
     pub(crate) fn wake(&mut self, now: Time) -> bool {
         if self.reorder_at.is_some_and(|at| at <= now) {
             self.numbers.clear();
-            let around = self.surroundings();
+            let (around, flight) = (self.surroundings(), self.in_flight());
             self.reorder_at = self.rack.detect(now, &mut self.board, around, &mut self.numbers);
-            self.declare(now, LossTrigger::TimeThreshold);
+            self.regulator.reduce_by_timer(flight, self.in_flight());
+            self.declare(now, LossTrigger::TimeThreshold, 0);
         }
         if self.pto_at.is_some_and(|at| at <= now) {
             self.pto_at = None;
@@ -150,7 +167,8 @@ impl Recovery {
         }
         self.reorder_at = None;
         self.duplicates = Duplicates::default();
-        self.declare(now, LossTrigger::Probe);
+        self.declare(now, LossTrigger::Probe, 0);
+        self.regulator.end_reduction();
         self.timeout = Some(Timeout { at: now, front, again: false });
         self.phase = Phase::Loss(self.nxt);
         self.retransmit_now = true;

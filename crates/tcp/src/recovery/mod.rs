@@ -63,6 +63,7 @@ impl Timeout {
 struct Parts {
     sack: bool,
     rack: bool,
+    prr: bool,
     tlp: bool,
     limited_transmit: bool,
     peer_ack_delay: Duration,
@@ -141,6 +142,7 @@ impl Recovery {
             parts: Parts {
                 sack: config.sack,
                 rack: config.rack,
+                prr: config.prr,
                 tlp: config.tlp,
                 limited_transmit: config.limited_transmit,
                 peer_ack_delay: config.peer_ack_delay,
