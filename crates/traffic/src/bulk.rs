@@ -118,7 +118,12 @@ pub struct BulkClient {
     streams: u64,
     upload: bool,
     opened: u64,
+    /// Streams that came to their end, and those that were broken off, with the code of the last of them.
     finished: u64,
+    broken: u64,
+    code: u64,
+    /// Which streams either has happened to.
+    over: Vec<bool>,
     /// Of the streams that it sends on.
     priorities: Priorities,
     /// How long after its opening each stream should be whole.
@@ -141,6 +146,9 @@ impl BulkClient {
             upload,
             opened: 0,
             finished: 0,
+            broken: 0,
+            code: 0,
+            over: Vec::new(),
             priorities: Priorities::default(),
             deadlines: Vec::new(),
             opened_at: Vec::new(),
@@ -189,16 +197,44 @@ impl BulkClient {
         }
     }
 
+    /// Whether a stream is over only now.
+    fn ends(&mut self, stream: StreamId) -> bool {
+        let number = stream.index() as usize;
+        if self.over.len() <= number {
+            self.over.resize(number + 1, false);
+        }
+        !std::mem::replace(&mut self.over[number], true)
+    }
+
     fn finish_one(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
+        if !self.ends(stream) {
+            return;
+        }
         self.finished += 1;
         self.priorities.forget(stream);
         let number = stream.index() as usize;
         if let (Some(tally), Some(opened)) = (&mut self.tally, self.opened_at.get(number)) {
             tally.add(now.since(*opened), self.deadlines.get(number).copied().flatten());
         }
+        self.end_if_all_are_over(now, transport);
+    }
+
+    /// A stream is broken off: the others go on. One that had come to its end before is not missed.
+    fn break_off(&mut self, now: Time, stream: StreamId, code: u64, transport: &mut dyn Transport) {
+        if self.ends(stream) {
+            self.broken += 1;
+            self.code = code;
+            self.priorities.forget(stream);
+            self.end_if_all_are_over(now, transport);
+        }
+    }
+
+    fn end_if_all_are_over(&mut self, now: Time, transport: &mut dyn Transport) {
         if self.finished == self.streams {
             self.progress.finished_at = Some(now);
             transport.close(0, "done");
+        } else if self.finished + self.broken == self.streams {
+            transport.close(self.code, "the server refused");
         }
     }
 }
@@ -213,7 +249,7 @@ impl Application for BulkClient {
                         self.finish_one(now, stream, transport);
                     }
                 }
-                Err(StreamError::Reset(code)) => transport.close(code, "the server refused"),
+                Err(StreamError::Reset(code)) => self.break_off(now, stream, code, transport),
                 Err(_) => {}
             },
             Event::Connected => {
@@ -222,8 +258,7 @@ impl Application for BulkClient {
             }
             Event::StreamsAvailable(_) => self.open(now, transport),
             Event::Ended => self.priorities = Priorities::default(),
-            // A stream alone that is broken off leaves nothing to wait for.
-            Event::Reset { code, .. } => transport.close(code, "the server refused"),
+            Event::Reset { stream, code } => self.break_off(now, stream, code, transport),
             Event::Writable(stream) if self.upload => self.pouring.go_on(stream, transport),
             Event::Delivered(stream) if self.upload => {
                 self.note(now, transport.acked_bytes() - self.progress.bytes);
@@ -364,6 +399,7 @@ impl Application for BulkServer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Fake, stream};
 
     #[test]
     fn requests_are_read_strictly() {
@@ -379,6 +415,35 @@ mod tests {
             b"GET /99999999999999999999\r\n",
         ] {
             assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+
+    /// Over TCP a stream is a connection: the end of one is not that of the others, and a reset behind its own end is nothing.
+    #[test]
+    fn a_stream_that_is_broken_off_leaves_the_others() {
+        let stream = |index| stream(index, Direction::Bidirectional);
+        let now = Time::from_nanos(1);
+        for last_is_broken in [false, true] {
+            let (mut client, mut fake) = (BulkClient::new(Some(30), 3, false), Fake::default());
+            let mut tell =
+                |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
+            fake.put(stream(0), b"0123456789", true);
+            tell(&mut client, Event::Readable(stream(0)), &mut fake);
+            tell(&mut client, Event::Reset { stream: stream(0), code: 0 }, &mut fake);
+            assert_eq!((client.finished, client.broken, &fake.closed), (1, 0, &None));
+            if last_is_broken {
+                tell(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
+                tell(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
+            } else {
+                fake.put(stream(1), b"0123456789", true);
+                tell(&mut client, Event::Readable(stream(1)), &mut fake);
+            }
+            assert_eq!(fake.closed, None, "the third goes on");
+            fake.put(stream(2), b"0123456789", true);
+            tell(&mut client, Event::Readable(stream(2)), &mut fake);
+            let expected = if last_is_broken { (7, "the server refused") } else { (0, "done") };
+            assert_eq!(fake.closed.as_ref().map(|(code, reason)| (*code, reason.as_str())), Some(expected));
+            assert_eq!(client.progress().finished_at.is_some(), !last_is_broken);
         }
     }
 

@@ -64,6 +64,28 @@ fn all_arrives_over_every_link_in_both_directions() {
     }
 }
 
+/// RFC 9293 section 3.10.7.4: a duplicate that comes late draws an acknowledgement out of TIME-WAIT, and that a reset from the end
+/// that is gone. It is no error, and the other connections of the flow go on.
+#[test]
+fn a_late_duplicate_ends_no_other_connection() {
+    for direction in ["download", "upload"] {
+        for seed in 1..=12 {
+            let sets = [
+                &format!("seed={seed}"),
+                &format!("flow.get.application.direction={direction}"),
+                "link.cell.both.duplicate=20 %",
+                "link.cell.both.loss=5 %",
+                "link.cell.both.reorder=true",
+                "link.cell.both.jitter={ type = \"uniform\", maximum = \"60 ms\" }",
+            ];
+            let run = run(&three(&sets.map(|set| -> &str { set })));
+            let connection = run.connection("get");
+            assert_eq!(connection["delivered_bytes"], 300_000, "{direction} {seed}: {connection}");
+            assert_eq!((&connection["completed"], &connection["clean"]), (&true.into(), &true.into()));
+        }
+    }
+}
+
 #[test]
 fn equal_seeds_give_equal_bytes_and_connections_have_draws_of_their_own() {
     let loss = "link.cell.both.loss=2 %";

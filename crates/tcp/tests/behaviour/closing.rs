@@ -2,7 +2,7 @@
 
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
 use tcp::{CloseReason, Config, Data, Event, State, StreamError};
-use wire::tcp::Flags;
+use wire::tcp::{Flags, Header, Options};
 
 /// RFC 9293 figure 12: the client ends first and stays in TIME-WAIT for 2 MSL.
 #[test]
@@ -72,6 +72,59 @@ fn old_data_does_not_keep_an_end_in_time_wait() {
     pair.arrive(CLIENT, old.ecn, &old.bytes, old.hole);
     pair.run(70_000);
     assert_eq!(pair.states(), [State::Closed, State::Closed]);
+}
+
+/// RFC 9293 section 3.10.7.4: a late duplicate draws an acknowledgement from TIME-WAIT (first), which draws a reset from an end that
+/// is gone (section 3.10.7.1), and that ends TIME-WAIT without a word to the user (second): nothing was lost.
+#[test]
+fn a_reset_in_time_wait_is_no_error() {
+    for timestamps in [true, false] {
+        let mut pair = Pair::new(&Config { timestamps, ..Config::default() }, 1);
+        pair.write(CLIENT, 1000, true);
+        pair.run(1000);
+        pair.write(SERVER, 3000, true);
+        // Data that comes once more when all is over, before the application has looked for the end.
+        pair.ends[CLIENT].reads = false;
+        pair.run(5000);
+        assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
+        let old = pair.sent.iter().find(|sent| sent.from == SERVER && sent.payload() > 0).unwrap().clone();
+        pair.arrive(CLIENT, old.ecn, &old.bytes, old.hole);
+        pair.run(5060);
+        let answer = pair.sent.last().unwrap();
+        assert!(answer.from == SERVER && answer.has(Flags::RST), "{:?}", answer.header());
+        assert!(!pair.sent.iter().any(|sent| sent.from == CLIENT && sent.has(Flags::RST)));
+        pair.run(5200);
+        assert_eq!(pair.states(), [State::Closed; 2]);
+        assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::Finished));
+        // What had come is still there to be read.
+        pair.ends[CLIENT].read_all(at(5200));
+        assert_eq!((pair.ends[CLIENT].received, pair.ends[CLIENT].finished), (3000, true));
+    }
+}
+
+/// RFC 9293 section 3.10.7.4, second: in CLOSING and LAST-ACK too, where nothing but the FIN waits for an answer; data that was not
+/// acknowledged is another matter.
+#[test]
+fn a_reset_behind_all_data_is_no_error() {
+    for (bytes, reason) in [(0, CloseReason::Finished), (500, CloseReason::PeerReset)] {
+        let mut pair = Pair::new(&Config::default(), 1);
+        pair.write(SERVER, 10, true);
+        pair.run(1000);
+        // The last words of the client are lost, and a reset comes.
+        pair.fate(|sent| if sent.from == CLIENT { Fate::Lost } else { Fate::Delivered });
+        pair.write(CLIENT, bytes, true);
+        pair.run(1100);
+        assert_eq!(pair.states()[CLIENT], State::LastAck);
+        let last = pair.sent.iter().rfind(|sent| sent.from == SERVER).unwrap().header();
+        let sequence = pair.sent.iter().rfind(|sent| sent.from == CLIENT).unwrap().header().acknowledgement;
+        pair.inject(
+            CLIENT,
+            &Header { sequence, flags: Flags::RST, options: Options::default(), ..last },
+            b"",
+        );
+        assert_eq!(pair.states()[CLIENT], State::Closed);
+        assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&reason));
+    }
 }
 
 /// RFC 9293 section 3.10.5, RFC 2525 section 2.17: who has gone away answers data with a reset.
