@@ -25,6 +25,7 @@ POINTS = [{"loss": 0.1, "rate_mbps": 95.0, "theory_mbps": 100.0}, {"loss": 0.2, 
 
 
 def rule(**keys: Any) -> Rule:
+    """With the theory as what the paper has, unless said otherwise."""
     table = {"case": "{loss} %", "here": "rate_mbps", "paper": "theory_mbps", **keys}
     return Rule.read(table, "a.toml")
 
@@ -35,10 +36,12 @@ def rule(**keys: Any) -> Rule:
         ({"within": "1 %"}, [False, True]),
         ({"within": "5 %"}, [True, True]),
         ({"within": 0.5}, [False, True]),
-        ({"at_least": 60}, [True, False]),
-        ({"at_most": "theory_mbps", "at_least": 50}, [True, True]),
-        ({"at_most": 49.9}, [False, False]),
-        ({"at_most": 95, "where": {"loss": [0.1, 0.3]}}, [True]),
+        ({"target": 94.9, "within": "1 %"}, [True, False]),
+        ({"target": 60, "at_least": 60}, [True, False]),
+        ({"target": 50, "at_most": "theory_mbps", "at_least": 50}, [True, True]),
+        ({"target": "less", "at_most": 49.9}, [False, False]),
+        ({"at_most": "theory_mbps"}, [True, True]),
+        ({"target": "some", "at_most": 95, "where": {"loss": [0.1, 0.3]}}, [True]),
     ],
 )
 def test_a_rule_judges_each_point_that_it_is_about(keys: dict[str, Any], held: list[bool]) -> None:
@@ -50,10 +53,28 @@ def test_a_row_says_case_paper_here_and_accept() -> None:
     assert row.to_dict() == {
         "case": "0.1 %",
         "paper": "100.0 Mbit/s",
+        "target": "",
         "here": "95.0 Mbit/s",
         "accept": "within 1 %",
         "ok": False,
     }
+
+
+def test_a_target_of_our_own_is_not_what_the_paper_has() -> None:
+    (row, _) = rule(paper='"as fast"', target="{theory_mbps} of 100", at_least=90, unit="Mbit/s").rows(
+        POINTS, quick=False
+    )
+    assert (row.paper, row.target, row.ok) == ('"as fast"', "100 of 100", True)
+    ours = Rule.read({"case": "a", "here": "rate_mbps", "target": "theory_mbps", "within": "10 %"}, "a.toml")
+    (row, _) = ours.rows(POINTS, quick=False)
+    assert (row.paper, row.target, row.accept, row.ok) == ("", "100.00", "within 10 %", True)
+
+
+@pytest.mark.parametrize("bound", [{"at_least": 90}, {"at_most": 100}, {"at_least": "theory_mbps", "at_most": 100}])
+def test_a_bound_that_is_not_the_papers_needs_a_target(bound: dict[str, Any]) -> None:
+    with pytest.raises(Error, match=r"a\.toml: accept: at_(least|most) is not what the paper has: needs target"):
+        rule(**bound)
+    rule(**bound, target="more")
 
 
 def test_a_distance_between_shares_is_told_in_points() -> None:
@@ -77,7 +98,7 @@ def test_a_rule_of_the_full_form_is_not_asked_in_the_quick_one() -> None:
 
 
 @pytest.mark.parametrize("keys", [{}, {"within": 1, "wihtin": 2}, {"within": 1, "in": ["slow"]}])
-def test_a_rule_that_is_none_is_told(keys: dict[str, Any]) -> None:
+def test_a_malformed_rule_is_reported(keys: dict[str, Any]) -> None:
     with pytest.raises(Error, match=r"a\.toml: accept"):
         rule(**keys)
 
@@ -90,11 +111,12 @@ def test_runs_that_fail_do_not_hold() -> None:
 
 def test_of_many_rows_people_see_the_one_nearest_to_its_limit_and_those_that_do_not_hold() -> None:
     rows = [
-        Row(str(number), "", "", "", ok=number != 7, used=1.2 if number == 7 else number / 20) for number in range(20)
+        Row(str(number), "", "", "", "", ok=number != 7, used=1.2 if number == 7 else number / 20)
+        for number in range(20)
     ]
     assert shown(rows[:12]) == rows[:12]
     assert [row.case for row in shown(rows)] == ["19 of 20 cases; the nearest to its limit: 7"]
-    held = [Row(str(number), "", "", "", ok=True, used=number / 20) for number in range(20)]
+    held = [Row(str(number), "", "", "", "", ok=True, used=number / 20) for number in range(20)]
     assert [row.case for row in shown(held)] == ["20 of 20 cases; the nearest to its limit: 19"]
 
 

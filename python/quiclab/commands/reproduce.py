@@ -85,11 +85,11 @@ def show(result: "Reproduced") -> None:
     console = Console(highlight=False)
     took = f"{result.runs} runs, {result.seconds:.1f} s"
     table = Table(title=f"{result.figure.id}: {result.figure.title} ({took})", title_justify="left")
-    for title in ("case", "paper", "here", "accept", ""):
-        table.add_column(title, justify="right" if title in ("paper", "here") else "left")
+    for title in ("case", "paper", "target", "here", "accept", ""):
+        table.add_column(title, justify="right" if title in ("paper", "target", "here") else "left", no_wrap=not title)
     for row in result.shown:
         verdict = "[green]holds[/]" if row.ok else "[red]DOES NOT HOLD[/]"
-        table.add_row(row.case, row.paper, row.here, row.accept, verdict)
+        table.add_row(row.case, row.paper, row.target, row.here, row.accept, verdict)
     console.print(table)
     typer.echo(f"figure   {result.folder / 'figure.svg'}")
 

@@ -14,6 +14,7 @@ from quiclab.progress import SweepProgress
 from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures, find
+from quiclab.reproduce.measured import taken
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs, make
 
@@ -53,6 +54,8 @@ class Reproduced:
     """The same for people: of a rule with many cases the one nearest to its limit, and those that do not hold."""
     points: Points
     """The points of the figure."""
+    numbers: Mapping[str, str]
+    """What the texts of the figure say with numbers, by name."""
     runs: int
     """How many runs it took."""
     seconds: float
@@ -76,6 +79,7 @@ class Reproduced:
             "definition": self.figure.digest,
             "rows": [row.to_dict() for row in self.rows],
             "shown": [row.to_dict() for row in self.shown],
+            "numbers": dict(self.numbers),
         }
 
 
@@ -115,8 +119,9 @@ def reproduce(
     judged = [failures(sweeps), *(rule.rows(points, quick=quick) for rule in figure.rules)]
     rows = [row for some in judged for row in some]
     few = [row for some in judged for row in shown(some)]
+    numbers = taken(figure.numbers, points, quick=quick)
     made = sum(runs.made for runs in sweeps.values())
-    result = Reproduced(figure, quick, rows, few, points, made, time.monotonic() - start, folder)
+    result = Reproduced(figure, quick, rows, few, points, numbers, made, time.monotonic() - start, folder)
     _write(result)
     return result
 
@@ -126,7 +131,7 @@ def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
     told = [failure for runs in sweeps.values() for failure in runs.failures]
     if not told:
         return []
-    return [Row("runs that fail", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False)]
+    return [Row("runs that fail", "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False)]
 
 
 def _write(result: Reproduced) -> None:

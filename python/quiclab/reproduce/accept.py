@@ -6,7 +6,8 @@ from typing import Any
 from quiclab._quiclab import Error
 from quiclab.reproduce.points import Point, Points, Value, select
 
-_FORMS = ("full", "quick")
+FORMS = ("full", "quick")
+"""Of the runs: whole, and with `--quick`."""
 
 _POINTS = {"%": "percentage points"}
 """A distance between two shares is none of them."""
@@ -19,7 +20,9 @@ class Row:
     case: str
     """What it is about."""
     paper: str
-    """What the paper has, or theory in its place, with its unit."""
+    """What the paper has, or theory in its place, with its unit; empty where it says nothing of it."""
+    target: str
+    """What is asked for where the paper has no number, or another one: a target of our own. Else empty."""
     here: str
     """What came out here."""
     accept: str
@@ -31,7 +34,14 @@ class Row:
 
     def to_dict(self) -> dict[str, str | bool]:
         """For JSON."""
-        return {"case": self.case, "paper": self.paper, "here": self.here, "accept": self.accept, "ok": self.ok}
+        return {
+            "case": self.case,
+            "paper": self.paper,
+            "target": self.target,
+            "here": self.here,
+            "accept": self.accept,
+            "ok": self.ok,
+        }
 
 
 @dataclass(frozen=True)
@@ -44,62 +54,66 @@ class Rule:
         case = "MTU {mtu_bytes} B"     # what the row is called, filled in from the point
         where = { loss = 0.001 }       # which points: all without it; a list of values means any of them
         here = "throughput_mbps"       # the column that is judged
-        paper = "theory_mbps"          # what it is judged by: another column, or a number
-        within = "0.5 %"               # of that value, or a number: so far from it
+        paper = "theory_mbps"          # what the paper has: another column, a number, or its own words
+        target = 95                    # a target of our own, in the same forms, filled in as `case` is
+        within = "0.5 %"               # of the target, else of what the paper has; or a number: so far from it
         unit = "Mbit/s"
         digits = 2
         in = ["full"]                  # forms in which it is checked; default: full and quick
 
-    Instead of `within`: `at_least` and `at_most`, a number or a column, one or both; `paper` is then shown only, and
-    may be text.
+    Instead of `within`: `at_least` and `at_most`, a number or a column, one or both. A bound that is not the paper's
+    own number is ours, and needs a `target` that says so. Where the paper says nothing there is no `paper`.
     """
 
     case: str
     here: str
-    paper: str | float
+    paper: str | float | None = None
+    target: str | float | None = None
     within: str | float | None = None
     at_least: str | float | None = None
     at_most: str | float | None = None
     where: dict[str, Any] = field(default_factory=dict)
     unit: str = ""
     digits: int = 2
-    forms: tuple[str, ...] = _FORMS
+    forms: tuple[str, ...] = FORMS
     described: dict[str, Any] = field(default_factory=dict)
     """The table that it was read from."""
 
     @staticmethod
     def read(table: dict[str, Any], origin: str) -> "Rule":
         """The rule of a table. Raises `Error` for a key that is none, and where nothing is judged."""
-        known = {"case", "here", "paper", "within", "at_least", "at_most", "where", "unit", "digits", "in"}
+        known = {"case", "here", "paper", "target", "within", "at_least", "at_most", "where", "unit", "digits", "in"}
         unknown = table.keys() - known
         if unknown:
             raise Error(f"{origin}: accept.{sorted(unknown)[0]}: not known")
-        if not {"case", "here", "paper"} <= table.keys():
-            raise Error(f"{origin}: accept: needs case, here and paper")
+        if not {"case", "here"} <= table.keys() or not {"paper", "target"} & table.keys():
+            raise Error(f"{origin}: accept: needs case, here, and paper or target")
         if not {"within", "at_least", "at_most"} & table.keys():
             raise Error(f"{origin}: accept: needs within, at_least or at_most")
+        if "target" not in table:
+            for word in ("at_least", "at_most"):
+                if word in table and table[word] != table["paper"]:
+                    raise Error(f"{origin}: accept: {word} is not what the paper has: needs target")
         values = {key: value for key, value in table.items() if key != "in"}
-        forms = tuple(table.get("in", _FORMS))
-        if not forms or not set(forms) <= set(_FORMS):
-            raise Error(f"{origin}: accept.in: any of {', '.join(_FORMS)}")
-        return Rule(**values, forms=forms, described=table)
+        return Rule(**values, forms=forms_of(table, f"{origin}: accept"), described=table)
 
     def rows(self, points: Points, *, quick: bool) -> list[Row]:
         """The rows of all points that it is about. A rule that is about none does not hold."""
-        if _FORMS[quick] not in self.forms:
+        if FORMS[quick] not in self.forms:
             return []
         about = select(points, self.where)
         if not about:
-            return [Row(self.case, "", "no such point", str(self.where), ok=False)]
+            return [Row(self.case, "", "", "no such point", str(self.where), ok=False)]
         return [self._row(point) for point in about]
 
     def _row(self, point: Point) -> Row:
+        names = {key: _plain(value) for key, value in point.items()}
         here = point.get(self.here)
-        paper: Value = point.get(str(self.paper), self.paper)
+        paper, target = (_of(point, value, names) for value in (self.paper, self.target))
         conditions, held, used = [], True, 0.0
         if self.within is not None:
             off, share = _share(self.within)
-            judged = _number(paper)
+            judged = _number(paper if target is None else target)
             most = off * abs(judged) if share else off
             held &= _is_number(here) and abs(_number(here) - judged) <= most
             used = abs(_number(here) - judged) / most if _is_number(here) and most > 0 else 0.0
@@ -112,13 +126,17 @@ class Rule:
                 held &= _is_number(here) and sign * (_number(here) - value) >= 0
                 conditions.append(f"{word} {self._text(value)}")
         return Row(
-            self.case.format(**{key: _plain(value) for key, value in point.items()}),
-            self._text(paper),
+            self.case.format(**names),
+            self._said(paper),
+            self._said(target),
             self._text(here),
             ", ".join(conditions),
             held,
             used,
         )
+
+    def _said(self, value: Value) -> str:
+        return "" if value is None else self._text(value)
 
     def _text(self, value: Value) -> str:
         if value is None:
@@ -139,6 +157,21 @@ def shown(rows: list[Row], most: int = 12) -> list[Row]:
     failed = [row for row in rows if not row.ok and row is not worst]
     held = sum(row.ok for row in rows)
     return [replace(worst, case=f"{held} of {len(rows)} cases; the nearest to its limit: {worst.case}"), *failed[:most]]
+
+
+def forms_of(table: dict[str, Any], where: str) -> tuple[str, ...]:
+    """The forms of the runs that a table names under `in`: both without it."""
+    forms = tuple(table.get("in", FORMS))
+    if not forms or not set(forms) <= set(FORMS):
+        raise Error(f"{where}.in: any of {', '.join(FORMS)}")
+    return forms
+
+
+def _of(point: Point, value: str | float | None, names: dict[str, Value]) -> Value:
+    """What a rule says of a point: the value of a column, or a number, or words."""
+    if not isinstance(value, str):
+        return value
+    return point[value] if value in point else value.format(**names)
 
 
 def _is_number(value: Value) -> bool:

@@ -2,7 +2,8 @@
 
 A paper is a folder PAPER with `paper.toml` (title, authors, venue, about). A figure of it is three files:
 
-* `FIGURE.toml`: what the paper says, what was chosen where it says nothing, and what must hold;
+* `FIGURE.toml`: what the paper says, what was chosen where it says nothing, what must hold, and what came out, in words
+  whose numbers are taken from the points;
 * `FIGURE.scenario.toml`: the runs, with a `[sweep]` table (or several such files, named under `[scenarios]`);
 * `FIGURE.py`: `measure(sweeps)`, from the runs to the points of the figure, and `draw(points)`, from these to the
   figure.
@@ -22,7 +23,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from quiclab import papers
 from quiclab._quiclab import Error
+from quiclab.reproduce import sources
 from quiclab.reproduce.accept import Rule
+from quiclab.reproduce.measured import Measured, names
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs
 
@@ -77,6 +80,10 @@ class Figure:
     """What the paper leaves open and what was chosen here."""
     found: str
     """What came out beyond the rows, and the reason where it differs from the paper."""
+    numbers: tuple[Measured, ...]
+    """The numbers that `chosen` and `found` name."""
+    folder: Path
+    """Where its files are."""
     scenarios: Mapping[str, Path]
     """The files of the sweeps by name."""
     quick: Mapping[str, Sequence[str]]
@@ -96,10 +103,16 @@ class Figure:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of what decides its numbers: scenarios and rules, not their comments and not the words about them."""
+        """A hash of what decides its numbers and its drawing: scenarios, data, rules, and the code that reads them.
+
+        Comments do not count, nor do the words about it, which the page takes from the file itself.
+        """
         described = {
             "scenarios": {name: _toml(path) for name, path in self.scenarios.items()},
             "rules": [rule.described for rule in self.rules],
+            "numbers": {number.name: number.described for number in self.numbers},
+            "code": sources.code(self.folder / f"{self.name}.py"),
+            "data": sources.data(self.folder, self.name, self.scenarios.values()),
         }
         text = json.dumps(described, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -144,6 +157,8 @@ def _figure(folder: Path, path: Path) -> Figure:
     quick = words.pop("quick", {})
     rules = tuple(Rule.read(rule, str(path)) for rule in words.pop("accept"))
     texts = {key: words.pop(key, "").strip() for key in ("says", "chosen", "found")}
+    numbers = tuple(Measured.read(key, table, str(path)) for key, table in words.pop("numbers", {}).items())
+    _asked({number.name for number in numbers}, names(texts["chosen"]) | names(texts["found"]), path)
     return Figure(
         paper=folder.name,
         name=name,
@@ -154,8 +169,18 @@ def _figure(folder: Path, path: Path) -> Figure:
         scenarios=scenarios,
         quick=_known(quick, scenarios, path),
         rules=rules,
+        numbers=numbers,
+        folder=folder,
         **_known(words, (), path),
     )
+
+
+def _asked(numbers: set[str], asked: set[str], path: Path) -> None:
+    """Each number that a text names is there, and each that is there is named."""
+    for name in sorted(asked - numbers):
+        raise Error(f"{path}: {{{name}}}: there is no numbers.{name}")
+    for name in sorted(numbers - asked):
+        raise Error(f"{path}: numbers.{name}: no text names it")
 
 
 def _known(table: dict[str, Any], keys: Any, path: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from quiclab._quiclab import Error
 from quiclab.reproduce import FIGURE, ROWS
 from quiclab.reproduce.catalogue import Figure, Paper, catalogue, figures
+from quiclab.reproduce.measured import filled
 
 PAGE = "papers.md"
 FOLDER = "papers"
@@ -21,8 +22,10 @@ _HEAD = """\
 # Papers, reproduced
 
 This page is generated: `make papers` makes all runs again, `quiclab reproduce ID` those of one figure, and
-`quiclab reproduce --list` names them. A row holds if what came out here is where `accept` says; the exit code of the
-command is 0 only if all rows do. What a figure is made of stands in `papers/`: scenario files, the code that measures
+`quiclab reproduce --list` names them. `paper` is what the paper says, in numbers or in its own words; where it has no
+number, or another one is asked for, `target` says what is, and that is ours. A row holds if what came out here is where
+`accept` says; the exit code of the command is 0 only if all rows do. Numbers below the tables are taken from the same
+runs. What a figure is made of stands in `papers/`: scenario files, the code that measures
 and draws, and what must hold. Change a scenario file and the figure changes.
 """
 
@@ -36,14 +39,14 @@ def collect(reproduced: Path, docs: Path) -> None:
         (docs / FOLDER).mkdir(parents=True, exist_ok=True)
         told = json.loads(rows.read_text(encoding="utf-8"))
         # What differs from machine to machine is not kept.
-        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows", "shown")}
+        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows", "shown", "numbers")}
         text = json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
         (docs / FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
         shutil.copyfile(reproduced / name / FIGURE, docs / FOLDER / f"{name}.svg")
 
 
 def render(docs: Path) -> str:
-    """The page. Raises `Error` if a figure was not collected, or if its scenarios or rules have changed since."""
+    """The page. Raises `Error` if a figure was not collected, or if what it is made of has changed since."""
     return _HEAD + "".join(_paper(paper, docs) for paper in catalogue())
 
 
@@ -54,13 +57,14 @@ def _paper(paper: Paper, docs: Path) -> str:
 
 def _section(figure: Figure, docs: Path) -> str:
     told = results(figure, docs)
+    chosen, found = (filled(text, told["numbers"]) for text in (figure.chosen, figure.found))
     paragraphs = [
         f"### {figure.id}: {figure.title}",
         f"{figure.figure}. {figure.says}",
         f"![{figure.title}]({FOLDER}/{figure.id}.svg)",
         _table(told["shown"]),
-        f"Chosen here: {figure.chosen}" if figure.chosen else "",
-        figure.found,
+        f"Chosen here: {chosen}" if chosen else "",
+        found,
         f"{told['runs']} runs. Files: {_files(figure)}.",
     ]
     return "".join(f"\n{paragraph}\n" for paragraph in paragraphs if paragraph)
@@ -74,15 +78,16 @@ def results(figure: Figure, docs: Path) -> dict[str, Any]:
     except OSError as error:
         raise Error(f"{path}: {error.strerror}: run make papers") from error
     if told["definition"] != figure.digest:
-        raise Error(f"{path}: its scenarios or rules have changed since: run make papers")
+        raise Error(f"{path}: its scenarios, data, rules or code have changed since: run make papers")
     return told
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    lines = ["| case | paper | here | accept | |", "| --- | ---: | ---: | --- | --- |"]
+    lines = ["| case | paper | target | here | accept | |", "| --- | ---: | ---: | ---: | --- | --- |"]
     for row in rows:
         verdict = "holds" if row["ok"] else "**does not hold**"
-        lines.append(f"| {row['case']} | {row['paper']} | {row['here']} | {row['accept']} | {verdict} |")
+        cells = [row[name] for name in ("case", "paper", "target", "here", "accept")]
+        lines.append(f"| {' | '.join([*cells, verdict])} |")
     return "\n".join(lines)
 
 

@@ -1,7 +1,8 @@
 """The finished runs of a sweep, as the code of a figure reads them."""
 
+import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,19 +29,23 @@ class Runs:
     """What the others failed of, one line each."""
     made: int
     """How many runs there were."""
+    scenario: dict[str, Any] = field(default_factory=dict)
+    """The scenario that they were made of, every default filled in, before anything is varied."""
 
     @staticmethod
-    def of(done: Sweep) -> "Runs":
-        """Those of a finished sweep."""
+    def of(done: Sweep, scenario: Scenario | None = None) -> "Runs":
+        """Those of a finished sweep, of this scenario."""
         failures = [
             f"run {failure['run']}, seed {failure['seed']}, {failure['values']}: {failure['error']}"
             for failure in done.failures
         ]
         rows = [row for row in done.runs.to_pylist() if row["error"] is None]
         tables = {name: done.table(name).to_pylist() for name in done.info["keep"]}
-        return Runs(rows, done.series, tables, failures, done.info["runs"])
+        document = {} if scenario is None else tomllib.loads(scenario.to_toml())
+        return Runs(rows, done.series, tables, failures, done.info["runs"], document)
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:
     """Makes the runs of a scenario file with these changes. What the folder has is not run again."""
-    return Runs.of(sweep(Scenario.from_file(path, sets), jobs=jobs, out=folder, progress=progress))
+    scenario = Scenario.from_file(path, sets)
+    return Runs.of(sweep(scenario, jobs=jobs, out=folder, progress=progress), scenario)

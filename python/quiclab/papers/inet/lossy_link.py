@@ -1,6 +1,7 @@
 """Fig. 4: the throughput of a sender that losses limit, over the RTT, beside the equation of Mathis et al."""
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from quiclab.papers.inet.measures import mathis_mbps, over_rtt, throughput_mbps
@@ -20,14 +21,18 @@ def _points(runs: Runs, slow_start: str) -> Points:
     points: Points = []
     columns = ("link.bottleneck.forward.loss.every", "link.bottleneck.delay_ms", "transport.max_udp_payload")
     for (every, delay_ms, packet), rows in groups(runs.rows, *columns):
+        mbps, theory = throughput_mbps(rows), mathis_mbps(packet, 2 * delay_ms, 1 / every)
         lost = sorted(row["link.bottleneck.forward.drops.loss"] for row in rows)
         points.append(
             {
                 "slow_start": slow_start,
                 "loss_percent": 100 / every,
                 "rtt_ms": 2 * delay_ms,
-                "throughput_mbps": throughput_mbps(rows),
-                "theory_mbps": mathis_mbps(packet, 2 * delay_ms, 1 / every),
+                "throughput_mbps": mbps,
+                "theory_mbps": theory,
+                "off_percent": 100 * (mbps / theory - 1),
+                # From half of the top to the top, sqrt(8 / 3p), a packet in each.
+                "tooth_rounds": sqrt(2 * every / 3),
                 "losses": lost[-1] - lost[0],
             }
         )

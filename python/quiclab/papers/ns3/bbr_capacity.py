@@ -1,6 +1,7 @@
 """Fig. 3: one BBR flow while the bottleneck's capacity doubles and halves again."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from quiclab.papers.ns3.traces import (
 )
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
+from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace
 
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _STEP_S = 0.1
-_RISE_S, _FALL_S = 20.0, 45.0
-_LOW_MBPS, _HIGH_MBPS = 2.0, 4.0
+_LINK = "bottleneck"
+_WITHIN_S = 6.0
+"""So long after the rise the new capacity is to be used: our target."""
 
 _LATER = (
     "used_after_s",
@@ -33,48 +36,77 @@ _LATER = (
     "settled_rtt_ms",
     "settled_mbps",
     "high_mbps",
+    "low_mbps",
     "lost_packets",
 )
-_OVER_TIME = ("time_s", *SERIES, "queue_kb", "phase")
+_OVER_TIME = ("time_s", "capacity_mbps", *SERIES, "queue_kb", "phase")
+
+
+@dataclass(frozen=True)
+class _Capacity:
+    """The steps of the bottleneck's rate: up, and down again to what it was."""
+
+    rise_s: float
+    fall_s: float
+    low_mbps: float
+    high_mbps: float
+
+    @staticmethod
+    def of(scenario: dict[str, Any]) -> "_Capacity":
+        """That of a scenario."""
+        (link,) = (link for link in scenario["link"] if link["name"] == _LINK)
+        steps = [(number(time), number(rate)) for time, rate in link["forward"]["rate"]["steps"]]
+        (_, low), (rise, high), (fall, after) = steps
+        assert low == after < high, "the rate rises, and falls to what it was"
+        return _Capacity(rise, fall, low, high)
+
+    def at(self, time: float) -> float:
+        """The rate at that time."""
+        return self.high_mbps if self.rise_s <= time < self.fall_s else self.low_mbps
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
     """The traces of all runs on one clock, and one point for each run with what follows each change."""
     runs = sweeps["main"]
+    capacity = _Capacity.of(runs.scenario)
     points: Points = []
     for row in runs.rows:
         of = trace(runs, row["run"], "data client")
         link = trace(runs, row["run"], "bottleneck forward")
         about = {"protocol": row["flow.data.protocol"], "controller": row["transport.controller"]}
         for sample in over_time(of, link, row["duration_s"], _STEP_S):
+            sample["capacity_mbps"] = capacity.at(sample["time_s"])
             points.append({"what": "time", **about, **sample, **dict.fromkeys(_LATER)})
-        points.append({"what": "run", **about, **dict.fromkeys(_OVER_TIME), **_summary(row, of, link)})
+        points.append({"what": "run", **about, **dict.fromkeys(_OVER_TIME), **_summary(row, of, link, capacity)})
     return points
 
 
-def _summary(row: dict[str, Any], of: Trace, link: Trace) -> dict[str, Any]:
+def _summary(row: dict[str, Any], of: Trace, link: Trace, capacity: _Capacity) -> dict[str, Any]:
     end = row["duration_s"]
     taken = link["rate", "delivered_mbps"]
-    bins = [(time, value) for time, value in zip(taken.times, taken.values, strict=True) if time >= _RISE_S]
+    bins = [(time, value) for time, value in zip(taken.times, taken.values, strict=True) if time >= capacity.rise_s]
     width = bins[1][0] - bins[0][0]
-    used = next((time for time, value in bins if value >= 0.9 * _HIGH_MBPS), end)
+    used = next((time for time, value in bins if value >= 0.9 * capacity.high_mbps), end)
     bandwidth, rounds = of["gauge", "max_bw_mbps"], of["gauge", "round_count"]
     # A filter that still holds more than a tenth above the new capacity remembers the old one.
     estimates = zip(bandwidth.times, bandwidth.values, strict=True)
-    forgot = next((time for time, value in estimates if time > _FALL_S and value < 1.1 * _LOW_MBPS), None)
+    forgot = next(
+        (time for time, value in estimates if time > capacity.fall_s and value < 1.1 * capacity.low_mbps), None
+    )
     until = end if forgot is None else forgot
     # Until it is forgotten, and a round trip of a full queue more.
-    meanwhile = (_FALL_S, until + 1.5)
+    meanwhile = (capacity.fall_s, until + 1.5)
     return {
-        "used_after_s": used + width - _RISE_S,
-        "used_mbps": fmean(value for time, value in bins if _RISE_S + 6 <= time < _FALL_S),
-        "kept_rounds": (rounds.at(until) or 0) - (rounds.at(_FALL_S) or 0),
-        "kept_s": until - _FALL_S,
+        "used_after_s": used + width - capacity.rise_s,
+        "used_mbps": fmean(value for time, value in bins if capacity.rise_s + _WITHIN_S <= time < capacity.fall_s),
+        "kept_rounds": (rounds.at(until) or 0) - (rounds.at(capacity.fall_s) or 0),
+        "kept_s": until - capacity.fall_s,
         "most_rtt_ms": max(of["connection", "latest_rtt_ms"].between(*meanwhile)),
         "most_queue_kb": max(link["queue", "bytes"].between(*meanwhile)) * 1e-3,
         "settled_rtt_ms": fmean(of["connection", "latest_rtt_ms"].between(end - 10, end)),
         "settled_mbps": fmean(value for time, value in bins if time >= end - 10),
-        "high_mbps": _HIGH_MBPS,
+        "high_mbps": capacity.high_mbps,
+        "low_mbps": capacity.low_mbps,
         "lost_packets": row["connection.data.packets_declared_lost"],
     }
 
@@ -95,7 +127,6 @@ def draw(points: Points) -> "Figure":
     )
     for place, ((controller, protocol), samples) in enumerate(runs):
         panels[0][place].set_title(f"{protocol.upper()}, {NAMES[controller]}")
-        end = samples[-1]["time_s"]
         for axes, (label, lines) in zip(panels[:, place], rows, strict=True):
             shade(axes, samples)
             for name, what, colour in lines:
@@ -103,9 +134,15 @@ def draw(points: Points) -> "Figure":
                 axes.plot(column(samples, "time_s"), values, color=colour, linewidth=0.8, label=what)
             if place == 0:
                 axes.set_ylabel(label)
-        steps = ([0, _RISE_S, _RISE_S, _FALL_S, _FALL_S, end], [_LOW_MBPS] * 2 + [_HIGH_MBPS] * 2 + [_LOW_MBPS] * 2)
-        panels[0][place].plot(*steps, color=style.GREY, linewidth=0.8, linestyle="--", label="capacity")
-        panels[0][place].set_ylim(0, 7)
+        panels[0][place].plot(
+            column(samples, "time_s"),
+            column(samples, "capacity_mbps"),
+            color=style.GREY,
+            linewidth=0.8,
+            linestyle="--",
+            drawstyle="steps-post",
+            label="capacity",
+        )
         panels[-1][place].set_xlabel("time in s")
     panels[0][0].legend(loc="upper right")
     panels[2][0].legend(loc="upper right")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
+from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.scenario import Scenario
 
@@ -76,7 +77,7 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         draws = np.frombuffer(drawn[row.quantity])
         prefix = row.quantity.replace("-", "_")
         law = row.law(*(model[f"{prefix}_{parameter}"] for parameter in row.parameters))
-        most = _plain(model[f"{prefix}_max"])
+        most = number(model[f"{prefix}_max"])
         points += _compared(row, draws, law, most)
     return points
 
@@ -120,14 +121,6 @@ def _mean(law: Cdf, most: float) -> float:
     whole = law(most)
     middles = (exp(low + (index + 0.5) * step) for index in range(_STEPS))
     return sum((1 - law(x) / whole) * x * step for x in middles)
-
-
-def _plain(value: float | str) -> float:
-    """Bytes, seconds or a number, as the resolved scenario has it."""
-    if not isinstance(value, str):
-        return float(value)
-    number, unit = value.split()
-    return float(number) * {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "s": 1, "min": 60, "h": 3600}[unit]
 
 
 def draw(points: Points) -> "Figure":

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from quiclab import traces
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
+from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import trace
 
@@ -14,22 +17,43 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MEAN_MBPS = 244.6
 _BIN_S = 1.0
 """Over time all is drawn as means of a second, as the paper does with the capacity."""
-_FIXED = {"target_mbps": 100.0, "delay_ms": 20.0, "buffer_bdp": 5.0}
-"""What stays while one of the three varies (Figs. 8 to 10)."""
-
 _CELL = ("rr_s", "abs_s", "first_s", "second_s", "lead")
 _GRID = ("later", "longer")
 _OVER_TIME = ("time_s", "capacity_mbps", "throughput_mbps", "cwnd_kb")
 
 
-def _place(row: dict[str, Any]) -> dict[str, float]:
-    """Delay and buffer as Table 2 has them: the buffer in products of mean rate and delay, of 1 ms for none."""
+def _mean_mbps(link: dict[str, Any]) -> float:
+    """The mean rate of the trace that a link plays."""
+    return traces.read(Path(link["forward"]["rate"]["file"])).mean_mbps
+
+
+def _link(runs: Runs) -> dict[str, Any]:
+    """The link of a scenario."""
+    (link,) = runs.scenario["link"]
+    return dict(link)
+
+
+def _buffer(queue_bytes: float, delay_ms: float, mean_mbps: float) -> float:
+    """A buffer as Table 2 has it: in products of mean rate and delay, of 1 ms for none."""
+    return round(queue_bytes / (mean_mbps * 1e3 / 8 * max(delay_ms, 1)), 2)
+
+
+def _fixed(runs: Runs) -> dict[str, float]:
+    """What stays while one of the three varies (Figs. 8 to 10): what the scenario has before anything is varied."""
+    link = _link(runs)
+    delay_ms = 1e3 * number(link["forward"]["delay"])
+    buffer = _buffer(number(link["forward"]["queue"]["limit"]), delay_ms, _mean_mbps(link))
+    target = number(runs.scenario["transport"]["scheduler"]["target"])
+    return {"target_mbps": target, "delay_ms": delay_ms, "buffer_bdp": buffer}
+
+
+def _place(row: dict[str, Any], mean_mbps: float) -> dict[str, float]:
+    """Delay and buffer of a run."""
     delay_ms = row["link.mmwave.delay_ms"]
-    product = _MEAN_MBPS * 1e6 / 8 * max(delay_ms, 1) / 1000
-    return {"delay_ms": delay_ms, "buffer_bdp": round(row["link.mmwave.forward.queue_bytes"] / product, 2)}
+    buffer = _buffer(row["link.mmwave.forward.queue_bytes"], delay_ms, mean_mbps)
+    return {"delay_ms": delay_ms, "buffer_bdp": buffer}
 
 
 def _ends(row: dict[str, Any]) -> tuple[float, float]:
@@ -39,13 +63,14 @@ def _ends(row: dict[str, Any]) -> tuple[float, float]:
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
     """The cells of Table 2, with what round robin and absolute priority alone give there; then Fig. 7 over time."""
+    mean_mbps = _mean_mbps(_link(sweeps["main"]))
     alone: dict[tuple[float, float, str], tuple[float, float]] = {}
     for row in sweeps["ends"].rows:
-        place = _place(row)
+        place = _place(row, mean_mbps)
         alone[place["delay_ms"], place["buffer_bdp"], row["transport.scheduler"]] = _ends(row)
     points: Points = []
     for row in sweeps["main"].rows:
-        place = _place(row)
+        place = _place(row, mean_mbps)
         first, second = _ends(row)
         by_rr, by_abs = (alone[place["delay_ms"], place["buffer_bdp"], name] for name in ("rr", "abs"))
         cell = {
@@ -59,6 +84,8 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         }
         points.append({"what": "cell", **cell, **dict.fromkeys(_GRID), **dict.fromkeys(_OVER_TIME)})
     points.extend([*_by_target(points), *_by_buffer(points)])
+    fixed = _fixed(sweeps["main"])
+    points.append({**dict.fromkeys(points[0]), "what": "fixed", **fixed})
     for row in sweeps["time"].rows:
         points.extend(_over_time(sweeps["time"], row))
     return points
@@ -93,7 +120,7 @@ def _over_time(runs: Runs, row: dict[str, Any]) -> Points:
     of, link = trace(runs, row["run"], "data client"), trace(runs, row["run"], "mmwave forward")
     arrived, window = link["rate", "delivered_mbps"], of["connection", "cwnd_bytes"]
     capacity = link["rate", "capacity_mbps"]
-    place = {**_FIXED, "target_mbps": row["transport.scheduler.target_mbps"]}
+    place = {**_fixed(runs), "target_mbps": row["transport.scheduler.target_mbps"]}
     found: Points = []
     for at in range(int(row["duration_s"] / _BIN_S)):
         span = (at * _BIN_S, (at + 1) * _BIN_S)
@@ -125,9 +152,10 @@ def draw(points: Points) -> "Figure":
     panels[0].set_ylabel("Mbit/s")
     panels[0].legend(loc="upper right")
     cells = select(points, {"what": "cell"})
+    (fixed,) = select(points, {"what": "fixed"})
     names = {"target_mbps": "target in Mbit/s", "delay_ms": "link delay in ms", "buffer_bdp": "buffer in BDP"}
     for axes, (name, label) in zip(lower, names.items(), strict=True):
-        where = {key: value for key, value in _FIXED.items() if key != name}
+        where = {key: fixed[key] for key in names if key != name}
         of_it = sorted(select(cells, where), key=lambda point: point[name])
         places = range(len(of_it))
         axes.bar(

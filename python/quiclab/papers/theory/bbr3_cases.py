@@ -114,11 +114,11 @@ def _steady(of: Trace, path: str, rate: float, end: float) -> Points:
         _point("A.1", "rounds without growth", path, count.at(startup.end), 3),
         _point("A.1", "to DRAIN", path, int(drain.name == "drain"), 1),
         _point("A.3", "gain of DRAIN", path, of["gauge", "pacing_gain"].at(drain.start), 0.5),
-        _point("A.3", "in flight at the end of DRAIN", path, _flight(of, drain.end), "Inflight(1.0)"),
-        _point("A.3", "in flight before", path, _flight(of, drain.end - 1e-6), "more"),
+        _point("A.3", "in flight at the end of DRAIN", path, _flight(of, drain.end), 1),
+        _point("A.3", "in flight before", path, _flight(of, drain.end - 1e-6), 1),
         _point("A.5", "rounds without growth in PROBE_UP", path, count.at(stays[up].end), 3),
         _point("A.8", "gain of PROBE_DOWN", path, of["gauge", "pacing_gain"].at(stays[up + 1].start), 0.9),
-        _point("A.8", "in flight at the end of PROBE_DOWN", path, _flight(of, stays[up + 1].end), "Inflight(1.0)"),
+        _point("A.8", "in flight at the end of PROBE_DOWN", path, _flight(of, stays[up + 1].end), 1),
         _point("A.10", "PROBE_RTT entered", path, stays[probe].start, 5),
         _point("A.10", "window gain of PROBE_RTT", path, of["gauge", "cwnd_gain"].at(stays[probe].start), 0.5),
         _point("A.10", "PROBE_RTT held", path, stays[probe].end - stays[probe].start, max(0.2, rtt / 1e3)),
@@ -181,10 +181,12 @@ def _ups(of: Trace, start: float, until: float, end: float) -> int:
 def _policer(of: Trace, row: dict[str, Any]) -> Points:
     path = "policer of 10 Mbit/s"
     used = _on_wire(row["link.bottleneck.forward.delivered_bytes"], row["link.bottleneck.forward.queue.rate_mbps"], row)
+    lost = row["connection.data.packets_declared_lost"]
     bounded = [("gauge", name) in of for name in ("bw_shortterm_mbps", "inflight_shortterm_bytes")]
     return [
         _point("A.17", "short-term bounds set", path, sum(bounded), 2),
         _point("A.17", "share of the token rate used", path, used, 1),
+        _point("A.17", "packets lost, in %", path, 100 * lost / row["connection.data.data_packets_sent"], ""),
         *_drawn("a policer of 10 Mbit/s", of, row["duration_s"]),
     ]
 

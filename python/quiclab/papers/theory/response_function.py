@@ -25,15 +25,20 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         told = [_with_loss(row) for row in runs.rows]
         for (delay_ms, loss), rows in groups(told, "link.bottleneck.delay_ms", "loss"):
             rtt_s = 2e-3 * delay_ms
+            window, law = _mean_window(rows, rtt_s), formula(controller, loss, rtt_s)
+            random = at_random(controller, loss, rtt_s)
             points.append(
                 {
                     "controller": controller,
                     "losses": losses,
                     "loss": loss,
                     "rtt_ms": 2 * delay_ms,
-                    "window_packets": _mean_window(rows, rtt_s),
-                    "formula_packets": formula(controller, loss, rtt_s),
-                    "random_packets": at_random(controller, loss, rtt_s),
+                    "window_packets": window,
+                    "formula_packets": law,
+                    "random_packets": random,
+                    "off_formula_percent": 100 * (window / law - 1),
+                    "off_random_percent": 100 * (window / random - 1),
+                    "random_over_formula_percent": 100 * (random / law - 1),
                 }
             )
     return points

@@ -1,0 +1,105 @@
+"""Numbers that texts name: the `[numbers]` table of a figure, and texts that are filled in from its points."""
+
+from dataclasses import dataclass, field
+from statistics import fmean
+from string import Formatter
+from typing import Any
+
+from quiclab._quiclab import Error
+from quiclab.reproduce.accept import FORMS, forms_of
+from quiclab.reproduce.points import Points, Value, select
+
+_KINDS = ("one", "least", "most", "mean", "sum", "count", "range")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number of `found` or `chosen`, taken from the points whenever the runs are made.
+
+    ::
+
+        [numbers.kept]                 # {kept} in the text
+        here = "kept_rounds"           # the column
+        where = { what = "run" }       # which points: all without it; a list of values means any of them
+        as = "range"                   # one (default: all these points have this value), least, most, mean, sum, count
+                                       # (how many points there are, needs no column), range (`11 to 12`)
+        times = 100                    # what it is multiplied with, default 1
+        digits = 0                     # behind the point, default 0
+        in = ["full"]                  # forms in which it is taken; default: full and quick
+    """
+
+    name: str
+    here: str = ""
+    where: dict[str, Any] = field(default_factory=dict)
+    kind: str = "one"
+    times: float = 1.0
+    digits: int = 0
+    forms: tuple[str, ...] = FORMS
+    described: dict[str, Any] = field(default_factory=dict)
+    """The table that it was read from."""
+
+    @staticmethod
+    def read(name: str, table: dict[str, Any], origin: str) -> "Measured":
+        """The number of a table. Raises `Error` for an unknown key and for a kind that there is not."""
+        where = f"{origin}: numbers.{name}"
+        unknown = table.keys() - {"here", "where", "as", "times", "digits", "in"}
+        if unknown:
+            raise Error(f"{where}.{sorted(unknown)[0]}: not known")
+        kind = table.get("as", "one")
+        if kind not in _KINDS:
+            raise Error(f"{where}.as: any of {', '.join(_KINDS)}")
+        if kind != "count" and "here" not in table:
+            raise Error(f"{where}: needs here, the column that it is taken from")
+        values = {key: value for key, value in table.items() if key not in ("as", "in")}
+        return Measured(name, **values, kind=kind, forms=forms_of(table, where), described=table)
+
+    def text(self, points: Points) -> str:
+        """The number as the text has it. Raises `Error` where the points do not have it."""
+        about = select(points, self.where)
+        if self.kind == "count":
+            return str(len(about))
+        values = [_number(self, point.get(self.here)) * self.times for point in about]
+        if not values:
+            raise Error(f"numbers.{self.name}: no point has {self.where}")
+        texts = [self._text(value) for value in values]
+        if self.kind == "one":
+            if len(set(texts)) > 1:
+                raise Error(f"numbers.{self.name}: {self.here} is {texts[0]} and {texts[-1]}: say which, or as = ...")
+            return texts[0]
+        least, most = self._text(min(values)), self._text(max(values))
+        kinds = {
+            "least": least,
+            "most": most,
+            "mean": self._text(fmean(values)),
+            "sum": self._text(sum(values)),
+            "range": least if least == most else f"{least} to {most}",
+        }
+        return kinds[self.kind]
+
+    def _text(self, value: float) -> str:
+        # No minus before a zero.
+        return f"{round(value, self.digits) + 0.0:.{self.digits}f}"
+
+
+def names(text: str) -> set[str]:
+    """The numbers that a text asks for."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def taken(numbers: "tuple[Measured, ...]", points: Points, *, quick: bool) -> dict[str, str]:
+    """All numbers of a form of the runs, by name."""
+    return {number.name: number.text(points) for number in numbers if FORMS[quick] in number.forms}
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """A text with its numbers. Raises `Error` for one that is missing."""
+    missing = names(text) - values.keys()
+    if missing:
+        raise Error(f"{sorted(missing)[0]}: no such number was measured")
+    return text.format(**values)
+
+
+def _number(of: Measured, value: Value) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Error(f"numbers.{of.name}: {of.here} is {value!r}, and no number")
+    return float(value)

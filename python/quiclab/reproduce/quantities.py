@@ -1,0 +1,36 @@
+"""Numbers of a scenario with their units, as the resolved document has them: `2 Mbit/s`, `45 ms`, `360 kB`."""
+
+from quiclab._quiclab import Error
+
+_UNITS = {
+    "bit/s": 1e-6,
+    "kbit/s": 1e-3,
+    "Mbit/s": 1.0,
+    "Gbit/s": 1e3,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "B": 1.0,
+    "kB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "packets": 1.0,
+}
+"""In Mbit/s, seconds, bytes and packets."""
+
+
+def number(value: float | str) -> float:
+    """A rate in Mbit/s, a time in seconds, a size in bytes; a plain number is itself.
+
+    Raises `Error` for other words.
+    """
+    if not isinstance(value, str):
+        return float(value)
+    digits, _, unit = value.partition(" ")
+    try:
+        return float(digits) * _UNITS[unit]
+    except (ValueError, KeyError):
+        raise Error(f"{value!r}: expected a number with one of the units {', '.join(_UNITS)}") from None
