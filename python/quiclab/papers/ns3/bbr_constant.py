@@ -1,4 +1,7 @@
-"""Fig. 2: one BBR flow over a constant bottleneck: flight, window, pacing rate, RTT and queue, with the phases."""
+"""Fig. 2: one BBR flow over a constant bottleneck: flight, window, pacing rate, RTT and queue, with the phases.
+
+Below it the RTT over the least one with jitter on the way back, which is what takes BBRv1 to the limit of its window.
+"""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -20,12 +23,16 @@ from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _STEP_S = 0.05
+_JITTER_STEP_S = 0.5
 _PACKET = {"quic": 1472, "tcp": 1448}
 """Bytes of a full packet as each transport counts it: of QUIC the UDP payload, of TCP the payload beside timestamps."""
 
+_MTU = 1500
+_JITTER = "link.bottleneck.backward.jitter_ms"
 _LATER = (
     "startup_gain",
     "drain_gain",
@@ -45,6 +52,7 @@ _LATER = (
     "lost_packets",
 )
 _OVER_TIME = ("time_s", *SERIES, "queue_kb", "phase")
+_WITH_JITTER = ("jitter_ms", "rtt_ratio", "bandwidth_mbps", "tcp_bandwidth_mbps", "window_used_percent")
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
@@ -57,13 +65,56 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
         about = {"protocol": row["flow.data.protocol"], "controller": row["transport.controller"]}
         end = row["duration_s"]
         for sample in over_time(of, queue, end, _STEP_S):
-            points.append({"what": "time", **about, **sample, **dict.fromkeys(_LATER)})
-        points.append({"what": "run", **about, **dict.fromkeys(_OVER_TIME), **_summary(row, of, end)})
+            points.append({"what": "time", **about, **sample, **dict.fromkeys((*_LATER, *_WITH_JITTER))})
+        summary = {**_summary(row, of, end), **dict.fromkeys(_WITH_JITTER)}
+        points.append({"what": "run", **about, **dict.fromkeys(_OVER_TIME), **summary})
     for (controller,), both in groups(select(points, {"what": "run"}), "controller"):
         quic = select(both, {"protocol": "quic", "controller": controller})[0]["goodput_mbps"]
         for point in both:
             point["quic_goodput_mbps"] = quic
+    return points + _with_jitter(sweeps["jitter"])
+
+
+def _with_jitter(runs: Runs) -> Points:
+    """Of each run with jitter the RTT over the least one, over time and at the end of a long stay in PROBE_BW."""
+    points: Points = []
+    for row in runs.rows:
+        of = trace(runs, row["run"], "data client")
+        about = {
+            "protocol": row["flow.data.protocol"],
+            "controller": row["transport.controller"],
+            "jitter_ms": row[_JITTER],
+        }
+        nothing = dict.fromkeys(("what", *about, *_OVER_TIME, *_LATER, *_WITH_JITTER))
+        rtt = of["connection", "latest_rtt_ms"]
+        least = min(rtt.values)
+        for place in range(int(row["duration_s"] / _JITTER_STEP_S)):
+            start = place * _JITTER_STEP_S
+            values = rtt.between(start, start + _JITTER_STEP_S)
+            ratio = fmean(values) / least if values else None
+            points.append({**nothing, "what": "jitter over time", **about, "time_s": start, "rtt_ratio": ratio})
+        points.append({**nothing, "what": "jitter", **about, **_at_its_end(row, of, least)})
+    for point in select(points, {"what": "jitter"}):
+        alike = {key: point[key] for key in ("what", "controller", "jitter_ms")}
+        (tcp,) = select(points, {**alike, "protocol": "tcp"})
+        point["tcp_bandwidth_mbps"] = tcp["bandwidth_mbps"]
     return points
+
+
+def _at_its_end(row: dict[str, Any], of: Trace, least: float) -> dict[str, Any]:
+    """RTT, estimated bandwidth and window in the last cycle of gains before the last PROBE_RTT."""
+    end = row["duration_s"]
+    until = spans(phases(of), end, "probe_rtt")[-1][0]
+    start = until - 8 * least * 1e-3
+    flight, window = of["connection", "bytes_in_flight"], of["connection", "cwnd_bytes"]
+    packet = _PACKET[row["flow.data.protocol"]]
+    taken = [(time, value) for time, value in zip(flight.times, flight.values, strict=True) if start < time <= until]
+    shares = [value / held for time, value in taken if (held := window.at(time))]
+    return {
+        "rtt_ratio": fmean(of["connection", "latest_rtt_ms"].between(start, until)) / least,
+        "bandwidth_mbps": (of["gauge", "max_bw_mbps"].at(until) or 0.0) * _MTU / packet,
+        "window_used_percent": 100 * fmean(shares),
+    }
 
 
 def _summary(row: dict[str, Any], of: Trace, end: float) -> dict[str, Any]:
@@ -125,19 +176,34 @@ def draw(points: Points) -> "Figure":
     )
     runs = list(groups(select(points, {"what": "time"}), "controller", "protocol"))
     figure, panels = pyplot.subplots(
-        len(rows), len(runs), figsize=(11, 7), sharex=True, sharey="row", layout="constrained", squeeze=False
+        len(rows) + 1, len(runs), figsize=(11, 8.6), sharex=True, sharey="row", layout="constrained", squeeze=False
     )
     for place, ((controller, protocol), samples) in enumerate(runs):
         panels[0][place].set_title(f"{protocol.upper()}, {NAMES[controller]}")
-        for axes, (label, lines) in zip(panels[:, place], rows, strict=True):
+        for axes, (label, lines) in zip(panels[:-1, place], rows, strict=True):
             shade(axes, samples)
             for name, what, colour in lines:
                 values = [float("nan") if value is None else value for value in column(samples, name)]
                 axes.plot(column(samples, "time_s"), values, color=colour, linewidth=0.8, label=what)
-            axes.set_ylim(0, 12 if label.startswith("pacing") else None)
             if place == 0:
                 axes.set_ylabel(label)
+        of_it = select(points, {"what": "jitter over time", "controller": controller, "protocol": protocol})
+        _jitter_panel(panels[-1][place], of_it)
         panels[-1][place].set_xlabel("time in s")
+    panels[-1][0].set_ylabel("RTT / least RTT")
+    panels[-1][0].legend(loc="upper right", title="jitter", ncols=2)
+    for line in panels:
+        # Shared by a row of panels: after all have drawn.
+        line[0].set_ylim(bottom=0)
     panels[0][0].legend(loc="upper right")
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)
     return figure
+
+
+def _jitter_panel(axes: "Axes", points: Points) -> None:
+    colours = (style.GREEN, style.BLUE, style.VERMILLION)
+    for colour, ((jitter,), of_it) in zip(colours, groups(points, "jitter_ms"), strict=False):
+        told = [point for point in of_it if point["rtt_ratio"] is not None]
+        times, ratios = column(told, "time_s"), column(told, "rtt_ratio")
+        axes.plot(times, ratios, color=colour, linewidth=0.8, label=f"{jitter:g} ms")
+    axes.axhline(2, color=style.GREY, linewidth=0.8, linestyle="--")
