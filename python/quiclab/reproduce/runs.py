@@ -31,6 +31,8 @@ class Runs:
     """How many runs there were."""
     scenario: dict[str, Any] = field(default_factory=dict)
     """The scenario that they were made of, every default filled in, before anything is varied."""
+    base: Scenario | None = None
+    """The same, to make one of the runs once more: with its packets, which a sweep does not keep."""
 
     @staticmethod
     def of(done: Sweep, scenario: Scenario | None = None) -> "Runs":
@@ -42,7 +44,7 @@ class Runs:
         rows = [row for row in done.runs.to_pylist() if row["error"] is None]
         tables = {name: done.table(name).to_pylist() for name in done.info["keep"]}
         document = {} if scenario is None else tomllib.loads(scenario.to_toml())
-        return Runs(rows, done.series, tables, failures, done.info["runs"], document)
+        return Runs(rows, done.series, tables, failures, done.info["runs"], document, scenario)
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:
