@@ -39,7 +39,16 @@ def test_a_mean_with_its_interval() -> None:
     (row,) = statistics.means(pa.table({"hours": SLEEP}), ["hours"], []).to_pylist()
     # As R's t.test(extra) gives it.
     assert row == pytest.approx(
-        {"column": "hours", "n": 10, "mean": 1.58, "stddev": 1.229995, "low": 0.7001142, "high": 2.4598858}, abs=1e-6
+        {
+            "column": "hours",
+            "n": 10,
+            "total": 10,
+            "mean": 1.58,
+            "stddev": 1.229995,
+            "low": 0.7001142,
+            "high": 2.4598858,
+        },
+        abs=1e-6,
     )
     (wide,) = statistics.means(pa.table({"hours": SLEEP}), ["hours"], [], confidence=0.99).to_pylist()
     assert wide["high"] - 1.58 == pytest.approx(3.249836 * 1.229995 / math.sqrt(10), rel=1e-6)
@@ -82,7 +91,9 @@ def test_quantiles() -> None:
     (row,) = statistics.quantiles(
         pa.table({"x": [1.0, 2, 3, 4, 10]}), ["x"], [], [0, 0.05, 0.25, 0.5, 0.975]
     ).to_pylist()
-    assert row == pytest.approx({"column": "x", "n": 5, "q00": 1, "q05": 1.2, "q25": 2, "q50": 3, "q97.5": 9.4})
+    assert row == pytest.approx(
+        {"column": "x", "n": 5, "total": 5, "q00": 1, "q05": 1.2, "q25": 2, "q50": 3, "q97.5": 9.4}
+    )
 
 
 def test_groups_are_told_apart_and_what_is_null_does_not_count() -> None:

@@ -114,6 +114,7 @@ def test_means_are_over_the_repetitions(file: Path) -> None:
         {
             "column": "connection.download.goodput_mbps",
             "n": 12,
+            "total": 12,
             "q50": frame["connection.download.goodput_mbps"].median(),
         }
     ]

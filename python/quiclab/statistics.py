@@ -1,9 +1,10 @@
 """Means with intervals, and quantiles, of the runs of a sweep, grouped by what was varied."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from quiclab._quiclab import Error
 
@@ -29,7 +30,7 @@ def means(
     confidence: float = 0.95,
     seed: int = 1,
 ) -> "pa.Table":
-    """Means with intervals: one row for each group and column, with n, mean, stddev, low, high.
+    """Means with intervals: one row for each group and column, with n, total, mean, stddev, low, high.
 
     :param table: the runs of a sweep, or any other table.
     :param columns: names of columns, or their ends where only one ends so (`goodput_mbps`).
@@ -37,23 +38,23 @@ def means(
     :param interval: of the mean: by Student's t, or by the percentile bootstrap with 2,000 resamples and this seed.
     :param confidence: the coverage of the interval, between 0 and 1.
 
-    Rows where a column is null (a failed run, a transfer that was not completed) do not count in it: see n. Of one
-    value there is no interval, and of none no mean: they are null.
+    Rows where a column is null (a failed run, a transfer that was not completed) do not count in it: the numbers are
+    those of `n` of the `total` rows of the group, see `parts`. Of one value there is no interval, and of none no mean:
+    they are null.
     """
     check(interval, confidence)
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
-        count = len(values)
-        mean = mean_of(values) if count else None
-        stddev = deviation_of(values) if count > 1 else None
+        mean = mean_of(values) if len(values) else None
+        stddev = deviation_of(values) if len(values) > 1 else None
         low, high = interval_of(values, interval, confidence, seed) or (None, None)
-        return {"n": count, "mean": mean, "stddev": stddev, "low": low, "high": high}
+        return {"mean": mean, "stddev": stddev, "low": low, "high": high}
 
     return _grouped(table, columns, by, row)
 
 
 def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: Sequence[float]) -> "pa.Table":
-    """Quantiles, linear between the values: one row for each group and column, with n, and q05, q50 ... See `means`."""
+    """Quantiles, linear between values: a row for each group and column, with n, total, q05, q50 ... See `means`."""
     import numpy as np
 
     for one in q:
@@ -63,9 +64,55 @@ def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: S
 
     def row(values: "np.ndarray[Any, Any]") -> dict[str, float | int | None]:
         found = [float(value) for value in np.quantile(values, q)] if len(values) else [None] * len(names)
-        return {"n": len(values), **dict(zip(names, found, strict=True))}
+        return dict(zip(names, found, strict=True))
 
     return _grouped(table, columns, by, row)
+
+
+class Part(NamedTuple):
+    """Of how many of the runs of a group a number is made."""
+
+    n: int
+    """The runs that have a value."""
+    total: int
+    """All runs of the group."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all runs have a value."""
+        return self.n >= self.total
+
+    def __str__(self) -> str:
+        return f"{self.n} of {self.total}"
+
+
+def parts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each column of `means` or `quantiles` whose numbers are those of a part of the runs."""
+    found: dict[str, list[Part]] = {}
+    for row in rows:
+        found.setdefault(row["column"], []).append(Part(row["n"], row["total"]))
+    return [told for column, places in found.items() if (told := part_told(column, places)) is not None]
+
+
+def part_told(column: str, places: Sequence[Part], why: str = "not completed, or failed") -> str | None:
+    """Of how many runs the numbers of a column are, one for each place; None if they are those of all runs.
+
+    `why`: what may be the matter with the others.
+    """
+    some = [place for place in places if not place.whole]
+    if not some:
+        return None
+    least, most = min(some, key=_share), max(some, key=_share)
+    if least == most:
+        runs = str(least)
+    else:
+        runs = f"{least.n} to {most}" if least.total == most.total else f"{least} to {most}"
+    where = f", at {len(some)} of {len(places)} places" if len(places) > 1 else ""
+    return f"{column}: of {runs} runs{where}; the others have no value: {why}"
+
+
+def _share(part: Part) -> float:
+    return part.n / part.total
 
 
 def check(interval: str, confidence: float) -> None:
@@ -191,7 +238,8 @@ def _grouped(
         for name in columns:
             values = numbers[name][members]
             values = values[values == values]
-            rows.append({**dict(zip(by, key, strict=True)), "column": name, **row(values)})
+            counts = {"n": len(values), "total": len(members)}
+            rows.append({**dict(zip(by, key, strict=True)), "column": name, **counts, **row(values)})
     types = {name: table.schema.field(name).type for name in by}
     if not rows:
         return pa.table({name: pa.array([], _plain(kind)) for name, kind in types.items()})
@@ -228,4 +276,15 @@ def resolve(name: str, names: Iterable[str]) -> str:
         return ends[0]
     if ends:
         raise Error(f"no column {name!r}, but several that end so: {', '.join(ends)}")
-    raise Error(f"no column {name!r}; there are: {', '.join(known)}")
+    near = _nearest(name, known)
+    hint = f" (did you mean {near!r}?)" if near else ""
+    raise Error(f"no column {name!r}; there are: {', '.join(known)}{hint}")
+
+
+def _nearest(name: str, columns: Sequence[str]) -> str | None:
+    """The column whose name, or the end of it, is most like this one; None if none is."""
+    ends = {
+        column.split(".", dots)[-1]: column for column in reversed(columns) for dots in range(column.count(".") + 1)
+    }
+    near = get_close_matches(name, ends, n=1)
+    return ends[near[0]] if near else None

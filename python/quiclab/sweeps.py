@@ -128,11 +128,12 @@ class Sweep:
         :param choice: the fields of `quiclab.plots.charts.Choice`: x, y, group, facet, value, where, spread ... With
             `x="time_s"` the time series are drawn, and y is a quantity of them.
 
-        Raises `Error` if there is no such column, or nothing to draw.
+        Where runs have no value (not completed, or failed), the figure shows how many have one. Raises `Error` if there
+        is no such column, or nothing to draw.
         """
         from quiclab import plots
 
-        figure = plots.draw_sweep(self, kind, subject, choice)
+        figure, _ = plots.draw_sweep(self, kind, subject, choice)
         if path is not None:
             plots.save_figures([figure], Path(path))
         return figure

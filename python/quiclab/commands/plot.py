@@ -84,12 +84,15 @@ def plot(
 
 
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:
-    from quiclab import Error
+    from quiclab import Error, plots
 
     if "x" not in given:
         names = ", ".join(sweep.parameters) or "nothing"
         raise Error(f"--x names a column: {names} was varied; runs.parquet has the others")
-    sweep.plot(path, kind, subject=subject, **given)
+    figure, note = plots.draw_sweep(sweep, kind, subject, given)
+    plots.save_figures([figure], path)
+    if note:
+        typer.echo(f"warning: {note}", err=True)
 
 
 def _where(texts: list[str]) -> dict[str, list[str]]:

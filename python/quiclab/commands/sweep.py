@@ -56,7 +56,7 @@ def sweep(
     Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
     code is 1 if a run failed: the others are in the tables all the same.
     """
-    from quiclab.statistics import check
+    from quiclab.statistics import check, parts
     from quiclab.sweeps import sweep as run_sweep
 
     check(interval, 0.95)
@@ -75,11 +75,20 @@ def sweep(
         raise
     columns = _columns(result, show)
     means = result.means(*columns, interval=cast("Interval", interval)).to_pylist()
+    warnings = parts(means)
     if as_json:
-        told = {"folder": str(result.path), "reused": result.reused, **result.info, "means": means}
+        told = {
+            "folder": str(result.path),
+            "reused": result.reused,
+            **result.info,
+            "means": means,
+            "warnings": warnings,
+        }
         typer.echo(json.dumps(told, indent=2))
     else:
         _print(result, columns, means)
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
         typer.echo(f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}", err=True)
@@ -132,8 +141,8 @@ def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> 
 
 
 def _cell(row: dict[str, Any]) -> str:
-    if row["mean"] is None:
-        return "-"
-    if row["low"] is None:
-        return f"{row['mean']:,.4g}"
-    return f"{row['mean']:,.4g} ± {(row['high'] - row['low']) / 2:,.2g}"
+    """A mean with its interval, and of how many runs it is if not of all."""
+    mean = "-" if row["mean"] is None else f"{row['mean']:,.4g}"
+    half = "" if row["low"] is None else f" ± {(row['high'] - row['low']) / 2:,.2g}"
+    part = "" if row["n"] == row["total"] else f" ({row['n']} of {row['total']})"
+    return mean + half + part

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from quiclab._quiclab import Error
-from quiclab.plots.charts import Choice, chart
+from quiclab.plots.charts import Choice, chart_with_note
 from quiclab.plots.charts.labels import short
 from quiclab.plots.charts.panels import chosen
 from quiclab.plots.charts.series import TIME, over_time
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 _COLUMNS = ("x", "y", "group", "facet", "value")
 
 
-def draw_sweep(sweep: "Sweep", kind: str, subject: str | None, choice: Mapping[str, Any]) -> "Figure":
-    """Draws what the fields of a `Choice` name. Raises `Error` if there is no such column, or nothing to draw."""
+def draw_sweep(
+    sweep: "Sweep", kind: str, subject: str | None, choice: Mapping[str, Any]
+) -> "tuple[Figure, str | None]":
+    """Draws what the fields of a `Choice` name; and what there is to say if it shows a part of the runs.
+
+    Raises `Error` if there is no such column, or nothing to draw.
+    """
     paths = {parameter["path"]: parameter["column"] for parameter in sweep.info["parameters"]}
     fields = {
         key: paths.get(value, value) if key in _COLUMNS and isinstance(value, str) else value
@@ -42,7 +47,7 @@ def draw_sweep(sweep: "Sweep", kind: str, subject: str | None, choice: Mapping[s
         table = over_time(runs, sweep.series_path, wanted.y, subject, sorted(keep | set(sweep.parameters)))
     elif subject is not None:
         raise Error("a subject is chosen of time series: x is then time_s")
-    return chart(table, kind, wanted, _title(sweep, table, kind, wanted))
+    return chart_with_note(table, kind, wanted, _title(sweep, table, kind, wanted))
 
 
 def _title(sweep: "Sweep", table: "pa.Table", kind: str, wanted: Choice) -> str:

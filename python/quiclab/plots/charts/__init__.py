@@ -1,6 +1,7 @@
 """Charts of many runs, by naming columns: each kind one file and one line in `CHARTS`."""
 
 from collections.abc import Callable
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CHARTS", "Choice", "chart"]
+__all__ = ["CHARTS", "Choice", "chart", "chart_with_note"]
 
 CHARTS: dict[str, Callable[["Axes", Panel, Panels], None]] = {
     "line": line.draw,
@@ -28,15 +29,25 @@ CHARTS: dict[str, Callable[["Axes", Panel, Panels], None]] = {
 
 _PANELS_IN_A_ROW = 3
 _MOST_TICKS = 12
+_LETTERS_PER_INCH = 13
+"""Of the title."""
 
 
 def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Figure":
-    """Draws the columns of a table that `choice` names. Raises `Error` if a column is missing or of the wrong sort."""
+    """Draws the columns of a table that `choice` names. Raises `Error` if a column is missing or of the wrong sort.
+
+    Where runs have no value, the figure shows how many have one, and says so below its title.
+    """
+    return chart_with_note(table, kind, choice, title)[0]
+
+
+def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "tuple[Figure, str | None]":
+    """The same, and what it says of the runs without a value: None if there are none."""
     if kind not in CHARTS:
         raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}")
     found = panels(table, kind, choice)
     with styled():
-        return _page(found, CHARTS[kind], choice, title)
+        return _page(found, CHARTS[kind], choice, title), found.note
 
 
 def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: Choice, title: str) -> "Figure":
@@ -73,8 +84,9 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
             cell.tick_params(labelbottom=True)
     _legend(figure, found)
     heading = choice.title if choice.title is not None else title
-    if heading:
-        figure.suptitle(heading, fontweight="bold", fontsize=9)
+    lines = ([heading] if heading else []) + (wrap(found.note, int(_LETTERS_PER_INCH * width)) if found.note else [])
+    if lines:
+        figure.suptitle("\n".join(lines), fontweight="bold", fontsize=9)
     return figure
 
 

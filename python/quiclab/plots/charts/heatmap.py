@@ -4,20 +4,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quiclab.plots.charts import parts
 from quiclab.plots.charts.labels import tick, value_text
-from quiclab.plots.charts.panels import Axis, Panel, Panels, point
+from quiclab.plots.charts.panels import Axis, Cell, Panel, Panels, point
 from quiclab.plots.charts.places import name_places
 from quiclab.plots.downsample import Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Rectangle
 
 _MOST_NUMBERS = 150
 """Cells that have their number written in them."""
 
 
 def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
-    """A grid with a place for each pair of values; without a run it stays empty. All panels have the same colours."""
+    """A grid with a place for each pair of values; without a run it stays empty. All panels have the same colours.
+
+    Hatched, with their number, where some runs have no value.
+    """
     from matplotlib.colors import LogNorm, Normalize
 
     assert all_.y is not None, "a heat map has a vertical axis"
@@ -28,11 +33,16 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
     norm = scale(least, greatest)
     image = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis", norm=norm, interpolation="nearest")
     axes.grid(visible=False)
-    if grid.size <= _MOST_NUMBERS and len(all_.panels) == 1:
-        for row, column in zip(*np.nonzero(~np.isnan(grid)), strict=True):
-            bright = float(norm(grid[row, column])) > 0.6
-            colour = "black" if bright else "white"
-            axes.text(column, row, tick(grid[row, column]), ha="center", va="center", color=colour, fontsize=7)
+    numbers = grid.size <= _MOST_NUMBERS and len(all_.panels) == 1
+    for (column, row), cell in sorted(_places(panel, all_.x, all_.y).items(), key=lambda place: place[0][::-1]):
+        found, part = grid[row, column], cell.part
+        empty = np.isnan(found)
+        colour = "black" if empty or float(norm(found)) > 0.6 else "white"
+        if not part.whole and not empty:
+            axes.add_patch(_hatched(column, row, colour))
+        if numbers or empty:
+            lines = ([] if empty else [tick(found)]) + ([] if part.whole else [parts.text(part)])
+            axes.text(column, row, "\n".join(lines), ha="center", va="center", color=colour, fontsize=7)
     name_places(axes, all_.x)
     axes.set_xlim(-0.5, len(all_.x.values) - 0.5)
     axes.set_yticks(range(len(all_.y.values)), [value_text(value) for value in all_.y.values])
@@ -42,14 +52,25 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
         figure.colorbar(image, ax=shown, label=all_.choice.value_label or all_.value_label)
 
 
+def _hatched(column: float, row: float, colour: str) -> "Rectangle":
+    """What lies over a cell that shows a part of its runs."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(
+        (column - 0.5, row - 0.5), 1, 1, fill=False, hatch=parts.HATCH, linewidth=0, edgecolor=colour, alpha=0.25
+    )
+
+
 def _grid(panel: Panel, x: Axis, y: Axis, all_: Panels) -> Series:
     grid = np.full((len(y.values), len(x.values)), np.nan)
-    cells: dict[tuple[int, int], list[float]] = {}
-    places = zip(x.positions(panel.rows["x"]), y.positions(panel.rows["y"]), panel.rows["value"], strict=True)
-    for column, row, value in places:
-        cells.setdefault((int(row), int(column)), []).append(value)
-    for (row, column), values in cells.items():
-        found = point(np.asarray(values), all_.choice)
-        assert found is not None, "a cell has a run"
-        grid[row, column] = found.middle
+    for (column, row), cell in _places(panel, x, y).items():
+        if (found := point(cell.values, all_.choice)) is not None:
+            grid[row, column] = found.middle
     return grid
+
+
+def _places(panel: Panel, x: Axis, y: Axis) -> dict[tuple[int, int], Cell]:
+    """The cells by column and row."""
+    cells = panel.cells()
+    columns, rows = x.positions([pair[0] for pair in cells]), y.positions([pair[1] for pair in cells])
+    return {(int(column), int(row)): cell for column, row, cell in zip(columns, rows, cells.values(), strict=True)}

@@ -1,12 +1,17 @@
 """Lines with bands: the mean at each value, and its interval."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from quiclab.plots.charts.panels import Panel, Panels
+import numpy as np
+
+from quiclab.plots.charts import parts
+from quiclab.plots.charts.panels import Layer, Panel, Panels
 from quiclab.plots.charts.places import name_places
 from quiclab.plots.charts.series import TIME
+from quiclab.plots.downsample import Series
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from matplotlib.axes import Axes
 
 _MOST_MARKERS = 60
@@ -15,21 +20,50 @@ _MOST_MARKERS = 60
 def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
     """A line for each group through the means, with the interval as a band around it.
 
-    Over time, runs end: the line goes on while half of them are there.
+    Where some runs have no value it is dashed, its markers are hollow, and beside them stands how many have one. Over
+    time, runs end: the line goes on while half of them are there.
     """
     over_time = all_.x.column == TIME
     for layer in panel.layers:
-        least = max(map(len, layer.runs.values())) / 2 if over_time else 1
+        least = max(layer.totals.values()) / 2 if over_time else 1
         shown = [x for x in all_.x.values if len(layer.at(x)) >= least]
         points = [(x, point) for x in shown if (point := layer.point(x, all_.choice)) is not None]
         places = all_.x.positions([x for x, _ in points])
-        middles = [point.middle for _, point in points]
+        middles = np.asarray([point.middle for _, point in points])
+        whole = np.asarray([layer.part(x).whole for x, _ in points], dtype=bool)
         # Many markers hide the line.
-        marker = layer.marker if len(all_.x.values) <= _MOST_MARKERS else None
-        axes.plot(places, middles, color=layer.colour, marker=marker, markersize=3.5, label=layer.label)
+        markers = len(all_.x.values) <= _MOST_MARKERS
+        _lines(axes, places, middles, whole, layer, layer.marker if markers else None)
         lows, highs = [point.low for _, point in points], [point.high for _, point in points]
         if lows != highs:
             axes.fill_between(places, lows, highs, color=layer.colour, alpha=0.2, linewidth=0)
+        if markers:
+            _counts(axes, layer, all_, dict(zip((x for x, _ in points), middles, strict=True)))
     axes.margins(x=0.02)
     if all_.x.places:
         name_places(axes, all_.x)
+
+
+def _lines(
+    axes: "Axes", x: Series, y: Series, whole: "npt.NDArray[np.bool_]", layer: Layer, marker: str | None
+) -> None:
+    """One through what all runs have; where an end of a piece is of a part of them, another, dashed one."""
+    style: dict[str, Any] = {"color": layer.colour, "marker": marker, "markersize": 3.5}
+    axes.plot(x, np.where(whole, y, np.nan), label=layer.label, **style)
+    if whole.all():
+        return
+    beside = ~whole | ~np.append(whole[1:], True) | ~np.append(True, whole[:-1])
+    hollow: dict[str, Any] = {"markerfacecolor": "white", "markevery": np.flatnonzero(~whole)}
+    axes.plot(x, np.where(beside, y, np.nan), linestyle=(0, (3, 2)), **style, **hollow)
+
+
+def _counts(axes: "Axes", layer: Layer, all_: Panels, middles: dict[object, float]) -> None:
+    for x in layer.totals:
+        part = layer.part(x)
+        if part.whole:
+            continue
+        (place,) = all_.x.positions([x])
+        if x in middles:
+            parts.above(axes, place, middles[x], part, layer.colour)
+        else:
+            parts.at_the_foot(axes, place, part, layer)

@@ -1,5 +1,6 @@
 """From a table to what a chart draws: panels of layers, with places on the axis for what is no number."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ import numpy as np
 from quiclab._quiclab import Error
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import label, value_text
+from quiclab.plots.charts.series import TIME
 from quiclab.plots.downsample import Series
 from quiclab.plots.style import MARKERS, PALETTE
-from quiclab.statistics import interval_of, mean_of, resolve
+from quiclab.statistics import Part, interval_of, mean_of, part_told, resolve
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,11 +66,22 @@ class Layer:
     number: int
     """Its place among all layers of the chart, also of those that this panel lacks."""
     runs: Mapping[Any, Series]
-    """The values of the runs at each value of the horizontal axis; never null, never none."""
+    """At each value of the horizontal axis where the layer has runs, the values of those that have one; never null."""
+    totals: Mapping[Any, int]
+    """How many runs there are, with a value or without."""
 
     def at(self, value: Any) -> Series:
         """The values of the runs at one value of the horizontal axis."""
         return self.runs.get(value, np.empty(0))
+
+    def part(self, value: Any) -> Part:
+        """How many of the runs there have a value."""
+        return Part(len(self.at(value)), self.totals.get(value, 0))
+
+    @property
+    def all(self) -> Part:
+        """How many of all its runs have a value."""
+        return Part(sum(map(len, self.runs.values())), sum(self.totals.values()))
 
     def point(self, value: Any, choice: Choice) -> Point | None:
         """The mean and its interval there, or the median and quantiles; None if there is no run."""
@@ -82,7 +95,32 @@ class Panel:
     title: str
     layers: Sequence[Layer]
     rows: "Mapping[str, Sequence[Any]]"
-    """All columns of the choice by their role: x, y, value."""
+    """All columns of the choice by their role: x, y, value. What is drawn is NaN where a run has no value."""
+
+    def cells(self) -> "Mapping[tuple[Any, Any], Cell]":
+        """Of a heat map: the runs of each pair of values of its axes."""
+        found: dict[tuple[Any, Any], list[float]] = {}
+        for x, y, value in zip(self.rows["x"], self.rows["y"], self.rows["value"], strict=True):
+            found.setdefault((x, y), []).append(value)
+        return {pair: Cell(np.asarray(values)) for pair, values in found.items()}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The runs of a place in a heat map."""
+
+    every: Series
+    """The values of all of them, NaN where a run has none."""
+
+    @property
+    def values(self) -> Series:
+        """The values of the runs that have one."""
+        return self.every[~np.isnan(self.every)]
+
+    @property
+    def part(self) -> Part:
+        """How many of the runs have one."""
+        return Part(len(self.values), len(self.every))
 
 
 @dataclass(frozen=True)
@@ -101,6 +139,8 @@ class Panels:
     value_label: str
     legend: str | None
     """What the colours are."""
+    note: str | None
+    """Of how many runs the numbers are, if some have no value."""
 
     @property
     def layers(self) -> int:
@@ -129,15 +169,20 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
         raise Error(f"a confidence of {choice.confidence}: expected a number between 0 and 1")
     columns = _columns(table, kind, choice)
     names = {role: column for role, (column, _) in columns.items()}
-    rows = {role: values for role, (_, values) in columns.items()}
     values = "value" if kind == "heatmap" else "x" if kind == "ecdf" else "y"
-    numbers = _numbers(names[values], rows[values])
-    keep = chosen(table, choice.where) & ~np.isnan(numbers)
-    if not keep.any():
+    numbers = _numbers(names[values], columns[values][1])
+    keep = chosen(table, choice.where)
+    if not (keep & ~np.isnan(numbers)).any():
         raise Error(f"nothing to plot: no run has a value of {names[values]!r} there")
-    kept = {role: [value for value, wanted in zip(row, keep, strict=True) if wanted] for role, row in rows.items()}
+    kept = {
+        role: [value for value, wanted in zip(row, keep, strict=True) if wanted] for role, (_, row) in columns.items()
+    }
+    # Runs without a value stay: whoever shows a part of the runs says of how many.
     kept[values] = list(numbers[keep])
-    x = _axis(names["x"], kept["x"], places=kind in (*_SIDE_BY_SIDE, "heatmap"))
+    if kind == "ecdf":
+        x = _axis(names["x"], [value for value in kept["x"] if not np.isnan(value)], places=False)
+    else:
+        x = _axis(names["x"], kept["x"], places=kind in (*_SIDE_BY_SIDE, "heatmap"))
     y = _axis(names["y"], kept["y"], places=True) if kind == "heatmap" else None
     groups = ordered(kept["group"]) if "group" in kept else [None]
     facets = ordered(kept["facet"]) if "facet" in kept else [None]
@@ -156,7 +201,25 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
         y_label="part of the runs" if kind == "ecdf" else label(names["y"], known),
         value_label=label(names["value"], known) if "value" in names else "",
         legend=label(names["group"], known) if "group" in names else None,
+        note=_note(made, kind, names["x"], label(names[values], known)),
     )
+
+
+def _note(made: Sequence[Panel], kind: str, x: str, shown: str) -> str | None:
+    places = [part for panel in made for part in _places(panel, kind)]
+    if x == TIME:
+        # Where no run is underway there is nothing to show a part of.
+        return part_told(shown, [part for part in places if part.n], "not begun, ended, or failed")
+    return part_told(shown, places)
+
+
+def _places(panel: Panel, kind: str) -> list[Part]:
+    """Of how many runs each number of the panel is: of a distribution there is one for each colour."""
+    if kind == "heatmap":
+        return [cell.part for cell in panel.cells().values()]
+    if kind == "ecdf":
+        return [layer.all for layer in panel.layers]
+    return [layer.part(x) for layer in panel.layers for x in layer.totals]
 
 
 def ordered(values: Sequence[Any]) -> list[Any]:
@@ -191,10 +254,13 @@ def _panel(
     layers = []
     for number, group in enumerate(groups):
         runs: dict[Any, list[float]] = {}
+        totals: Counter[Any] = Counter()
         for at, (x, value) in enumerate(zip(rows["x"], rows[values], strict=True)):
             if "group" not in rows or rows["group"][at] == group:
-                runs.setdefault(x, []).append(value)
-        if not runs:
+                totals[x] += 1
+                if not np.isnan(value):
+                    runs.setdefault(x, []).append(value)
+        if not totals:
             continue
         layers.append(
             Layer(
@@ -203,6 +269,7 @@ def _panel(
                 marker=MARKERS[number % len(MARKERS)],
                 number=number,
                 runs={x: np.asarray(found, dtype=np.float64) for x, found in runs.items()},
+                totals=totals,
             )
         )
     title = f"{label(names['facet'], [])}: {value_text(facet)}" if "facet" in names else ""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quiclab._quiclab import Error
-from quiclab.plots.downsample import Series
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,8 +19,9 @@ _TIMES = 400
 def over_time(runs: "pa.Table", series: Path, quantity: str, subject: str | None, keep: Sequence[str]) -> "pa.Table":
     """A row for each run and time: `time_s`, the quantity, and the columns `keep` of the runs.
 
-    A value holds until the next one of its run; a run counts from its first value to its last. Of a quantity that
-    several subjects have (the two ends of a connection, links), `subject` says which. Raises `Error` if that is open.
+    A value holds until the next one of its run; a run has values from its first to its last, and NaN before and after.
+    Of a quantity that several subjects have (the two ends of a connection, links), `subject` says which. Raises `Error`
+    if that is open.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -55,16 +55,16 @@ def _sampled(runs: "pa.Table", table: "pa.Table", quantity: str, keep: Sequence[
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     ends = np.append(starts[1:], len(numbers))
     grid = np.linspace(0, float(times.max()) if len(times) else 0.0, _TIMES)
-    sampled: list[tuple[int, Series, Series]] = []
+    sampled = np.full((len(rows), len(grid)), np.nan)
     for start, end in zip(starts, ends, strict=True):
-        inside = grid[(grid >= times[start]) & (grid <= times[end - 1])]
-        places = np.searchsorted(times[start:end], inside, side="right") - 1
-        sampled.append((rows[int(numbers[start])], inside, values[start:end][places]))
-    row = np.concatenate([np.full(len(inside), row) for row, inside, _ in sampled] or [np.empty(0, dtype=np.int64)])
+        inside = (grid >= times[start]) & (grid <= times[end - 1])
+        places = np.searchsorted(times[start:end], grid[inside], side="right") - 1
+        sampled[rows[int(numbers[start])], inside] = values[start:end][places]
+    row = np.repeat(np.arange(len(rows)), len(grid))
     return pa.table(
         {
-            TIME: np.concatenate([inside for _, inside, _ in sampled] or [np.empty(0)]),
-            quantity: np.concatenate([found for _, _, found in sampled] or [np.empty(0)]),
+            TIME: np.tile(grid, len(rows)),
+            quantity: sampled.ravel(),
             **{name: runs.column(name).take(pa.array(row)) for name in dict.fromkeys(["run", *keep])},
         }
     )
