@@ -43,8 +43,8 @@ class Sweep:
     def __init__(self, path: Path, info: dict[str, Any]) -> None:
         self._path = path
         self.info = info
-        """The contents of sweep.json: scenario, version, runs, failed, repetitions, parameters, series, keep, set, and
-        failures."""
+        """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical, parameters,
+        series, keep, set, and failures."""
         self._tables: dict[str, pa.Table] = {}
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
@@ -85,6 +85,12 @@ class Sweep:
     def parameters(self) -> list[str]:
         """The columns of what was varied."""
         return [parameter["column"] for parameter in self.info["parameters"]]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the results do not say that they may be taken to say: repetitions that are all the same run."""
+        told = _identical_told(self.info.get("identical", 0), self.info.get("combinations", 0), self.info["repetitions"])
+        return [told] if told else []
 
     @property
     def failures(self) -> list[dict[str, Any]]:
@@ -213,6 +219,26 @@ def sweep(
     return result
 
 
+def foretold(inner: _quiclab.Sweep) -> str | None:
+    """What to say of a sweep before it is run: that its repetitions will all be the same run; None if they will not."""
+    seeds = max((len(values) for path, values, _ in inner.parameters if path == "seed"), default=1)
+    repetitions = max(inner.repetitions, seeds)
+    if repetitions < 2 or inner.draws:
+        return None
+    what = "seeds" if seeds > 1 else "repetitions of each combination"
+    return f"nothing in it draws at random: all {repetitions} {what} are the same run{_REMEDY}"
+
+
+_REMEDY = "; make one, or give them something to draw: loss, jitter, a trace with offset = \"random\" or a generated one"
+
+
+def _identical_told(identical: int, combinations: int, repetitions: int) -> str | None:
+    if not identical:
+        return None
+    where = "" if combinations == 1 else f" in {identical} of {combinations} combinations"
+    return f"all {repetitions} repetitions gave the same results{where}: nothing drew at random that matters{_REMEDY}"
+
+
 def load_sweep(path: str | PathLike[str]) -> Sweep:
     """Reads a sweep's folder back. Raises `OutputError` if it is not one, or not complete."""
     where = Path(path)
@@ -278,6 +304,9 @@ def _run(
         "runs": total,
         "failed": failed,
         "repetitions": inner.repetitions,
+        "combinations": total // inner.repetitions,
+        # Those whose repetitions all gave the same.
+        "identical": finished.identical(),
         "parameters": [
             {"path": where, "column": column, "values": values} for where, values, column in inner.parameters
         ],

@@ -4,6 +4,7 @@ pub mod capture;
 mod contexts;
 mod counters;
 mod cross_traffic;
+mod draws;
 mod end;
 mod error;
 mod host;
@@ -17,6 +18,7 @@ mod summary;
 pub mod sweep;
 mod world;
 
+pub use draws::draws;
 pub use error::RunError;
 pub use pages::{MAX_DRAWS, page_draws};
 pub use run::{Options, Outcome, Prepared, Progress, check, run, run_prepared};

@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::host::{CLIENT_PORT, Host, SERVER_PORT};
 use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario};
 use crate::shared::Shared;
-use network::{Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
+use network::{BuildError, Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
 use random::Stream;
 use std::collections::BTreeSet;
@@ -47,7 +47,17 @@ pub fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError>
 /// # Errors
 /// If an option cannot be used: a malformed trace, say.
 pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
-    let mut links = Vec::with_capacity(2 * scenario.links.len());
+    directions(scenario, seed, interest, Link::new)
+}
+
+/// What is made of each direction of each link, in the order of [`links`].
+pub(crate) fn directions<T>(
+    scenario: &Scenario,
+    seed: u64,
+    interest: Interest,
+    make: fn(&LinkOptions<'_>) -> Result<T, BuildError>,
+) -> Result<Vec<T>, RunError> {
+    let mut all = Vec::with_capacity(2 * scenario.links.len());
     let flows = flow_numbers(scenario);
     let delays = scenario.record.flag("queue_delay");
     for link in &scenario.links {
@@ -56,12 +66,12 @@ pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<L
             let name = format!("link {} {direction}", link.name);
             let options =
                 LinkOptions { arguments, round_trip, seed, name: &name, flows: &flows, delays, interest };
-            let made = Link::new(&options)
+            let made = make(&options)
                 .map_err(|error| RunError::Component { place: name.clone(), problem: error.to_string() })?;
-            links.push(made);
+            all.push(made);
         }
     }
-    Ok(links)
+    Ok(all)
 }
 
 /// The numbers by which the network knows the packets of flows and of cross traffic, by their names.

@@ -34,5 +34,5 @@ use units::parameter::Room;
 
 /// The rooms of this crate as scenarios and `quiclab list` see them.
 pub fn rooms() -> Vec<Room> {
-    vec![rate::room(), queue::room(), loss::room(), jitter::room()]
+    vec![rate::room(), rate::offsets(), queue::room(), loss::room(), jitter::room()]
 }

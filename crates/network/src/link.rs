@@ -33,7 +33,7 @@ use crate::queue::{self, Queue, Report, Waiting};
 use crate::rate::{self, Server};
 use impairments::{Fate, Impairments};
 use line::{Line, MAX_UNDERWAY};
-use random::Stream;
+use random::{Stream, Watch};
 use std::collections::VecDeque;
 use std::fmt;
 use trace::{Event, Log};
@@ -112,10 +112,25 @@ impl Link {
     /// # Errors
     /// If an option cannot be used: a malformed trace, say.
     pub fn new(options: &LinkOptions<'_>) -> Result<Link, BuildError> {
-        let arguments = options.arguments;
         let stream = |purpose: &str| Stream::new(options.seed, &format!("{} {purpose}", options.name));
+        Link::with(options, stream)
+    }
+
+    /// Whether anything in such a direction draws at random; if not, its seed makes no difference.
+    ///
+    /// # Errors
+    /// Those of [`Link::new`].
+    pub fn draws(options: &LinkOptions<'_>) -> Result<bool, BuildError> {
+        let watch = Watch::default();
+        let _link = Link::with(options, |_| watch.stream())?;
+        Ok(watch.draws())
+    }
+
+    /// `stream` gives the stream for a purpose.
+    fn with(options: &LinkOptions<'_>, stream: impl Fn(&str) -> Stream) -> Result<Link, BuildError> {
+        let arguments = options.arguments;
         let rate = arguments.component("rate");
-        let mut server = rate::build(rate.name, &rate.arguments)?;
+        let mut server = rate::build(rate.name, &rate.arguments, stream("rate"))?;
         let queue = arguments.component("queue");
         let mtu = arguments.integer("mtu") as u32;
         let setup = queue::Setup {

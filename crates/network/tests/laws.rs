@@ -17,6 +17,7 @@ fn sample(parameter: &Parameter) -> &'static str {
         ("steps", Kind::Pairs(_, Kind::Probability)) => "[[0 s, 0.0], [5 ms, 0.5], [9 ms, 0.1]]",
         ("steps", _) => "[[0 s, 4 ms], [5 ms, 1 ms], [20 ms, 3 ms]]",
         (_, Kind::Duration) => "7 ms",
+        (_, Kind::Choice(words)) => words[0],
         (_, Kind::Rate) => "15 Mbit/s",
         (_, Kind::Size) => "3 kB",
         (_, Kind::Probability) => "0.2",
@@ -32,7 +33,9 @@ fn sample(parameter: &Parameter) -> &'static str {
 fn every_row() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for room in rooms() {
-        let option = LINK.iter().find(|parameter| parameter.kind == Kind::Component(room.name)).unwrap();
+        // A room that is not of a link is of components of one, and is added below.
+        let of_room = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
+        let Some(option) = LINK.iter().find(of_room) else { continue };
         for row in &room.rows {
             let required = row.parameters.iter().filter(|parameter| parameter.default == Default::Required);
             let options: Vec<String> =
@@ -40,6 +43,13 @@ fn every_row() -> Vec<(&'static str, String)> {
             all.push((option.name, format!("{} {}", row.name, options.join(";"))));
         }
     }
+    let played = all.iter().filter(|(_, row)| row.starts_with("series") || row.starts_with("trace"));
+    let anywhere: Vec<_> = played
+        .filter(|(option, _)| *option == "rate")
+        .map(|(option, row)| (*option, format!("{row};offset=random")))
+        .collect();
+    assert_eq!(anywhere.len(), 2);
+    all.extend(anywhere);
     all
 }
 
@@ -71,6 +81,21 @@ fn outcome(mut link: Link, mut pause: impl FnMut(&mut Link, Time, &mut Exits)) -
     (seen, link.stats(), records)
 }
 
+fn says_that_it_draws(options: &[(&str, &str)]) -> bool {
+    let (arguments, flows) = (arguments(LINK, options), support::flows());
+    let round_trip = Duration::from_millis(10);
+    let options = LinkOptions {
+        arguments: &arguments,
+        round_trip,
+        seed: 1,
+        name: "a",
+        flows: &flows,
+        delays: false,
+        interest: Interest::ALL,
+    };
+    Link::draws(&options).unwrap()
+}
+
 fn new(name: &str, options: &[(&str, &str)], seed: u64) -> Link {
     traced(name, options, seed, Interest::ALL)
 }
@@ -89,11 +114,16 @@ fn every_row_builds_and_equal_seeds_give_equal_outputs() {
             let draws = match option {
                 "loss" => !["none", "periodic", "list"].contains(&kind),
                 "jitter" => !["none", "changes", "trace"].contains(&kind),
+                "rate" => kind == "generated" || row.ends_with("offset=random"),
                 _ => kind == "red",
             };
             let other = outcome(new("a", options, 6), |_, _, _| ());
             let named = outcome(new("b", options, 5), |_, _, _| ());
             assert_eq!((one != other, one != named), (draws, draws), "{row}");
+            // Who may draw need not; whose outcome depends on the seed does.
+            assert!(!draws || says_that_it_draws(options), "{row}");
+            let never = option != "queue" && !draws;
+            assert!(!never || !says_that_it_draws(options), "{row}");
             let times: Vec<Time> = one.2.iter().map(|record| record.time).collect();
             assert!(times.is_sorted(), "the log of {row} is in the order of time");
             assert!(one.0.is_sorted_by_key(|(at, _)| *at));

@@ -46,7 +46,7 @@ mod _quiclab {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::traces::read_trace;
+    use crate::traces::{generate_trace, read_trace, trace_models};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::web::{fetch, serve};

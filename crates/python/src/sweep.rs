@@ -43,6 +43,12 @@ impl Sweep {
         self.inner.plan().repetitions
     }
 
+    /// Whether the seed makes a difference to any run: whether anything draws at random.
+    #[getter]
+    fn draws(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.inner.draws())
+    }
+
     /// The tables of which the time series are kept.
     #[getter]
     fn series(&self) -> Vec<String> {
@@ -212,6 +218,11 @@ impl FinishedSweep {
             });
             rows.collect()
         })
+    }
+
+    /// How many combinations of values have repetitions that all gave the same.
+    fn identical(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.with(Finished::identical)).map_err(|error| failed(&error))
     }
 
     /// The resolved scenario of a run, with its seed; the number counts from 1.

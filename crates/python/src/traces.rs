@@ -1,8 +1,8 @@
-//! The function `read_trace`: recorded capacity as the simulator reads it.
+//! Recorded capacity as the simulator reads it, and generated as it generates it.
 
-use network::rate::{OPPORTUNITY, Series, Trace};
+use network::rate::{MODELS, OPPORTUNITY, STEP, Series, Trace, generate};
 use pyo3::prelude::*;
-use units::Time;
+use units::{Duration, Rate, Time};
 
 use crate::error::Error;
 
@@ -22,10 +22,7 @@ pub(crate) fn read_trace(py: Python<'_>, origin: &str, text: &str) -> PyResult<S
     let wrong = |error: String| Error::new_err(format!("{origin}:{error}"));
     if text.starts_with("time_") {
         let series = py.detach(|| Series::parse(text)).map_err(|error| wrong(error.to_string()))?;
-        let (times, rates): (Vec<Time>, Vec<_>) = series.steps().iter().copied().unzip();
-        let times = times.into_iter().map(Time::as_nanos).collect();
-        let rates = rates.into_iter().map(units::Rate::as_bits_per_sec).collect();
-        return Ok((times, rates, series.duration().as_nanos()));
+        return Ok(numbers(series.steps(), series.duration()));
     }
     let trace = py.detach(|| Trace::parse(text)).map_err(|error| wrong(error.to_string()))?;
     let (mut times, mut rates) = (Vec::new(), Vec::new());
@@ -47,4 +44,28 @@ pub(crate) fn read_trace(py: Python<'_>, origin: &str, text: &str) -> PyResult<S
         end = ms;
     }
     Ok((times, rates, trace.duration().as_nanos()))
+}
+
+fn numbers(steps: &[(Time, Rate)], lasts: Duration) -> Steps {
+    let times = steps.iter().map(|(at, _)| at.as_nanos()).collect();
+    let rates = steps.iter().map(|(_, rate)| rate.as_bits_per_sec()).collect();
+    (times, rates, lasts.as_nanos())
+}
+
+/// The trace of a model and a seed, as the rate `generated` plays it.
+///
+/// # Errors
+/// `Error` if there is no such model, or the trace would be too short or too long.
+#[pyfunction]
+#[pyo3(signature = (model, seed, duration_ns))]
+pub(crate) fn generate_trace(py: Python<'_>, model: &str, seed: u64, duration_ns: u64) -> PyResult<Steps> {
+    let steps = py.detach(|| generate(model, Duration::from_nanos(duration_ns), seed));
+    let steps = steps.map_err(|error| Error::new_err(error.to_string()))?;
+    Ok(numbers(&steps, STEP * steps.len() as u64))
+}
+
+/// The models of traces: name, what it is, and the seconds of its shortest trace.
+#[pyfunction]
+pub(crate) fn trace_models() -> Vec<(&'static str, &'static str, f64)> {
+    MODELS.iter().map(|model| (model.name, model.about, model.shortest.as_secs_f64())).collect()
 }

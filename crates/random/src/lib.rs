@@ -11,6 +11,8 @@ use rand_core::TryRng;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A generator that no seed decides: the operating system's, for endpoints that meet strangers. Their secrets (ids,
 /// tokens, keys) must be out of everybody's reach, which a stream of 64 bits of seed is not.
@@ -27,21 +29,30 @@ pub struct Stream(Kind);
 enum Kind {
     Seeded(Xoshiro256PlusPlus),
     Foreign(&'static dyn Source),
+    Watched(Box<(Xoshiro256PlusPlus, Watch)>),
+}
+
+/// Finds out whether what is made with random streams draws from them: a component that has neither drawn when it is
+/// made nor kept its stream never will.
+#[derive(Debug, Clone, Default)]
+pub struct Watch(Arc<AtomicBool>);
+
+impl Watch {
+    /// A stream that is watched, and its forks with it.
+    pub fn stream(&self) -> Stream {
+        Stream(Kind::Watched(Box::new((seeded(0, "watched"), self.clone()))))
+    }
+
+    /// Whether a stream was drawn from, or somebody still has one.
+    pub fn draws(&self) -> bool {
+        self.0.load(Ordering::Relaxed) || Arc::strong_count(&self.0) > 1
+    }
 }
 
 impl Stream {
     /// The stream of the component `name` in the run with this `seed`. Equal arguments give equal streams.
     pub fn new(seed: u64, name: &str) -> Stream {
-        let mut state = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
-        for byte in name.bytes() {
-            state = mix(state ^ u64::from(byte));
-        }
-        let mut key = [0; 32];
-        for chunk in key.chunks_exact_mut(8) {
-            state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
-            chunk.copy_from_slice(&state.to_le_bytes());
-        }
-        Stream(Kind::Seeded(Xoshiro256PlusPlus::from_seed(key)))
+        Stream(Kind::Seeded(seeded(seed, name)))
     }
 
     /// A stream whose numbers come from elsewhere. Nothing that draws from it can be repeated.
@@ -53,9 +64,14 @@ impl Stream {
     /// drawn before, and is one draw; of a foreign one it is as foreign.
     #[must_use]
     pub fn fork(&mut self, name: &str) -> Stream {
-        match self.0 {
+        match &mut self.0 {
             Kind::Seeded(_) => Stream::new(self.bits(), name),
-            Kind::Foreign(source) => Stream::foreign(source),
+            Kind::Foreign(source) => Stream::foreign(*source),
+            // A fork that nobody draws from is no draw.
+            Kind::Watched(watched) => {
+                let generator = seeded(watched.0.next_u64(), name);
+                Stream(Kind::Watched(Box::new((generator, watched.1.clone()))))
+            }
         }
     }
 
@@ -69,7 +85,7 @@ impl Stream {
     pub fn bits(&mut self) -> u64 {
         match &mut self.0 {
             Kind::Seeded(generator) => generator.next_u64(),
-            Kind::Foreign(source) => foreign_bits(*source),
+            other => other_bits(other),
         }
     }
     /// Uniform in `[0, 1)`, with 53 bits.
@@ -95,20 +111,53 @@ impl Stream {
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
+    /// A draw from the exponential distribution of mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        // unit() is below 1, so that the logarithm is finite.
+        -(1.0 - self.unit()).ln()
+    }
     /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         match &mut self.0 {
             Kind::Seeded(generator) => generator.fill_bytes(bytes),
             Kind::Foreign(source) => source.fill(bytes),
+            Kind::Watched(watched) => {
+                watched.1.0.store(true, Ordering::Relaxed);
+                watched.0.fill_bytes(bytes);
+            }
         }
     }
 }
 
+/// The generator of the component `name` in the run with this `seed`.
+fn seeded(seed: u64, name: &str) -> Xoshiro256PlusPlus {
+    let mut state = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
+    for byte in name.bytes() {
+        state = mix(state ^ u64::from(byte));
+    }
+    let mut key = [0; 32];
+    for chunk in key.chunks_exact_mut(8) {
+        state = mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        chunk.copy_from_slice(&state.to_le_bytes());
+    }
+    Xoshiro256PlusPlus::from_seed(key)
+}
+
+/// 64 bits of a stream that is not the common one.
 #[cold]
-fn foreign_bits(source: &dyn Source) -> u64 {
-    let mut bytes = [0; 8];
-    source.fill(&mut bytes);
-    u64::from_le_bytes(bytes)
+fn other_bits(kind: &mut Kind) -> u64 {
+    match kind {
+        Kind::Seeded(generator) => generator.next_u64(),
+        Kind::Foreign(source) => {
+            let mut bytes = [0; 8];
+            source.fill(&mut bytes);
+            u64::from_le_bytes(bytes)
+        }
+        Kind::Watched(watched) => {
+            watched.1.0.store(true, Ordering::Relaxed);
+            watched.0.next_u64()
+        }
+    }
 }
 
 impl TryRng for Stream {
@@ -116,7 +165,7 @@ impl TryRng for Stream {
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         match &mut self.0 {
             Kind::Seeded(generator) => Ok(generator.next_u32()),
-            Kind::Foreign(source) => Ok(foreign_bits(*source) as u32),
+            other => Ok(other_bits(other) as u32),
         }
     }
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
@@ -172,6 +221,32 @@ mod tests {
         let mut bytes = [0; 3];
         fork.fill(&mut bytes);
         assert_eq!((stream.bits(), bytes), (0x0707_0707_0707_0707, [7; 3]));
+    }
+
+    #[test]
+    fn a_watch_tells_who_draws() {
+        let watch = Watch::default();
+        // Made without a draw, the stream and its fork dropped.
+        drop(watch.stream().fork("part"));
+        assert!(!watch.draws());
+        let kept = watch.stream();
+        assert!(watch.draws(), "kept");
+        drop(kept);
+        assert!(!watch.draws());
+        let kept = watch.stream().fork("part");
+        assert!(watch.draws(), "a fork that is kept");
+        drop(kept);
+        assert!(!watch.draws());
+        for draw in [
+            |stream: &mut Stream| drop(stream.bits()),
+            |stream: &mut Stream| drop(stream.fork("part").unit()),
+            |stream: &mut Stream| stream.fill(&mut [0; 3]),
+            |stream: &mut Stream| drop(stream.try_next_u32()),
+        ] {
+            let watch = Watch::default();
+            draw(&mut watch.stream());
+            assert!(watch.draws());
+        }
     }
 
     #[test]

@@ -46,13 +46,17 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:
     """What is varied and how many runs that makes; nothing if nothing is."""
+    from quiclab.sweeps import foretold
+
     if not sweep.parameters and sweep.runs == 1:
         return []
     rows = [
         (f"sweep {path}", f"{len(values)} values, {values[0]} to {values[-1]}" if len(values) > 1 else values[0])
         for path, values, _ in sweep.parameters
     ]
+    warning = foretold(sweep)
+    warned = [] if warning is None else [(f"sweep{_WARNING}", warning)]
     repeated = f", {sweep.repetitions} of each combination" if sweep.repetitions > 1 else ""
     series = f", series of {', '.join(sweep.series)}" if sweep.series else ""
     tables = f", tables {', '.join(sweep.keep)}" if sweep.keep else ""
-    return [*rows, ("sweep", f"{sweep.runs} runs{repeated}{series}{tables}")]
+    return [*rows, ("sweep", f"{sweep.runs} runs{repeated}{series}{tables}"), *warned]

@@ -48,6 +48,8 @@ def reproduce(
         with shown(figure.id) as progress:
             result = reproduce_one(figure.id, quick=quick, out=out, jobs=jobs, progress=progress)
         results.append(result)
+        for warning in result.warnings:
+            typer.echo(f"warning: {figure.id}: {warning}", err=True)
         if not as_json:
             show(result)
     if as_json:

@@ -56,14 +56,20 @@ def sweep(
     Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
     code is 1 if a run failed: the others are in the tables all the same.
     """
+    from quiclab._quiclab import Sweep as Inner
+    from quiclab.scenario import Scenario
     from quiclab.statistics import check, parts
+    from quiclab.sweeps import foretold
     from quiclab.sweeps import sweep as run_sweep
 
     check(interval, 0.95)
+    scenario = Scenario.from_file(file, set_ or ())
+    warning = foretold(Inner.parse(scenario._text, scenario._origin, scenario._sets))
+    if warning:
+        typer.echo(f"warning: {warning}", err=True)
     try:
         result = run_sweep(
-            file,
-            set_ or (),
+            scenario,
             jobs=jobs,
             engine=cast("Engine", engine),
             scheduler=scheduler,
@@ -75,20 +81,21 @@ def sweep(
         raise
     columns = _columns(result, show)
     means = result.means(*columns, interval=cast("Interval", interval)).to_pylist()
-    warnings = parts(means)
+    parted = parts(means)
     if as_json:
-        told = {
+        document = {
             "folder": str(result.path),
             "reused": result.reused,
             **result.info,
             "means": means,
-            "warnings": warnings,
+            "warnings": [*result.warnings, *parted],
         }
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(document, indent=2))
     else:
         _print(result, columns, means)
-    for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+    # What was said before the runs is not said again.
+    for told in [*(result.warnings if warning is None else []), *parted]:
+        typer.echo(f"warning: {told}", err=True)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
         typer.echo(f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}", err=True)

@@ -62,6 +62,8 @@ class Reproduced:
     """How long they took."""
     folder: Path
     """Where figure, points, rows and the sweeps are."""
+    warnings: list[str]
+    """What is to be said of its sweeps: repetitions that were all the same run."""
 
     @property
     def ok(self) -> bool:
@@ -76,6 +78,7 @@ class Reproduced:
             "ok": self.ok,
             "runs": self.runs,
             "seconds": round(self.seconds, 1),
+            "warnings": self.warnings,
             "definition": self.figure.digest,
             "rows": [row.to_dict() for row in self.rows],
             "shown": [row.to_dict() for row in self.shown],
@@ -121,7 +124,8 @@ def reproduce(
     few = [row for some in judged for row in shown(some)]
     numbers = taken(figure.numbers, points, quick=quick)
     made = sum(runs.made for runs in sweeps.values())
-    result = Reproduced(figure, quick, rows, few, points, numbers, made, time.monotonic() - start, folder)
+    warnings = [f"{name}: {told}" for name, runs in sweeps.items() for told in runs.warnings]
+    result = Reproduced(figure, quick, rows, few, points, numbers, made, time.monotonic() - start, folder, warnings)
     _write(result)
     return result
 

@@ -33,6 +33,8 @@ class Runs:
     """The scenario that they were made of, every default filled in, before anything is varied."""
     base: Scenario | None = None
     """The same, to make one of the runs once more: with its packets, which a sweep does not keep."""
+    warnings: list[str] = field(default_factory=list)
+    """What is to be said of the sweep: repetitions that were all the same run."""
 
     @staticmethod
     def of(done: Sweep, scenario: Scenario | None = None) -> "Runs":
@@ -44,7 +46,7 @@ class Runs:
         rows = [row for row in done.runs.to_pylist() if row["error"] is None]
         tables = {name: done.table(name).to_pylist() for name in done.info["keep"]}
         document = {} if scenario is None else tomllib.loads(scenario.to_toml())
-        return Runs(rows, done.series, tables, failures, done.info["runs"], document, scenario)
+        return Runs(rows, done.series, tables, failures, done.info["runs"], document, scenario, done.warnings)
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:

@@ -3,6 +3,7 @@
 use super::model::{CrossTraffic, Flow, IpVersion, Link, Scenario};
 use network::queue::{Bound, Setup};
 use network::{NodeId, Topology};
+use random::Stream;
 use units::parameter::{Arguments, Component, Limit, Value};
 use units::{Duration, Rate, Size};
 
@@ -118,18 +119,23 @@ fn rate_words(values: &Arguments) -> String {
     if rate.arguments.0.iter().any(|(_, value)| *value == Value::Rate(mean)) {
         return format!("{} {mean}", rate.name);
     }
-    let file = rate.arguments.0.iter().find_map(|(_, value)| match value {
-        Value::File(file) => Some(format!(" {}", file.path)),
+    // A file, a model, and where in it a run begins.
+    let of = rate.arguments.0.iter().filter_map(|(name, value)| match value {
+        Value::File(_) | Value::Text(_) => Some(format!(" {}", short(value))),
+        Value::Component(component) if component.name != "none" => {
+            Some(format!(", {name} {}{}", component.name, options(component)))
+        }
         _ => None,
     });
     let period = server.period().map(|period| format!(" over {period}"));
-    format!("{}{}, mean {}{}", rate.name, file.unwrap_or_default(), rounded(mean), period.unwrap_or_default())
+    let of: String = of.collect();
+    format!("{}{of}, mean {}{}", rate.name, rounded(mean), period.unwrap_or_default())
 }
 
 fn server(values: &Arguments) -> Option<network::rate::Server> {
     let rate = values.component("rate");
     // The reader saw to it that it can be built.
-    network::rate::build(rate.name, &rate.arguments).ok()
+    network::rate::build(rate.name, &rate.arguments, Stream::new(0, "describe")).ok()
 }
 
 /// The mean rate of a direction; `None`: unlimited.

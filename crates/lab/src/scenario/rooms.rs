@@ -3,6 +3,7 @@
 use super::kind::words;
 use super::read::Fault;
 use super::sections;
+use random::Stream;
 use serde_json::{Value as Json, json};
 use units::parameter::{Component, Default, Kind, Parameter, Room};
 
@@ -64,9 +65,12 @@ pub(super) fn check(component: &Component) -> Result<(), Fault> {
     if component.room != network::rate::room().name {
         return Ok(());
     }
-    match network::rate::build(component.name, &component.arguments) {
+    match network::rate::build(component.name, &component.arguments, Stream::new(0, "check")) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Fault { option: culprit(component), problem: error.to_string() }),
+        Err(error) => {
+            let option = error.option().unwrap_or_else(|| culprit(component));
+            Err(Fault { option, problem: error.to_string() })
+        }
     }
 }
 

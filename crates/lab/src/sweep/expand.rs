@@ -68,6 +68,26 @@ impl Sweep {
         self.template.scenario(&planned.choice)
     }
 
+    /// Whether the seed makes a difference to any run: not if nothing draws at random, neither in the base scenario nor
+    /// with any of the values that are varied, the first ones standing at all other paths. Then all repetitions of a
+    /// combination are the same run.
+    pub fn draws(&self) -> bool {
+        let plan = self.plan();
+        let mut choices = vec![vec![0; plan.groups.len()]];
+        for (place, group) in plan.groups.iter().enumerate() {
+            choices.extend((1..group.len()).map(|index| {
+                let mut choice = vec![0; plan.groups.len()];
+                choice[place] = index;
+                choice
+            }));
+        }
+        // What cannot be made is told when it is run.
+        let draws = |choice: Vec<usize>| {
+            self.template.scenario(&choice).is_ok_and(|it| crate::draws(&it).unwrap_or(true))
+        };
+        choices.into_iter().any(draws)
+    }
+
     /// The seed of a run of the scenario of its combination.
     ///
     /// It is derived from the scenario's seed and from a name: the paths in alphabetical order with their values, and

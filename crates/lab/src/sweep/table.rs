@@ -100,6 +100,44 @@ impl Finished {
         Ok((piece.into_table(), number))
     }
 
+    /// How many combinations of values have repetitions that all gave the same, to the last byte that is kept of them:
+    /// their seeds made no difference.
+    ///
+    /// # Errors
+    /// If the folder cannot be read any more.
+    pub fn identical(&mut self) -> Result<u64, SweepError> {
+        let repetitions = self.sweep.plan().repetitions as usize;
+        if repetitions < 2 {
+            return Ok(0);
+        }
+        let mut identical = 0;
+        for first in (0..self.runs.len()).step_by(repetitions) {
+            identical += u64::from(self.is_one_run(first..first + repetitions)?);
+        }
+        Ok(identical)
+    }
+
+    /// Whether these runs gave the same, their seeds aside.
+    fn is_one_run(&mut self, mut numbers: std::ops::Range<usize>) -> Result<bool, SweepError> {
+        let Some(Ok(location)) = numbers.next().map(|first| self.runs[first].result.clone()) else {
+            return Ok(false);
+        };
+        let (first, row) = (self.beside_the_summary(location)?, self.row(location)?);
+        for other in numbers {
+            let Ok(location) = self.runs[other].result else { return Ok(false) };
+            // The row of the summary has no seed in it. Most runs that differ differ there.
+            if self.row(location)? != row || self.beside_the_summary(location)? != first {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The series and tables of a run, as bytes: what is no number is equal to itself there.
+    fn beside_the_summary(&mut self, location: Location) -> Result<Vec<u8>, SweepError> {
+        Ok(Record { summary: String::new(), ..self.record(location)? }.to_bytes())
+    }
+
     fn record(&mut self, location: Location) -> Result<Record, SweepError> {
         let read = self.contents.read(location);
         let record =

@@ -5,4 +5,5 @@ mod elsewhere;
 mod expansion;
 mod folder;
 mod mistakes;
+mod repetitions;
 mod tables;

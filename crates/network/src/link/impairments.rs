@@ -27,8 +27,8 @@ pub(super) struct Impairments {
     jitter: Option<Box<dyn Jitter>>,
     corrupt: Option<Chance>,
     duplicate: Option<Chance>,
-    /// Which byte is altered, and how.
-    places: Stream,
+    /// Which byte is altered, and how, if any is.
+    places: Option<Stream>,
 }
 
 struct Chance {
@@ -52,12 +52,13 @@ impl Impairments {
         stream: impl Fn(&str) -> Stream,
     ) -> Result<Option<Box<Impairments>>, BuildError> {
         let (loss, jitter) = (arguments.component("loss"), arguments.component("jitter"));
+        let corrupt = Chance::new(arguments.number("corrupt"), stream("corrupt"));
         let all = Impairments {
             loss: loss::build(loss.name, &loss.arguments, stream("loss"))?,
             jitter: jitter::build(jitter.name, &jitter.arguments, stream("jitter"))?,
-            corrupt: Chance::new(arguments.number("corrupt"), stream("corrupt")),
             duplicate: Chance::new(arguments.number("duplicate"), stream("duplicate")),
-            places: stream("corrupt place"),
+            places: corrupt.is_some().then(|| stream("corrupt place")),
+            corrupt,
         };
         let any =
             all.loss.is_some() || all.jitter.is_some() || all.corrupt.is_some() || all.duplicate.is_some();
@@ -78,11 +79,9 @@ impl Impairments {
     pub(super) fn alter(&mut self, packet: &mut Packet) -> bool {
         packet.write_out();
         let length = packet.bytes.len() as u64;
-        if length == 0 {
-            return false;
-        }
-        let place = self.places.below(length);
-        packet.bytes[place as usize] ^= 1 + self.places.below(255) as u8;
+        let Some(places) = self.places.as_mut().filter(|_| length > 0) else { return false };
+        let place = places.below(length);
+        packet.bytes[place as usize] ^= 1 + places.below(255) as u8;
         let damage = Damage { first: place as u32, last: place as u32 };
         packet.note_damage(damage);
         true

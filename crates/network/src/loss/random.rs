@@ -16,7 +16,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
         about: "probability of loss of each packet",
     }],
     build: |arguments, stream| {
-        Ok(Some(Box::new(Random { probability: arguments.number("probability"), stream })))
+        let probability = arguments.number("probability");
+        // What is never lost needs no draw.
+        Ok((probability > 0.0).then(|| -> Box<dyn Loss> { Box::new(Random { probability, stream }) }))
     },
 };
 

@@ -22,7 +22,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             about: "the whole list starts again after so long; without it the last rate stays",
         },
     ],
-    build: |arguments| {
+    build: |arguments, _| {
         let mut steps = Vec::new();
         for pair in arguments.list("steps") {
             if let Value::List(pair) = pair
@@ -93,6 +93,31 @@ impl Changes {
             before = before.saturating_add(next.map_or(0, |next| work(rate, next.since(*at))));
         }
         Ok(Changes { steps: sums, repeat, round: before, free_at: Time::ZERO, done: 0 })
+    }
+
+    /// [`Changes::new`], beginning so far into the list. Without `repeat` what is before that never comes.
+    ///
+    /// # Errors
+    /// Those of [`Changes::new`], also if nothing is ever sent from there on.
+    pub fn from(
+        steps: &[(Time, Rate)],
+        repeat: Option<Duration>,
+        offset: Duration,
+    ) -> Result<Changes, ChangesError> {
+        let whole = Changes::new(steps, repeat)?;
+        if offset.is_zero() {
+            return Ok(whole);
+        }
+        let begin = Time::ZERO + offset;
+        // Of the steps before it the last one is in force there.
+        let passed = steps.partition_point(|(at, _)| *at <= begin);
+        let mut turned = vec![(Time::ZERO, steps[passed - 1].1)];
+        turned.extend(steps[passed..].iter().map(|(at, rate)| (Time::ZERO + at.since(begin), *rate)));
+        if let Some(repeat) = repeat {
+            let again = steps.iter().take_while(|(at, _)| *at < begin);
+            turned.extend(again.map(|(at, rate)| (*at + (repeat - offset), *rate)));
+        }
+        Changes::new(&turned, repeat)
     }
 
     /// After how long the list starts again.
@@ -237,6 +262,28 @@ mod tests {
         assert_eq!(server.ready(at(2)), at(4));
         assert_eq!(server.serve(at(4), 1500), at(5));
         assert_eq!(server.capacity(at(5), at(13)), Size::from_bytes(2 * 3000));
+    }
+
+    #[test]
+    fn a_list_can_begin_anywhere() {
+        let steps = [(at(0), "12 Mbit/s"), (at(2), "0 bit/s"), (at(5), "6 Mbit/s")];
+        let steps = steps.map(|(at, rate)| (at, rate.parse().unwrap()));
+        let circle = Some(Duration::from_millis(8));
+        let plain = Changes::new(&steps, circle).unwrap();
+        for offset in 0..8 {
+            let turned = Changes::from(&steps, circle, Duration::from_millis(offset)).unwrap();
+            assert_eq!(turned.mean_rate(), plain.mean_rate());
+            for (from, to) in [(0, 1), (0, 20), (3, 9), (5, 5), (7, 8)] {
+                let expected = plain.capacity(at(from + offset), at(to + offset));
+                assert_eq!(turned.capacity(at(from), at(to)), expected, "{offset}: {from} to {to}");
+            }
+            let ready = |changes: &Changes, ms| changes.ready(at(ms)).since(at(ms));
+            assert_eq!(ready(&turned, 3), ready(&plain, 3 + offset), "{offset}");
+        }
+        let once = Changes::from(&steps, None, Duration::from_millis(3)).unwrap();
+        assert_eq!((once.ready(at(0)), once.capacity(at(0), at(1000))), (at(2), Size::from_bytes(748_500)));
+        let dead = Changes::from(&steps[..2], None, Duration::from_millis(2));
+        assert_eq!(dead.unwrap_err(), ChangesError::AllZero);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Why a rate cannot be made from its options.
 
+use super::generated::{LONGEST, MODELS};
+use super::offset::OFFSET;
 use std::fmt;
 use units::{Duration, Time};
 
@@ -18,6 +20,24 @@ pub enum RateError {
         path: String,
         /// What is wrong with it, and where.
         error: TraceError,
+    },
+    /// A run that is to begin behind the end of the recording.
+    Offset {
+        /// So far in.
+        at: Duration,
+        /// How long the recording is.
+        lasts: Duration,
+    },
+    /// There is no model of traces of this name.
+    Model(String),
+    /// A generated trace that is too short or too long.
+    Length {
+        /// How long it was to be.
+        duration: Duration,
+        /// The model.
+        model: &'static str,
+        /// The shortest trace of this model.
+        shortest: Duration,
     },
     /// A file of rates over time that cannot be read.
     Series {
@@ -38,10 +58,31 @@ impl fmt::Display for RateError {
             RateError::Changes(error) => error.fmt(f),
             RateError::Trace { path, error } => write!(f, "{path}:{error}"),
             RateError::Series { path, error } => write!(f, "{path}:{error}"),
+            RateError::Offset { at, lasts } => {
+                write!(f, "{at}; expected less than {lasts}, which is how long the trace lasts")
+            }
+            RateError::Model(name) => {
+                let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
+                write!(f, "no model {name:?}; expected one of {}", names.join(", "))
+            }
+            RateError::Length { duration, model, shortest } => {
+                write!(f, "{duration}; expected from {shortest} to {LONGEST} for {model}")
+            }
         }
     }
 }
 impl std::error::Error for RateError {}
+
+impl RateError {
+    /// The option that is wrong, where it is not the file or the first one.
+    pub fn option(&self) -> Option<&'static str> {
+        match self {
+            RateError::Offset { .. } => Some(OFFSET.name),
+            RateError::Length { .. } => Some("duration"),
+            _ => None,
+        }
+    }
+}
 
 /// Why a list of rates makes no sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

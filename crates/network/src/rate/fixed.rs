@@ -13,7 +13,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         default: Default::Required,
         about: "bits per second on the wire, IP header included; above zero",
     }],
-    build: |arguments| match arguments.rate("rate") {
+    build: |arguments, _| match arguments.rate("rate") {
         Rate::ZERO => Err(RateError::Zero),
         rate => Ok(Server::Fixed(Fixed::new(rate))),
     },

@@ -3,6 +3,8 @@
 mod changes;
 mod error;
 mod fixed;
+mod generated;
+mod offset;
 mod series;
 mod token_bucket;
 mod trace;
@@ -11,10 +13,13 @@ mod unlimited;
 pub use changes::Changes;
 pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
+pub use generated::{LONGEST, MODELS, Model, STEP, generate};
+pub use offset::room as offsets;
 pub use series::{MAX_LINES, Series};
 pub use token_bucket::TokenBucket;
 pub use trace::{MAX_OPPORTUNITIES, OPPORTUNITY, Player, Trace};
 
+use random::Stream;
 use units::parameter::{Arguments, Room, Row};
 use units::{Duration, Rate, Size, Time};
 
@@ -81,18 +86,18 @@ impl Server {
             Server::Unlimited => None,
             Server::Fixed(fixed) => Some(fixed.rate().bytes_in(to.since(from))),
             Server::Changes(changes) => Some(changes.capacity(from, to)),
-            Server::Trace(player) => Some(player.trace().capacity(from, to)),
+            Server::Trace(player) => Some(player.capacity(from, to)),
             Server::TokenBucket(bucket) => Some(bucket.rate().bytes_in(to.since(from))),
         }
     }
 }
 
 /// How a server is made.
-pub type Build = fn(&Arguments) -> Result<Server, RateError>;
+pub type Build = fn(&Arguments, Stream) -> Result<Server, RateError>;
 
 /// The rates.
 pub static RATES: &[Row<Build>] =
-    &[fixed::ROW, unlimited::ROW, changes::ROW, series::ROW, trace::ROW, token_bucket::ROW];
+    &[fixed::ROW, unlimited::ROW, changes::ROW, series::ROW, trace::ROW, generated::ROW, token_bucket::ROW];
 
 /// The room of the rates as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
@@ -103,9 +108,9 @@ pub fn room() -> Room {
 ///
 /// # Errors
 /// If the table has no such row, or the options do not do: a malformed trace, say.
-pub fn build(name: &str, arguments: &Arguments) -> Result<Server, RateError> {
+pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Result<Server, RateError> {
     match RATES.iter().find(|row| row.name == name) {
-        Some(row) => (row.build)(arguments),
+        Some(row) => (row.build)(arguments, stream),
         None => Err(RateError::Unknown(name.to_owned())),
     }
 }

@@ -3,6 +3,7 @@
 use super::Server;
 use super::changes::Changes;
 use super::error::{RateError, SeriesError};
+use super::offset;
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Time};
 
@@ -25,13 +26,15 @@ pub(crate) const ROW: Row<super::Build> = Row {
             default: Default::Is("true"),
             about: "whether it starts again at its end; if not, its last rate stays",
         },
+        offset::OFFSET,
     ],
-    build: |arguments| {
+    build: |arguments, stream| {
         let file = arguments.file("file");
         let fail = |error| RateError::Series { path: file.path.clone(), error };
         let series = Series::parse(&file.text).map_err(fail)?;
         let circle = arguments.flag("circle").then(|| series.duration());
-        Changes::new(series.steps(), circle).map(Server::Changes).map_err(RateError::Changes)
+        let from = offset::of(arguments, series.duration(), stream)?;
+        Changes::from(series.steps(), circle, from).map(Server::Changes).map_err(RateError::Changes)
     },
 };
 
@@ -113,8 +116,9 @@ fn row(line: &str, unit: &str) -> Option<(Time, Rate)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use random::Stream;
     use units::Size;
-    use units::parameter::{Arguments, File, Value};
+    use units::parameter::{Arguments, Component, File, Value};
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -128,8 +132,13 @@ mod tests {
         assert_eq!(Series::parse("time_s,rate_mbps\n0,1\n").unwrap().duration(), Duration::from_secs(1));
         let build = |circle| {
             let file = File { path: "a.csv".to_owned(), text: "time_ms,rate_mbps\n0,12\n1,0\n".into() };
-            (ROW.build)(&Arguments(vec![("file", Value::File(file)), ("circle", Value::Flag(circle))]))
-                .unwrap()
+            let offset = Component { room: "offsets", name: "none", arguments: Arguments::default() };
+            let arguments = vec![
+                ("file", Value::File(file)),
+                ("circle", Value::Flag(circle)),
+                ("offset", Value::Component(offset)),
+            ];
+            (ROW.build)(&Arguments(arguments), Stream::new(1, "test")).unwrap()
         };
         let mut circle = build(true);
         assert_eq!(circle.period(), Some(Duration::from_millis(2)));

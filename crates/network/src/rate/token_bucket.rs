@@ -31,7 +31,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
             about: "bits per second at which a packet with its tokens goes; without it, at once",
         },
     ],
-    build: |arguments| {
+    build: |arguments, _| {
         let rate = arguments.rate("rate");
         let peak = arguments.has("peak").then(|| arguments.rate("peak"));
         if rate == Rate::ZERO || peak == Some(Rate::ZERO) {

@@ -6,6 +6,7 @@
 
 use super::Server;
 use super::error::{RateError, TraceError, TraceProblem};
+use super::offset;
 use std::sync::Arc;
 use units::parameter::{Default, Kind, Parameter, Row};
 use units::{Duration, Rate, Size, Time};
@@ -18,18 +19,21 @@ pub const MAX_OPPORTUNITIES: usize = 50_000_000;
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "trace",
     about: "recorded capacity (Mahimahi): each line one opportunity, in ms, to move 1500 bytes; played in a circle",
-    parameters: &[Parameter {
-        name: "file",
-        kind: Kind::File("1\n1\n2\n5\n5\n5\n6\n11\n"),
-        default: Default::Required,
-        about: "the trace: one whole number per line, milliseconds, not decreasing",
-    }],
-    build: |arguments| {
+    parameters: &[
+        Parameter {
+            name: "file",
+            kind: Kind::File("1\n1\n2\n5\n5\n5\n6\n11\n"),
+            default: Default::Required,
+            about: "the trace: one whole number per line, milliseconds, not decreasing",
+        },
+        offset::OFFSET,
+    ],
+    build: |arguments, stream| {
         let file = arguments.file("file");
-        match Trace::parse(&file.text) {
-            Ok(trace) => Ok(Server::Trace(Player::new(Arc::new(trace)))),
-            Err(error) => Err(RateError::Trace { path: file.path, error }),
-        }
+        let trace = Trace::parse(&file.text);
+        let trace = trace.map_err(|error| RateError::Trace { path: file.path, error })?;
+        let from = offset::of(arguments, trace.duration(), stream)?;
+        Ok(Server::Trace(Player::new(Arc::new(trace), from)))
     },
 };
 
@@ -131,9 +135,13 @@ fn number(line: &str) -> Option<u32> {
 }
 
 /// A trace that is being played.
+///
+/// Its own times are those of the trace: what comes from outside is so much later there as the trace began before.
 #[derive(Debug, Clone)]
 pub struct Player {
     trace: Arc<Trace>,
+    /// How far into the trace time zero is.
+    offset: Duration,
     /// The next opportunity that nobody has used: the round and the place in it.
     next: (u64, usize),
     /// What is left of the one that was used last, and when that was.
@@ -142,9 +150,10 @@ pub struct Player {
 }
 
 impl Player {
-    /// Plays from the start.
-    pub fn new(trace: Arc<Trace>) -> Player {
-        Player { trace, next: (0, 0), left: 0, left_at: Time::ZERO }
+    /// Plays from so far in on.
+    pub fn new(trace: Arc<Trace>, offset: Duration) -> Player {
+        let next = trace.first_from(Time::ZERO + offset);
+        Player { trace, offset, next, left: 0, left_at: Time::ZERO }
     }
     /// What is played.
     pub fn trace(&self) -> &Trace {
@@ -153,16 +162,18 @@ impl Player {
 
     /// The next time from `at` on at which bytes can be moved. Opportunities before found nothing to carry.
     pub(super) fn ready(&mut self, at: Time) -> Time {
-        if self.left_at == at && self.left > 0 {
+        let inside = at + self.offset;
+        if self.left_at == inside && self.left > 0 {
             return at;
         }
-        if self.trace.time_of(self.next) < at {
-            self.next = self.next.max(self.trace.first_from(at));
+        if self.trace.time_of(self.next) < inside {
+            self.next = self.next.max(self.trace.first_from(inside));
         }
-        self.trace.time_of(self.next)
+        self.trace.time_of(self.next) - self.offset
     }
 
     pub(super) fn serve(&mut self, start: Time, size: u32) -> Time {
+        let start = start + self.offset;
         if self.left_at != start {
             self.left = 0;
         }
@@ -180,7 +191,12 @@ impl Player {
             self.left = OPPORTUNITY - used;
         }
         self.left_at = at;
-        at
+        at - self.offset
+    }
+
+    /// The bytes of the opportunities from one time up to, but without, another.
+    pub(super) fn capacity(&self, from: Time, to: Time) -> Size {
+        self.trace.capacity(from + self.offset, to + self.offset)
     }
 }
 
@@ -192,7 +208,7 @@ mod tests {
         Time::from_nanos(n * 1_000_000)
     }
     fn player(text: &str) -> Player {
-        Player::new(Arc::new(Trace::parse(text).unwrap()))
+        Player::new(Arc::new(Trace::parse(text).unwrap()), Duration::ZERO)
     }
     /// What a link does: the packet waits for an opportunity, then it goes.
     fn send(link: &mut Player, at: Time, size: u32) -> Time {
@@ -223,6 +239,25 @@ mod tests {
         assert_eq!(send(&mut link, ms(5), 1500), ms(7));
         assert_eq!(send(&mut link, ms(1003), 1500), ms(1005));
         assert_eq!(send(&mut link, Time::from_nanos(1_005_000_001), 1500), ms(1007));
+    }
+
+    #[test]
+    fn it_can_begin_anywhere() {
+        const TRACE: &str = "1\n1\n3\n7\n10\n";
+        for offset in 0..10 {
+            let trace = Arc::new(Trace::parse(TRACE).unwrap());
+            let mut turned = Player::new(trace, Duration::from_millis(offset));
+            let mut plain = player(TRACE);
+            for (at, size) in [(0, 700), (0, 700), (2, 3000), (9, 1500), (40, 100), (40, 2000)] {
+                let expected = send(&mut plain, ms(at + offset), size);
+                assert_eq!(
+                    send(&mut turned, ms(at), size) + Duration::from_millis(offset),
+                    expected,
+                    "{offset}"
+                );
+            }
+            assert_eq!(turned.capacity(ms(1), ms(25)), plain.capacity(ms(1 + offset), ms(25 + offset)));
+        }
     }
 
     #[test]

@@ -7,5 +7,5 @@ pub(crate) const ROW: Row<super::Build> = Row {
     name: "unlimited",
     about: "packets take no time to be sent, and none ever waits",
     parameters: &[],
-    build: |_| Ok(Server::Unlimited),
+    build: |_, _| Ok(Server::Unlimited),
 };

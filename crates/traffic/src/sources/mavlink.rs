@@ -4,7 +4,7 @@
 //! definition (common.xml) without its extension fields. The rates are those that PX4 documents or sends by default. The
 //! longest, ODOMETRY with 242 bytes, is what an external position (motion capture, vision) is told with.
 
-use super::{Source, exponential};
+use super::Source;
 use random::Stream;
 use units::Duration;
 use units::parameter::Row;
@@ -80,7 +80,7 @@ impl Mavlink {
                 (self.stream.unit() - 0.5) * 0.1 * 1e9 / rate
             }
             Pace::Now(rate) => {
-                self.due[kind] += exponential(&mut self.stream) * 1e9 / rate;
+                self.due[kind] += self.stream.exponential() * 1e9 / rate;
                 0.0
             }
         };

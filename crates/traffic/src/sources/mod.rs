@@ -164,12 +164,6 @@ fn check_uniform(arguments: &Arguments) -> Result<(), (&'static str, String)> {
     Ok(())
 }
 
-/// A draw from the exponential distribution of mean 1.
-fn exponential(stream: &mut Stream) -> f64 {
-    // unit() is below 1, so that the logarithm is finite.
-    -(1.0 - stream.unit()).ln()
-}
-
 struct Constant {
     gap: Duration,
     size: u64,
@@ -190,7 +184,7 @@ struct Poisson {
 
 impl Source for Poisson {
     fn next(&mut self) -> Option<(Duration, u64)> {
-        let gap = exponential(&mut self.stream) * self.gap;
+        let gap = self.stream.exponential() * self.gap;
         Some((Duration::from_nanos(gap.round() as u64), self.size))
     }
 }

@@ -1,6 +1,6 @@
 //! On and off: at constant intervals while on, nothing while off; both last exponentially.
 
-use super::{Source, exponential};
+use super::Source;
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
@@ -66,8 +66,8 @@ impl Source for OnOff {
         let mut gap = self.gap;
         // The clock of intervals stands still while it is off: on average `on / gap` of them fall into one time of being on.
         while self.left < self.gap {
-            gap += exponential(&mut self.stream) * self.means.1;
-            self.left += exponential(&mut self.stream) * self.means.0;
+            gap += self.stream.exponential() * self.means.1;
+            self.left += self.stream.exponential() * self.means.0;
         }
         self.left -= self.gap;
         Some((Duration::from_nanos(gap.round() as u64), self.size))

@@ -1,0 +1,37 @@
+//! Whether anything in a scenario draws at random: if not, the run is the same whatever its seed.
+
+use crate::error::RunError;
+use crate::scenario::{Flow, Protocol, Scenario};
+use crate::world;
+use random::Watch;
+use trace::Interest;
+
+/// Whether a run of the scenario depends on its seed. All that draws is made once, and nothing is run.
+///
+/// What always draws and changes no size and no time is left out: connection ids, keys, initial sequence numbers.
+///
+/// # Errors
+/// If an option cannot be used.
+pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
+    let watch = Watch::default();
+    for flow in &scenario.flows {
+        // The ends are kept until it is known whether they have kept a stream.
+        let _ends = traffic::build(flow.application.name, &flow.application.arguments, watch.stream());
+        if watch.draws() || endpoint_draws(flow) {
+            return Ok(true);
+        }
+    }
+    for cross in &scenario.cross_traffic {
+        let _source = traffic::sources::build(cross.source.name, &cross.source.arguments, watch.stream());
+        if watch.draws() {
+            return Ok(true);
+        }
+    }
+    let links = world::directions(scenario, scenario.seed, Interest::default(), network::Link::draws)?;
+    Ok(links.contains(&true))
+}
+
+/// Whether the endpoints of a flow draw what changes sizes: a packet number that is left out is a gap in all ACK frames.
+fn endpoint_draws(flow: &Flow) -> bool {
+    flow.protocol == Protocol::Quic && flow.transport.flag("skip_packet_numbers")
+}

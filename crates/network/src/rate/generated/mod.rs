@@ -1,0 +1,149 @@
+//! Traces out of a model: a mmWave street canyon, LTE from a moving car, a LEO constellation with its hand-overs.
+//!
+//! Each model is built from stated parts and then fitted to stated numbers: docs/traces.md says from what, and what it
+//! does not claim. `quiclab trace generate` writes what is generated here.
+
+mod leo;
+mod lte;
+mod mmwave;
+mod parts;
+
+use super::changes::Changes;
+use super::error::RateError;
+use super::{Server, offset};
+use random::Stream;
+use units::parameter::{Default, Kind, Parameter, Row};
+use units::{Duration, Rate, Time};
+
+/// The width of a step of every generated trace.
+pub const STEP: Duration = Duration::from_millis(10);
+/// The longest trace.
+pub const LONGEST: Duration = Duration::from_secs(3600);
+
+/// A kind of trace.
+#[derive(Debug, Clone, Copy)]
+pub struct Model {
+    /// Its name.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub about: &'static str,
+    /// The shortest trace: of shorter ones its numbers would not hold.
+    pub shortest: Duration,
+    /// Draws the rates of so many steps, in Mbit/s. At least one is above zero.
+    make: fn(&mut Stream, usize) -> Vec<f64>,
+}
+
+/// The models.
+pub static MODELS: &[Model] = &[mmwave::MODEL, lte::MODEL, leo::MODEL];
+const NAMES: &[&str] = &[mmwave::MODEL.name, lte::MODEL.name, leo::MODEL.name];
+
+pub(crate) const ROW: Row<super::Build> = Row {
+    name: "generated",
+    about: "a trace out of a model, another one for each seed; played in a circle",
+    parameters: &[
+        Parameter {
+            name: "model",
+            kind: Kind::Choice(NAMES),
+            default: Default::Required,
+            about: "walking below a mmWave base station, LTE from a moving car, or a low-orbit constellation",
+        },
+        Parameter {
+            name: "duration",
+            kind: Kind::Duration,
+            default: Default::Is("\"120 s\""),
+            about: "after how long it starts again: 60 s (mmwave) or 30 s to 3600 s",
+        },
+        Parameter {
+            name: "seed",
+            kind: Kind::Integer(0, i64::MAX as u64),
+            default: Default::Absent,
+            about: "the trace of `quiclab trace generate` with this seed in every run (default: one of the run's own)",
+        },
+        offset::OFFSET,
+    ],
+    build: |arguments, mut stream| {
+        let (model, duration) = (arguments.text("model"), arguments.duration("duration"));
+        let begin = stream.fork("offset");
+        let steps = if arguments.has("seed") {
+            generate(&model, duration, arguments.integer("seed"))?
+        } else {
+            drawn(&model, duration, &mut stream)?
+        };
+        let lasts = STEP * steps.len() as u64;
+        let from = offset::of(arguments, lasts, begin)?;
+        Changes::from(&steps, Some(lasts), from).map(Server::Changes).map_err(RateError::Changes)
+    },
+};
+
+/// The trace of a model and a seed: from when on which rate holds, each for [`STEP`].
+///
+/// # Errors
+/// If there is no such model, or the duration is not between its shortest and [`LONGEST`].
+pub fn generate(model: &str, duration: Duration, seed: u64) -> Result<Vec<(Time, Rate)>, RateError> {
+    drawn(model, duration, &mut Stream::new(seed, &format!("trace {model}")))
+}
+
+fn drawn(model: &str, duration: Duration, stream: &mut Stream) -> Result<Vec<(Time, Rate)>, RateError> {
+    let Some(model) = MODELS.iter().find(|known| known.name == model) else {
+        return Err(RateError::Model(model.to_owned()));
+    };
+    if !(model.shortest..=LONGEST).contains(&duration) {
+        return Err(RateError::Length { duration, model: model.name, shortest: model.shortest });
+    }
+    let steps = (duration.as_nanos() + STEP.as_nanos() / 2) / STEP.as_nanos();
+    let rates = (model.make)(stream, steps as usize).into_iter().map(rate);
+    Ok(rates.enumerate().map(|(at, rate)| (Time::ZERO + STEP * at as u64, rate)).collect())
+}
+
+/// Mbit/s to the next kbit/s.
+fn rate(mbps: f64) -> Rate {
+    Rate::from_bits_per_sec((mbps * 1e3).round() as u64 * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::parameter::{Arguments, Component, Value};
+
+    fn server(model: &str, seed: Option<u64>, stream: Stream) -> Server {
+        let offset = Component { room: "offsets", name: "none", arguments: Arguments::default() };
+        let mut arguments = vec![
+            ("model", Value::Text(model.to_owned())),
+            ("duration", Value::Duration(Duration::from_secs(60))),
+            ("offset", Value::Component(offset)),
+        ];
+        arguments.extend(seed.map(|seed| ("seed", Value::Integer(seed))));
+        (ROW.build)(&Arguments(arguments), stream).unwrap()
+    }
+
+    /// What it can send in each of the first seconds.
+    fn course(server: &Server) -> Vec<u64> {
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        (0..20).map(|s| server.capacity(at(s), at(s + 1)).unwrap().as_bytes()).collect()
+    }
+
+    #[test]
+    fn each_run_has_a_trace_of_its_own_unless_a_seed_is_given() {
+        for model in MODELS {
+            let of =
+                |seed, run: u64| course(&server(model.name, seed, Stream::new(run, "link a forward rate")));
+            assert_eq!(of(None, 1), of(None, 1), "{}", model.name);
+            assert_ne!(of(None, 1), of(None, 2), "{}", model.name);
+            assert_eq!(of(Some(7), 1), of(Some(7), 2), "{}", model.name);
+            assert_ne!(of(Some(7), 1), of(Some(8), 1), "{}", model.name);
+            let steps = generate(model.name, Duration::from_secs(60), 7).unwrap();
+            let written = Changes::from(&steps, Some(Duration::from_secs(60)), Duration::ZERO).unwrap();
+            assert_eq!(of(Some(7), 1), course(&Server::Changes(written)), "{}", model.name);
+        }
+    }
+
+    #[test]
+    fn steps_are_ten_milliseconds_and_durations_are_bounded() {
+        let steps = generate("leo", Duration::from_millis(30_014), 1).unwrap();
+        assert_eq!((steps.len(), steps[1].0), (3001, Time::ZERO + STEP));
+        let error = |model, s| generate(model, Duration::from_secs(s), 1).unwrap_err().to_string();
+        assert_eq!(error("mmwave", 59), "59 s; expected from 60 s to 3600 s for mmwave");
+        assert_eq!(error("leo", 3601), "3601 s; expected from 30 s to 3600 s for leo");
+        assert_eq!(error("wifi", 60), "no model \"wifi\"; expected one of mmwave, lte-driving, leo");
+    }
+}

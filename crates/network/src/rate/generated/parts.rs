@@ -1,0 +1,69 @@
+//! What the models of traces are made of.
+
+use super::STEP;
+use rand_distr::{Distribution, StandardNormal};
+use random::Stream;
+
+/// Seconds of one step.
+pub(super) const STEP_S: f64 = STEP.as_nanos() as f64 * 1e-9;
+
+/// A normal draw with mean 0.
+pub(super) fn normal(stream: &mut Stream, deviation: f64) -> f64 {
+    let standard: f64 = StandardNormal.sample(stream);
+    deviation * standard
+}
+
+/// A uniform draw.
+pub(super) fn uniform(stream: &mut Stream, least: f64, most: f64) -> f64 {
+    least + (most - least) * stream.unit()
+}
+
+/// A value around zero whose correlation falls by e in `memory_s` (an autoregression of the first order).
+pub(super) struct Wandering {
+    stream: Stream,
+    keep: f64,
+    fresh: f64,
+    value: f64,
+}
+
+impl Wandering {
+    pub(super) fn new(stream: &mut Stream, name: &str, deviation: f64, memory_s: f64) -> Wandering {
+        let mut stream = stream.fork(name);
+        let keep = (-STEP_S / memory_s).exp();
+        let value = normal(&mut stream, deviation);
+        Wandering { stream, keep, fresh: deviation * (1.0 - keep * keep).sqrt(), value }
+    }
+
+    pub(super) fn step(&mut self) -> f64 {
+        self.value = self.keep * self.value + normal(&mut self.stream, self.fresh);
+        self.value
+    }
+}
+
+/// Marks the steps of events that begin after exponential gaps and last so long, in seconds.
+pub(super) fn spans(
+    stream: &mut Stream,
+    steps: usize,
+    gap_s: f64,
+    lasting_s: impl Fn(&mut Stream) -> f64,
+) -> Vec<bool> {
+    let mut marked = vec![false; steps];
+    let mut at = gap_s * stream.exponential();
+    loop {
+        let first = (at / STEP_S) as usize;
+        if first >= steps {
+            return marked;
+        }
+        let lasting = lasting_s(stream);
+        let last = first + ((lasting / STEP_S).round() as usize).max(1);
+        marked[first..last.min(steps)].fill(true);
+        at += lasting + gap_s * stream.exponential();
+    }
+}
+
+/// The rates times what makes `mean` their mean.
+pub(super) fn scaled(mut rates: Vec<f64>, mean: f64) -> Vec<f64> {
+    let scale = mean * rates.len() as f64 / rates.iter().sum::<f64>();
+    rates.iter_mut().for_each(|rate| *rate *= scale);
+    rates
+}
