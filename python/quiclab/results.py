@@ -60,10 +60,20 @@ def of_applications(connections: list[dict[str, Any]]) -> list[tuple[str, list[s
     return list(found.items())
 
 
-def bottleneck(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """The link direction with the largest mean queue; None in a run without links."""
-    links = summary.get("links") or []
-    return max(links, key=lambda link: float(link.get("queue_mean_packets") or 0), default=None)
+def of_bottlenecks(summary: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Rows for the bottleneck of each connection, on its own route; none in a run without links."""
+    links = {f"{link['name']} {link['direction']}": link for link in summary.get("links") or []}
+    if not links:
+        return []
+    names = [connection.get("bottleneck") for connection in summary.get("connections") or []]
+    of_each: list[dict[str, Any]] = [links.get(name, {}) for name in names]
+    rows: list[tuple[str, list[str]]] = [("bottleneck", [name or "-" for name in names])]
+    for title, key, write in (
+        ("bottleneck queue mean", "queue_mean_packets", _number(1, "packets")),
+        ("bottleneck queue maximum", "queue_max_packets", _number(0, "packets")),
+    ):
+        rows.append((title, [write(link.get(key)) for link in of_each]))
+    return rows
 
 
 def table(summary: dict[str, Any]) -> "Table":
@@ -71,44 +81,30 @@ def table(summary: dict[str, Any]) -> "Table":
     from rich.table import Table
 
     connections = summary.get("connections") or []
-    link = bottleneck(summary)
-    caption = None
-    queue: list[tuple[str, str]] = []
-    if link is not None:
-        name = f"{link['name']} {link['direction']}"
-        mean = _number(1, "packets")(link.get("queue_mean_packets"))
-        most = _number(0, "packets")(link.get("queue_max_packets"))
-        queue = [("bottleneck queue mean", mean), ("bottleneck queue maximum", most)]
-        caption = f"bottleneck: {name}"
-        if len(connections) > _COLUMNS_AT_MOST:
-            caption += f", queue mean {mean}, maximum {most}"
     title = f"{summary.get('scenario')}, seed {summary.get('seed')}, {_number(3, 's')(summary.get('duration_s'))}"
-    result = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+    result = Table(title=title, title_justify="left")
+    rows = [(title, [write(connection.get(key)) for connection in connections]) for title, key, write in METRICS]
     if len(connections) > _COLUMNS_AT_MOST:
-        _add_rows(result, connections)
+        _add_rows(result, connections, [*rows, *of_bottlenecks(summary)])
     else:
-        _add_columns(result, connections, queue)
+        _add_columns(result, connections, [*rows, *of_applications(connections), *of_bottlenecks(summary)])
     return result
 
 
-def _add_columns(result: "Table", connections: list[dict[str, Any]], queue: list[tuple[str, str]]) -> None:
+def _add_columns(result: "Table", connections: list[dict[str, Any]], rows: list[tuple[str, list[str]]]) -> None:
     result.add_column("connection")
     for connection in connections:
         result.add_column(_name(connection), justify="right")
-    for title, key, write in METRICS:
-        result.add_row(title, *(write(connection.get(key)) for connection in connections))
-    for title, values in of_applications(connections):
+    for title, values in rows:
         result.add_row(title, *values)
-    for title, value in queue:
-        result.add_row(title, *[value] * max(1, len(connections)))
 
 
-def _add_rows(result: "Table", connections: list[dict[str, Any]]) -> None:
+def _add_rows(result: "Table", connections: list[dict[str, Any]], rows: list[tuple[str, list[str]]]) -> None:
     result.add_column("connection")
-    for title, _, _ in METRICS:
+    for title, _ in rows:
         result.add_column(title, justify="right")
-    for connection in connections:
-        result.add_row(_name(connection), *(write(connection.get(key)) for _, key, write in METRICS))
+    for at, connection in enumerate(connections):
+        result.add_row(_name(connection), *(values[at] for _, values in rows))
 
 
 def _name(connection: dict[str, Any]) -> str:

@@ -20,13 +20,14 @@ impl Regulator {
     /// listens to metrics is for the caller to ask.
     pub fn trace(&self, now: Time, path: &PathMetrics<'_>, told: &mut &'static str, log: &mut Log) {
         let controller = self.controller();
+        let sampled = path.rtt.is_sampled();
         let metrics = Metrics {
             cwnd: self.window(),
             bytes_in_flight: path.bytes_in_flight,
             ssthresh: controller.ssthresh(),
-            latest_rtt: path.rtt.latest(),
+            latest_rtt: sampled.then(|| path.rtt.latest()),
             smoothed_rtt: path.rtt.smoothed(),
-            min_rtt: path.rtt.min(),
+            min_rtt: sampled.then(|| path.rtt.min()),
             rtt_variance: path.rtt.variance(),
             pacing_rate: self.pacing_rate(),
             delivery_rate: self.last_rate(),

@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::recorder::Recorder;
 use crate::scenario::{Protocol, Scenario};
 use crate::shared::{Captured, Shared};
-use crate::summary::{self, Finished};
+use crate::summary::{self, Finished, LinkReport};
 use crate::world;
 use network::{Step, World};
 use std::cell::{Cell, RefCell};
@@ -184,7 +184,12 @@ fn execute(
         record_objects(&reports, closed, &shared);
     }
     finish_sinks(&shared)?;
-    let links = world.links().iter().map(|link| (link.stats(), link.delays().cloned())).collect();
+    let links = world.links().iter().map(|link| LinkReport {
+        stats: link.stats(),
+        delays: link.delays().cloned(),
+        mean_rate: link.mean_rate(),
+    });
+    let links = links.collect();
     let mut crossing: Vec<_> = world
         .hosts()
         .flat_map(|host| host.crossing().iter().map(|sender| (sender.index, sender.sent)))

@@ -3,11 +3,11 @@
 use crate::end::EndReport;
 use crate::scenario::{Flow, Scenario};
 use crate::world::DIRECTIONS;
-use network::{LinkStats, QueueDelays};
+use network::{LinkStats, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
 use traffic::web::{Load, PageLoad};
 use traffic::{Part, Tally};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 use wire::Side;
 
 /// A run that came to its end.
@@ -17,15 +17,28 @@ pub(crate) struct Finished {
     pub reports: Vec<EndReport>,
     /// For each sender of cross traffic: datagrams that left, and the bytes of their payloads.
     pub crossing: Vec<(u64, u64)>,
-    /// For each direction of a link: its counters, and how long packets waited.
-    pub links: Vec<(LinkStats, Option<QueueDelays>)>,
+    /// For each direction of a link what it has counted.
+    pub links: Vec<LinkReport>,
     /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
     pub lost: Vec<u64>,
+}
+
+/// What a direction of a link has counted.
+pub(crate) struct LinkReport {
+    pub stats: LinkStats,
+    /// How long packets waited, if that was counted.
+    pub delays: Option<QueueDelays>,
+    /// The mean of its rate over time; `None` if it is unlimited.
+    pub mean_rate: Option<Rate>,
 }
 
 /// A number with no more digits than mean something.
 fn rounded(value: f64) -> Value {
     json!((value * 1e6).round() / 1e6)
+}
+/// Seconds as the summary shows them.
+fn rounded_s(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e6
 }
 fn ms(span: Option<Duration>) -> Value {
     span.map_or(Value::Null, |span| rounded(span.as_secs_f64() * 1e3))
@@ -38,10 +51,11 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     root.insert("seed".into(), json!(finished.seed));
     root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
-    let connections = scenario.flows.iter().enumerate().map(|(i, flow)| {
+    let books = Books { scenario, finished, topology: crate::world::topology(scenario).ok() };
+    let connections = (0..scenario.flows.len()).map(|i| {
         let ends = [Side::Client, Side::Server]
             .map(|side| finished.reports.iter().find(|report| report.flow == i && report.side == side));
-        connection(flow, ends, (finished, i))
+        connection(&books, i, ends)
     });
     root.insert("connections".into(), Value::Array(connections.collect()));
     if !finished.crossing.is_empty() {
@@ -57,9 +71,9 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
         });
         root.insert("cross_traffic".into(), Value::Array(all.collect()));
     }
-    let links = finished.links.iter().enumerate().map(|(direction, stats)| {
+    let links = finished.links.iter().enumerate().map(|(direction, report)| {
         let name = &scenario.links[direction / 2].name;
-        link(name, DIRECTIONS[direction % 2].0, stats)
+        link(name, DIRECTIONS[direction % 2].0, report)
     });
     root.insert("links".into(), Value::Array(links.collect()));
     let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
@@ -67,11 +81,16 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     text
 }
 
-fn connection(
-    flow: &Flow,
-    [client, server]: [Option<&EndReport>; 2],
-    (finished, index): (&Finished, usize),
-) -> Value {
+/// What the entry of a connection is made from.
+struct Books<'b> {
+    scenario: &'b Scenario,
+    finished: &'b Finished,
+    topology: Option<Topology>,
+}
+
+/// The entry of the connection of the flow at this place.
+fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
+    let (flow, finished) = (&books.scenario.flows[index], books.finished);
     let (name, start) = (&flow.name, Time::ZERO + flow.start);
     let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
     // The numbers are those of the end that sends the data.
@@ -89,7 +108,11 @@ fn connection(
     } else {
         server.progress.bytes
     };
-    let goodput = if span.is_zero() { 0.0 } else { bytes as f64 * 8e-6 / span.as_secs_f64() };
+    // A rate over no time is none, and over less than the summary shows it would be any.
+    let goodput = match rounded_s(span) {
+        0.0 => Value::Null,
+        _ => rounded(bytes as f64 * 8e-6 / span.as_secs_f64()),
+    };
     let stats = &sender.stats;
     let number = crate::end::End::number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
@@ -99,7 +122,7 @@ fn connection(
         "completed": progress.finished_at.is_some(),
         "completion_s": progress.finished_at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
         "first_byte_s": progress.first_at.map_or(Value::Null, |at| rounded(at.since(start).as_secs_f64())),
-        "goodput_mbps": rounded(goodput),
+        "goodput_mbps": goodput,
         "delivered_bytes": bytes,
         "rtt_mean_ms": ms(stats.rtt.mean()),
         "rtt_p95_ms": ms(stats.rtt.quantile(0.95)),
@@ -116,6 +139,7 @@ fn connection(
             server.stats.ack_only_packets_sent
         },
         "cwnd_bytes": sender.window,
+        "bottleneck": bottleneck(books, flow, sender.side),
         "close": close.map_or("open", |(reason, _)| reason.as_str()),
         "clean": close.is_none_or(|(_, clean)| *clean),
     });
@@ -131,6 +155,27 @@ fn connection(
         }
     }
     entry
+}
+
+/// The direction of a link that was the bottleneck of a flow: of those on the way of its data, the one with the longest
+/// mean queue; where queues are equal, the slowest one, and then the first one. Null where the way has no link.
+fn bottleneck(Books { scenario, finished, topology }: &Books<'_>, flow: &Flow, sender: Side) -> Value {
+    let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
+    let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
+    let mut way = topology.as_ref().and_then(|topology| topology.route(from, to)).unwrap_or_default();
+    let rank = |direction: &usize| {
+        let queue = finished.links.get(*direction).map_or(0.0, |link| link.stats.queue_mean_bytes());
+        let rate = finished.links.get(*direction).and_then(|link| link.mean_rate);
+        (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
+    };
+    // Stable: of equals the first one stays first.
+    way.sort_by(|one, other| {
+        let (one, other) = (rank(one), rank(other));
+        one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    way.first().map_or(Value::Null, |direction| {
+        json!(format!("{} {}", scenario.links[direction / 2].name, DIRECTIONS[direction % 2].0))
+    })
 }
 
 /// What became of the pages of a flow that began at this time. The first page begins with the flow.
@@ -205,7 +250,7 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
     entry.insert(tally.what.into(), value);
 }
 
-fn link(name: &str, direction: &str, (stats, delays): &(LinkStats, Option<QueueDelays>)) -> Value {
+fn link(name: &str, direction: &str, LinkReport { stats, delays, .. }: &LinkReport) -> Value {
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
     let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
     json!({

@@ -168,12 +168,12 @@ pub struct Metrics {
     pub bytes_in_flight: u64,
     /// The slow start threshold in bytes; `None` while infinite.
     pub ssthresh: Option<u64>,
-    /// The newest RTT sample.
-    pub latest_rtt: Duration,
+    /// The newest RTT sample; `None` before the first.
+    pub latest_rtt: Option<Duration>,
     /// The smoothed RTT.
     pub smoothed_rtt: Duration,
-    /// The least RTT seen.
-    pub min_rtt: Duration,
+    /// The least RTT seen; `None` before the first sample.
+    pub min_rtt: Option<Duration>,
     /// The mean deviation of the RTT.
     pub rtt_variance: Duration,
     /// The rate at which packets are released, if paced.

@@ -25,7 +25,7 @@ class View:
     alone: bool
     """Whether it is the run's only connection."""
     link: str | None
-    """The bottleneck: the link direction with the largest mean queue."""
+    """The connection's bottleneck: of the link directions on the way of its data the one with the longest queue."""
 
     def gauge(self, column: str) -> tuple[Series, Series]:
         """Times in seconds and values of one column of the table `connection`."""
@@ -84,16 +84,13 @@ def views(run: "Run", connection: str | None) -> list[View]:
         names = [connection]
     if not names:
         raise Error("nothing to plot: the run has no connection")
-    link = _bottleneck(run.summary.get("links", []))
-    senders = {str(entry["name"]): str(entry.get("sender", "server")) for entry in run.summary["connections"]}
-    return [View(run, name, senders[name], alone, link) for name in names]
+    entries = {str(entry["name"]): entry for entry in run.summary["connections"]}
 
+    def view(name: str) -> View:
+        entry = entries[name]
+        return View(run, name, str(entry.get("sender", "server")), alone, entry.get("bottleneck"))
 
-def _bottleneck(links: list[dict[str, Any]]) -> str | None:
-    if not links:
-        return None
-    worst = max(links, key=lambda link: float(link.get("queue_mean_packets") or 0))
-    return f"{worst['name']} {worst['direction']}"
+    return [view(name) for name in names]
 
 
 def _is(column: "pa.ChunkedArray", word: str | None) -> "np.ndarray[Any, np.dtype[np.bool_]]":

@@ -1,6 +1,7 @@
 //! Whole runs, from a scenario to its results.
 
 mod bed;
+mod bottlenecks;
 mod captures;
 mod cross_traffic;
 mod equal_seeds;

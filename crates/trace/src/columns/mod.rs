@@ -6,7 +6,7 @@
 //!
 //! | table | columns |
 //! |---|---|
-//! | `connection` | time_s, connection, side, cwnd_bytes, bytes_in_flight, ssthresh_bytes?, latest_rtt_ms, smoothed_rtt_ms, min_rtt_ms, rtt_variance_ms, pacing_rate_mbps?, delivery_rate_mbps?, pto_count |
+//! | `connection` | time_s, connection, side, cwnd_bytes, bytes_in_flight, ssthresh_bytes?, latest_rtt_ms?, smoothed_rtt_ms, min_rtt_ms?, rtt_variance_ms, pacing_rate_mbps?, delivery_rate_mbps?, pto_count |
 //! | `loss` | time_s, connection, side, kind, number, trigger |
 //! | `event` | time_s, connection, side, event, detail |
 //! | `gauge` | time_s, connection, side, gauge, value |

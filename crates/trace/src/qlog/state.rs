@@ -43,12 +43,12 @@ impl State {
         let is_first = self.metrics.is_none();
         let last = self.metrics.replace(*now).unwrap_or_default();
         for (name, was, is) in [
-            ("min_rtt", last.min_rtt, now.min_rtt),
-            ("smoothed_rtt", last.smoothed_rtt, now.smoothed_rtt),
-            ("latest_rtt", last.latest_rtt, now.latest_rtt),
-            ("rtt_variance", last.rtt_variance, now.rtt_variance),
+            ("min_rtt", last.min_rtt.unwrap_or_default(), now.min_rtt),
+            ("smoothed_rtt", last.smoothed_rtt, Some(now.smoothed_rtt)),
+            ("latest_rtt", last.latest_rtt.unwrap_or_default(), now.latest_rtt),
+            ("rtt_variance", last.rtt_variance, Some(now.rtt_variance)),
         ] {
-            if was != is {
+            if let Some(is) = is.filter(|is| *is != was) {
                 json.span(name, is);
             }
         }

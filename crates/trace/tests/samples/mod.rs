@@ -165,9 +165,9 @@ pub(crate) fn metrics() -> [Metrics; 4] {
     let second = Metrics {
         bytes_in_flight: 1200,
         ssthresh: Some(24_000),
-        latest_rtt: Duration::from_nanos(40_123_456),
+        latest_rtt: Some(Duration::from_nanos(40_123_456)),
         smoothed_rtt: Duration::from_millis(40),
-        min_rtt: Duration::from_millis(40),
+        min_rtt: Some(Duration::from_millis(40)),
         rtt_variance: Duration::from_micros(1),
         pacing_rate: Some(Rate::from_bits_per_sec(10_000_000)),
         delivery_rate: Some(Rate::from_bits_per_sec(9_000_000)),

@@ -1,0 +1,80 @@
+//! Numbers of the summary that have to be those of the connection itself, or nothing.
+
+use crate::bed::{ONE_LINK, examples, run, scenario};
+use lab::Scenario;
+
+/// Three flows over three links: each has the bottleneck of its own way.
+#[test]
+fn each_connection_has_the_bottleneck_of_its_own_route() {
+    let scenario = Scenario::from_file(examples().join("page.toml"), &[]).unwrap();
+    let run = run(&scenario);
+    for (flow, link) in
+        [("http1", "first forward"), ("http2", "second forward"), ("http3", "third forward")]
+    {
+        assert_eq!(run.connection(flow)["bottleneck"], link, "{flow}");
+    }
+}
+
+/// The bottleneck is on the way of the data, that of an upload on the way there.
+#[test]
+fn the_bottleneck_is_on_the_way_of_the_data() {
+    let of = |sets: &[&str]| run(&scenario(ONE_LINK, sets)).connection("get")["bottleneck"].clone();
+    assert_eq!(of(&[]), "cell forward");
+    assert_eq!(of(&["flow.get.application.direction=upload"]), "cell backward");
+}
+
+/// Of links behind one another the one whose queue is the longest; where nothing waits, the slowest.
+#[test]
+fn of_several_links_it_is_the_one_that_is_full() {
+    let text = r#"
+seed = 1
+duration = "20 s"
+[[link]]
+name = "a"
+from = "server"
+to = "router"
+both = { rate = "50 Mbit/s", delay = "5 ms", queue = "200 packets" }
+[[link]]
+name = "b"
+from = "router"
+to = "client"
+both = { rate = "10 Mbit/s", delay = "5 ms", queue = "200 packets" }
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "1 MB" }
+"#;
+    let of = |sets: &[&str]| run(&scenario(text, sets)).connection("get")["bottleneck"].clone();
+    assert_eq!(of(&[]), "b forward");
+    assert_eq!(of(&["link.b.both.rate=400 Mbit/s"]), "a forward");
+    // A packet finds both free.
+    assert_eq!(of(&["flow.get.application.size=1 kB"]), "b forward");
+}
+
+/// Before the first sample there is no newest and no least RTT: null, and not 0 ms.
+#[test]
+fn there_is_no_rtt_before_the_first_sample() {
+    for protocol in ["quic", "tcp"] {
+        let run = run(&scenario(ONE_LINK, &[&format!("flow.get.protocol={protocol}")]));
+        let table = run.table("connection");
+        for column in ["latest_rtt_ms", "min_rtt_ms"] {
+            let column = table.column(column).unwrap();
+            let values: Vec<Option<f64>> = (0..table.rows()).map(|row| column.number(row)).collect();
+            assert!(values.iter().any(Option::is_none), "{protocol}");
+            // 20 ms each way.
+            assert!(values.iter().flatten().all(|ms| *ms >= 40.0), "{protocol}");
+        }
+    }
+}
+
+/// A goodput over a time that the summary shows as 0 s is none.
+#[test]
+fn there_is_no_goodput_over_no_time() {
+    let none = ["link.cell.both.delay=0 s", "link.cell.both.rate=unlimited", "flow.get.application.size=1 kB"];
+    let run = run(&scenario(ONE_LINK, &none));
+    let connection = run.connection("get");
+    assert_eq!(connection["completion_s"], 0.0);
+    assert!(connection["goodput_mbps"].is_null(), "{}", connection["goodput_mbps"]);
+    assert_eq!(connection["delivered_bytes"], 1000);
+}
