@@ -117,6 +117,11 @@ impl Priorities {
         self.first(number)?.deadline
     }
 
+    /// The urgency of the stream of this number, as was said at first.
+    pub(crate) fn urgency(&self, number: u64) -> u8 {
+        self.first(number).map_or(Priority::default(), |told| told.priority).urgency
+    }
+
     fn first(&self, number: u64) -> Option<Told> {
         self.told.get(number as usize % self.told.len().max(1)).copied()
     }

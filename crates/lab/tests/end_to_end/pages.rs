@@ -25,6 +25,41 @@ fn pages_of_files_come_whole() {
     }
 }
 
+/// Each object of pages on two streams has a row, whose bytes and times are those of its stream.
+#[test]
+fn objects_on_two_streams_are_told_one_by_one() {
+    let page = r#"{ type = "list", file = "pages/article.csv", reading = "10 ms" }"#;
+    let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
+    for loss in ["link.cell.both.loss=0 %", "link.cell.both.loss=3 %"] {
+        let run = run(&scenario(&text, &[&application(page, ", pages = 3, threshold = \"20 kB\""), loss]));
+        let connection = run.connection("get");
+        let of = |column: &str| run.numbers("object", column, &[]);
+        let (sizes, streams) = (of("size_bytes"), of("stream"));
+        let told = &connection["page"];
+        assert_eq!(told["objects"], sizes.len());
+        assert_eq!((&told["objects_complete"], &told["pages_complete"]), (&told["objects"], &3.into()));
+        assert_eq!(sizes.iter().sum::<f64>(), 3.0 * 328_000.0, "{loss}");
+        let [asked, first, complete] = ["asked_s", "first_byte_s", "complete_s"].map(of);
+        for at in 0..sizes.len() {
+            assert!([asked[at], first[at], complete[at]].is_sorted(), "{loss}: {at}");
+            // A byte of an object comes after the last one of that before it on the same stream.
+            let before = (0..at).rev().find(|other| streams[*other] == streams[at]);
+            assert!(before.is_none_or(|before| first[at] >= complete[before]), "{loss}: {at}");
+        }
+        // Small ones on the first stream, with its urgency, and pages on streams of their own.
+        for ((size, stream), urgency) in sizes.iter().zip(&streams).zip(of("urgency")).skip(1) {
+            let second = f64::from(u8::from(stream % 8.0 == 7.0));
+            assert!(urgency == second && (second == 0.0 || *size >= 20_000.0), "{size} {stream} {urgency}");
+        }
+        let mut different = streams.clone();
+        different.sort_by(f64::total_cmp);
+        different.dedup();
+        assert_eq!(different, [3.0, 7.0, 11.0, 15.0, 19.0, 23.0], "{loss}");
+        let last = complete.iter().copied().fold(0.0, f64::max);
+        assert!((connection["completion_s"].as_f64().unwrap() - last).abs() < 1e-6);
+    }
+}
+
 #[test]
 fn a_run_draws_what_is_told() {
     let scenario = scenario(ONE_LINK, &[&application("\"3gpp\"", "")]);

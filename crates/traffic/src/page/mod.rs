@@ -7,6 +7,7 @@ mod drawn;
 mod file;
 mod har;
 mod list;
+mod loading;
 mod ns3;
 mod object;
 pub(crate) mod streams;

@@ -4,8 +4,10 @@
 //! The client asks on a bidirectional stream, `GET /<page>` and what the request has beyond that; the server opens two
 //! unidirectional streams for the page and writes everything at once. The content is virtual. Both ends draw the same pages.
 
+use super::loading::Loading;
 use super::{Kind as ObjectKind, Object, Page, Pages};
 use crate::priorities::{LATENCIES, Priorities, URGENCIES};
+use crate::web::Load;
 use crate::{Application, Ends, Progress, Transport};
 use quic::{Data, Event, StreamError};
 use std::collections::{BTreeMap, VecDeque};
@@ -42,7 +44,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 };
 
 /// The streams of a page.
-const STREAMS: usize = 2;
+pub(super) const STREAMS: usize = 2;
 /// The longest begin of a request: up to the end of its line.
 const MAX_LINE: usize = 16;
 /// The code with which a request that is none is answered.
@@ -53,13 +55,15 @@ fn build(arguments: &Arguments, random: random::Stream) -> Ends {
     // Both ends draw from the same numbers, and so the same pages.
     let pages = || super::of(&component, &mut random.clone());
     let threshold = arguments.size("threshold").as_bytes();
-    let client = Client::new(pages(), arguments.integer("pages"), threshold);
-    let server = Server::new(pages(), threshold, Priorities::of(arguments));
+    let priorities = Priorities::of(arguments);
+    let urgencies = std::array::from_fn(|which| priorities.urgency(which as u64));
+    let client = Client::new(pages(), arguments.integer("pages"), threshold, urgencies);
+    let server = Server::new(pages(), threshold, priorities);
     Ends { client: Box::new(client), server: Box::new(server) }
 }
 
 /// The stream of its page on which an object goes: 0 or 1.
-fn stream_of(object: &Object, threshold: u64) -> usize {
+pub(super) fn stream_of(object: &Object, threshold: u64) -> usize {
     usize::from(object.kind == ObjectKind::Embedded && object.bytes >= threshold)
 }
 
@@ -78,10 +82,12 @@ struct Client {
     progress: Progress,
     /// Of the first and of the second streams of all pages.
     streams: [Progress; STREAMS],
+    urgencies: [u8; STREAMS],
+    loading: Loading,
 }
 
 impl Client {
-    fn new(pages: Box<dyn Pages>, left: u64, threshold: u64) -> Client {
+    fn new(pages: Box<dyn Pages>, left: u64, threshold: u64, urgencies: [u8; STREAMS]) -> Client {
         Client {
             pages,
             threshold,
@@ -92,12 +98,15 @@ impl Client {
             ended: 0,
             progress: Progress::default(),
             streams: Default::default(),
+            urgencies,
+            loading: Loading::default(),
         }
     }
 
     /// Asks for the next page; where no stream can be opened, or the transport takes no more, the connection is over.
-    fn ask(&mut self, transport: &mut dyn Transport) {
+    fn ask(&mut self, now: Time, transport: &mut dyn Transport) {
         let page = self.pages.next();
+        self.loading.begin(now, &page, self.threshold, self.urgencies);
         for object in &page.objects {
             let total = &mut self.streams[stream_of(object, self.threshold)].total;
             *total = Some(total.unwrap_or(0) + object.bytes);
@@ -121,6 +130,7 @@ impl Client {
     fn read(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let Ok(read) = transport.discard(stream) else { return };
         let which = (stream.index() % STREAMS as u64) as usize;
+        self.loading.came(now, (stream, which), read.bytes);
         for progress in [&mut self.progress, &mut self.streams[which]] {
             if read.bytes > 0 {
                 progress.bytes += read.bytes;
@@ -150,7 +160,7 @@ impl Client {
 impl Application for Client {
     fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
         match *event {
-            Event::Connected => self.ask(transport),
+            Event::Connected => self.ask(now, transport),
             Event::Readable(stream) if stream.direction() == Direction::Unidirectional => {
                 self.read(now, stream, transport);
             }
@@ -167,7 +177,7 @@ impl Application for Client {
 
     fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
         if self.next_at.take_if(|at| *at <= now).is_some() {
-            self.ask(transport);
+            self.ask(now, transport);
         }
     }
 
@@ -177,6 +187,10 @@ impl Application for Client {
 
     fn progress(&self) -> Progress {
         self.progress
+    }
+
+    fn load(&self) -> Option<Load> {
+        Some(self.loading.load(self.left))
     }
 }
 
@@ -533,7 +547,7 @@ mod tests {
     fn a_client_reads_between_pages() {
         let mut fake = Fake::with(u64::MAX, 10);
         let reading = Duration::from_secs(3);
-        let mut client = Client::new(pages(reading), 2, 12_000);
+        let mut client = Client::new(pages(reading), 2, 12_000, [0, 1]);
         client.on_event(FIRST, &Event::Connected, &mut fake);
         // "GET /0" and the end of its line, and what a request of 100 bytes has beyond.
         let request = id(0, Direction::Bidirectional, Side::Client);
@@ -562,7 +576,7 @@ mod tests {
     #[test]
     fn a_refusal_ends_the_client() {
         let mut fake = Fake::with(u64::MAX, 10);
-        let mut client = Client::new(pages(Duration::ZERO), 1, 12_000);
+        let mut client = Client::new(pages(Duration::ZERO), 1, 12_000, [0, 1]);
         client.on_event(FIRST, &Event::Connected, &mut fake);
         let stream = id(0, Direction::Bidirectional, Side::Client);
         client.on_event(FIRST, &Event::Reset { stream, code: 9 }, &mut fake);
