@@ -7,13 +7,13 @@ use units::{Rate, Time};
 
 pub(crate) const ROW: Row<super::Build> = Row {
     name: "adaptive",
-    about: "absolute priority while the estimated rate (5/4 of the window per smoothed RTT) is below a target, else round robin",
+    about: "absolute priority while the estimated rate (5/4 of the window per smoothed RTT) is at or below a target, else round robin",
     parameters: &[
         Parameter {
             name: "target",
             kind: Kind::Rate,
             default: Default::Is("\"50 Mbit/s\""),
-            about: "rate below which the most urgent stream has all (the paper tries 10 to 500 Mbit/s)",
+            about: "rate up to which the most urgent stream has all (the paper tries 10 to 500 Mbit/s)",
         },
         RETRANSMISSIONS,
     ],
@@ -38,10 +38,11 @@ impl Adaptive {
         }
     }
 
-    /// Whether (5/4) cwnd 8 / sRTT < target; without an RTT no rate is too low.
+    /// Not (5/4) cwnd 8 / sRTT > target (line 2 of the algorithm: at the target itself it is ABS); without an RTT no rate
+    /// is too low.
     fn is_slow(&self, view: &PathView) -> bool {
         let bits = u128::from(view.window) * 8 * 5 * 1_000_000_000;
-        bits < 4 * u128::from(view.smoothed_rtt.as_nanos()) * u128::from(self.target.as_bits_per_sec())
+        bits <= 4 * u128::from(view.smoothed_rtt.as_nanos()) * u128::from(self.target.as_bits_per_sec())
     }
 }
 
@@ -95,6 +96,7 @@ mod tests {
         };
         // 5/4 * 100,000 B * 8 / 0.1 s = 10 Mbit/s.
         assert_eq!(turns(99_999), [1, 1, 1, 1]);
-        assert_eq!(turns(100_000), [0, 1, 2, 0], "the target itself is no lower");
+        assert_eq!(turns(100_000), [1, 1, 1, 1], "RR only above the target: line 2 of Algorithm 4");
+        assert_eq!(turns(100_001), [0, 1, 2, 0]);
     }
 }
