@@ -60,6 +60,11 @@ def test_a_row_says_case_paper_here_and_accept() -> None:
     }
 
 
+def test_a_case_is_filled_in_plainly_or_as_it_says() -> None:
+    (row, _) = rule(case="{loss} %, {rate_mbps:.2f} Mbit/s", within="9 %").rows(POINTS, quick=False)
+    assert row.case == "0.1 %, 95.00 Mbit/s"
+
+
 def test_a_target_of_our_own_is_not_what_the_paper_has() -> None:
     (row, _) = rule(paper='"as fast"', target="{theory_mbps} of 100", at_least=90, unit="Mbit/s").rows(
         POINTS, quick=False

@@ -191,6 +191,12 @@ def _share(text: str | float) -> tuple[float, bool]:
     return float(text), False
 
 
+class _Plain(float):
+    """A number that is written without a needless fraction, unless a text says how: `{rate:.2f}`."""
+
+    def __format__(self, form: str) -> str:
+        return float(self).__format__(form or "g")
+
+
 def _plain(value: Value) -> Value:
-    """Numbers without a needless fraction."""
-    return f"{value:g}" if isinstance(value, float) else value
+    return _Plain(value) if isinstance(value, float) else value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from quiclab.papers.sched.delays import NAMES, SCHEDULER, box, delays
+from quiclab.papers.sched.delays import NAMES, SCHEDULER, box, delays, turn_ms
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
@@ -19,6 +19,7 @@ _OVER = "flow.drone.application.parts.0.over"
 def measure(sweeps: Mapping[str, Runs]) -> Points:
     """One point for each controller, carrier and scheduler, without and with a send queue; beside it what RR has."""
     points: Points = []
+    turn, others = turn_ms(sweeps["main"]), _others(sweeps["main"])
     for name, runs in sweeps.items():
         limit = "64 kB" if name == "queue" else "none"
         for (controller, over, scheduler), rows in groups(runs.rows, "transport.controller", _OVER, SCHEDULER):
@@ -26,11 +27,22 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             carried = sum(row["connection.drone.delivered_bytes"] for row in rows) * 8e-6
             seconds = sum(row["duration_s"] for row in rows)
             points.append({**about, "runs": len(rows), **delays(rows, _PREFIX), "goodput_mbps": carried / seconds})
+            points[-1]["messages_per_s"] = points[-1]["messages"] / seconds
     for point in points:
         alike = {key: point[key] for key in ("controller", "send_queue")}
         turns = select(points, {**alike, "over": "stream", "scheduler": "rr"})
         point["rr_p50_ms"], point["rr_p95_ms"] = turns[0]["p50_ms"], turns[0]["p95_ms"]
+        came = point["p50_ms"] is not None
+        point["less_ms"] = point["rr_p50_ms"] - point["p50_ms"] if came else None
+        point["less_percent"] = 100 * point["less_ms"] / point["rr_p50_ms"] if came else None
+        point["half_of_turns_ms"] = others * turn / 2
     return points
+
+
+def _others(runs: Runs) -> int:
+    """How many transfers the messages have beside them."""
+    (flow,) = runs.scenario["flow"]
+    return sum(part.get("streams", 1) for part in flow["application"]["parts"] if part["type"] == "bulk")
 
 
 def draw(points: Points) -> "Figure":

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from quiclab.reproduce.quantities import number
+from quiclab.reproduce.runs import Runs
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -31,6 +34,14 @@ def delays(rows: Sequence[dict[str, Any]], prefix: str) -> dict[str, Any]:
     found["missing"] = sum(row[f"{prefix}.missing"] for row in rows)
     found["missing_percent"] = 100 * found["missing"] / found["messages"]
     return found
+
+
+def turn_ms(runs: Runs) -> float:
+    """How long a full packet takes at the bottleneck."""
+    (link,) = (link for link in runs.scenario["link"] if link["name"] == "bottleneck")
+    way = {**link, **link.get("forward", {})}
+    rate = way["rate"]["rate"] if isinstance(way["rate"], dict) else way["rate"]
+    return float(way["mtu"]) * 8e-3 / number(rate)
 
 
 def box(axes: "Axes", place: float, point: dict[str, Any], colour: str, width: float = 0.6) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from quiclab.papers.sched.delays import NAMES, SCHEDULER, box, delays
+from quiclab.papers.sched.delays import NAMES, SCHEDULER, box, delays, turn_ms
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
@@ -40,6 +40,7 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     DATAGRAM frames stand where the scheduler does: none of them heeds those.
     """
     points: Points = []
+    turn = turn_ms(sweeps["main"])
     keys = ("transport.controller", SCHEDULER, _LENGTH, _LOSS)
     for name, runs in sweeps.items():
         for (controller, scheduler, length, loss), rows in groups(runs.rows, *keys):
@@ -56,7 +57,10 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
             )
     for point in points:
         point["gain"] = _gain(points, point, point["packets"])
+        point["turn_ms"] = turn
     for point in points:
+        point["gain_percent"] = None if point["gain"] is None else 100 * point["gain"]
+        point["less_ms"] = _less_ms(points, point)
         point["paper_gain"] = _paper(point)
         point["wrr_gain"] = _peer(points, point, "wrr").get("gain")
         point["gain_of_2"] = _gain(points, {**point, "mean_ms": _same(points, point, 2)["mean_ms"]}, 2)
@@ -80,6 +84,11 @@ def _gain(points: Points, point: dict[str, Any], packets: int) -> float | None:
     if point["mean_ms"] is None:
         return None
     return float(1 - point["mean_ms"] / _peer(points, point, "rr", packets)["mean_ms"])
+
+
+def _less_ms(points: Points, point: dict[str, Any]) -> float | None:
+    """By how much the mean delay is below that under RR."""
+    return None if point["mean_ms"] is None else float(_peer(points, point, "rr")["mean_ms"] - point["mean_ms"])
 
 
 def _paper(point: dict[str, Any]) -> float | None:
