@@ -72,6 +72,24 @@ def test_a_text_is_filled_in_and_a_missing_number_is_an_error() -> None:
         filled("kept for {kept} round trips", {})
 
 
+_NAMES = re.compile(
+    r"RFC \d+( section [\d.]+)?|section [\d.]+|draft-[\w-]+|[A-Za-z]+v\d|[A-Za-z]+\d|HTTP/[\d.]+|1:\d+|A\.\d+|\{\w+\}"
+    r"|`[^`]*`|sqrt\([^)]*\)"
+)
+"""What has a number in it and is none."""
+_NUMBER = re.compile(r"(?<![\w.])\.?\d[\d.,]*(?<![.,])")
+
+
+@pytest.mark.parametrize("one", [one for paper in catalogue() for one in paper.figures], ids=lambda one: one.id)
+def test_a_number_in_found_is_measured_or_given(one: Figure) -> None:
+    """It is taken from the points, or stands in the scenario, in what the paper says or in what must hold."""
+    files = " ".join(path.read_text(encoding="utf-8") for path in one.scenarios.values())
+    given = set(_NUMBER.findall(f"{files} {one.says} {[rule.described for rule in one.rules]}"))
+    given |= set(re.findall(r"\d+(?:\.\d+)?", files))
+    typed = [number for number in _NUMBER.findall(_NAMES.sub(" ", one.found)) if number not in given]
+    assert not typed, f"{one.id}: {typed} are typed: see quiclab.reproduce.measured"
+
+
 def copied(folder: Path) -> Path:
     """The papers, where a test may change them."""
     return Path(shutil.copytree(PAPERS, folder / "papers"))

@@ -61,6 +61,7 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     for point in points:
         point["gain_percent"] = None if point["gain"] is None else 100 * point["gain"]
         point["less_ms"] = _less_ms(points, point)
+        point["less_turns"] = None if point["less_ms"] is None else point["less_ms"] / turn
         point["paper_gain"] = _paper(point)
         point["wrr_gain"] = _peer(points, point, "wrr").get("gain")
         point["gain_of_2"] = _gain(points, {**point, "mean_ms": _same(points, point, 2)["mean_ms"]}, 2)
