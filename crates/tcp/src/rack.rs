@@ -16,6 +16,8 @@ pub(crate) struct Rack {
     latest: Option<(Time, u64)>,
     /// RACK.rtt.
     rtt: Duration,
+    /// Of those that the acknowledgement at hand delivers, the segment sent last, whose RTT that is.
+    newest: Option<(Time, u64)>,
     /// RACK.fack: the highest number delivered.
     fack: u64,
     reordering_seen: bool,
@@ -38,12 +40,19 @@ impl Rack {
         Rack {
             latest: None,
             rtt: Duration::ZERO,
+            newest: None,
             fack: 0,
             reordering_seen: false,
             reo_wnd_mult: 1,
             reo_wnd_persist: PERSIST,
             dsack_round: None,
         }
+    }
+
+    /// An acknowledgement is about to be taken in, in the order of sequence numbers.
+    #[inline]
+    pub(crate) fn begin_ack(&mut self) {
+        self.newest = None;
     }
 
     /// Steps 2 and 3, for a segment that is newly acknowledged. `echo_is_older`: the timestamp that is echoed is from
@@ -67,20 +76,25 @@ impl Rack {
         if segment.was_retransmitted() && (echo_is_older || rtt < min_rtt) {
             return;
         }
-        self.rtt = rtt;
         let this = (segment.sent_at, segment.end);
+        // "In ascending order of Segment.xmit_ts": the last one's RTT stays.
+        if self.newest.is_none_or(|newest| this > newest) {
+            (self.newest, self.rtt) = (Some(this), rtt);
+        }
         if self.latest.is_none_or(|latest| this > latest) {
             self.latest = Some(this);
         }
     }
 
-    /// Step 4, for an acknowledgement that tells of a duplicate.
-    pub(crate) fn on_dsack(&mut self, snd_nxt: u64) {
-        if self.dsack_round.is_none() {
+    /// Step 4, for an acknowledgement that tells of a duplicate. Gives whether the window has become wider.
+    pub(crate) fn on_dsack(&mut self, snd_nxt: u64) -> bool {
+        let widens = self.dsack_round.is_none();
+        if widens {
             self.dsack_round = Some(snd_nxt);
             self.reo_wnd_mult += 1;
             self.reo_wnd_persist = PERSIST;
         }
+        widens
     }
 
     /// Step 4: a round that began with a duplicate ends.
@@ -91,7 +105,7 @@ impl Rack {
         }
     }
 
-    /// Step 4, at the end of a recovery.
+    /// Step 4, at the end of a recovery, unless that very acknowledgement has widened the window.
     pub(crate) fn on_recovered(&mut self) {
         self.reo_wnd_persist -= 1;
         if self.reo_wnd_persist == 0 {
@@ -178,6 +192,7 @@ mod tests {
     }
 
     fn sack(rack: &mut Rack, board: &mut Scoreboard, now: Time, blocks: &[(u64, u64)]) {
+        rack.begin_ack();
         board.sack(blocks, |segment| rack.on_delivered(now, segment, false, AROUND.min_rtt));
     }
 
@@ -242,6 +257,25 @@ mod tests {
         let latest = rack.latest;
         board.acknowledge(101, |segment| rack.on_delivered(at(110), segment, false, AROUND.min_rtt));
         assert_eq!(rack.latest, latest);
+    }
+
+    /// RFC 8985 section 6.2, step 2: of all that one acknowledgement delivers, the segment sent last gives RACK.rtt, wherever it
+    /// lies.
+    #[test]
+    fn the_segment_sent_last_gives_the_rtt() {
+        let (mut rack, mut board, mut lost) = (Rack::new(), board(), Vec::new());
+        sack(&mut rack, &mut board, at(103), &[(201, 501)]);
+        rack.detect(at(103), &mut board, AROUND, &mut lost);
+        assert_eq!((lost.as_slice(), rack.rtt), (&[0, 1][..], ms(99)));
+        board.resent(0, at(110), SentState::default());
+        board.push((501, 601), false, at(112), SentState::default());
+        board.push((601, 701), false, at(105), SentState::default());
+        rack.begin_ack();
+        board.sack(&[(501, 701)], |segment| rack.on_delivered(at(220), segment, false, AROUND.min_rtt));
+        assert_eq!(rack.rtt, ms(108));
+        rack.begin_ack();
+        board.acknowledge(101, |segment| rack.on_delivered(at(221), segment, false, AROUND.min_rtt));
+        assert_eq!(rack.rtt, ms(111), "each acknowledgement gives its own");
     }
 
     /// RFC 8985 section 6.2, step 5: a lost retransmission is found by what was sent after it.

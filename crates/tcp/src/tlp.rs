@@ -33,6 +33,8 @@ pub(crate) struct Answer {
 pub(crate) struct Tlp {
     /// TLP.end_seq and TLP.is_retrans.
     probe: Option<(u64, bool)>,
+    /// No RTT was measured since the last probe was sent.
+    without_rtt: bool,
 }
 
 impl Tlp {
@@ -43,6 +45,17 @@ impl Tlp {
     /// A probe was sent when all up to this number had been sent.
     pub(crate) fn on_sent(&mut self, snd_nxt: u64, retransmission: bool) {
         self.probe = Some((snd_nxt, retransmission));
+        self.without_rtt = true;
+    }
+    /// An RTT sample was taken.
+    #[inline]
+    pub(crate) fn on_rtt(&mut self) {
+        self.without_rtt = false;
+    }
+    /// Section 7.3: whether one may be sent, for a connection that has an RTT sample: none is in flight, and there was a sample
+    /// since the last, so that probes do not keep samples from being taken.
+    pub(crate) fn may_be_sent(&self) -> bool {
+        self.probe.is_none() && !self.without_rtt
     }
     /// There is nothing to be learned from it any more: a timeout, or a recovery.
     pub(crate) fn forget(&mut self) {

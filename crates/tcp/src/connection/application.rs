@@ -5,6 +5,7 @@ use crate::data::{Data, Read, Run};
 use crate::event::{CloseReason, Event, StreamError};
 use crate::state::State;
 use units::Time;
+use wire::tcp::Timestamps;
 
 impl Connection {
     /// Writes; gives how many bytes were taken. Virtual ones take no room and are taken all.
@@ -165,7 +166,9 @@ impl Connection {
         if let Some(remote) = self.remote {
             let acknowledgement = Some(self.theirs.wire(self.rcv_nxt()));
             let sequence = self.ours.wire(self.recovery.nxt);
-            self.reset = Some(Reset { remote, sequence, acknowledgement });
+            let timestamps = Timestamps { value: self.clock.value(now), echo: self.recent.echo() };
+            let timestamps = self.agreed.timestamps.then_some(timestamps);
+            self.reset = Some(Reset { remote, sequence, acknowledgement, timestamps });
         }
         self.abort(now, CloseReason::Finished);
     }

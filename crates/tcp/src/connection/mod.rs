@@ -28,6 +28,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::{Interest, Log};
 use units::{Duration, Time};
+use wire::tcp::Timestamps;
 use wire::{Damage, Ecn, Hole, Side};
 
 /// A segment that arrives. Whoever took it off the wire has verified its checksum, or says where it was altered.
@@ -108,6 +109,8 @@ struct Reset {
     remote: SocketAddr,
     sequence: u32,
     acknowledgement: Option<u32>,
+    /// RFC 7323 section 5.2: it has them where the connection has, or where what it answers had.
+    timestamps: Option<Timestamps>,
 }
 
 /// Challenge ACKs within the last five seconds (RFC 5961 section 7).

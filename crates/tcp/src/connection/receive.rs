@@ -56,7 +56,8 @@ impl Connection {
         let (Some(start), false) = (acceptable, outdated) else {
             return self.on_unacceptable(now, header, start, payload.len());
         };
-        if let Some(timestamps) = header.options.timestamps.filter(|_| self.agreed.timestamps) {
+        // RFC 7323 section 5.2: those of a reset "MUST NOT be used to update connection state".
+        if let Some(timestamps) = header.options.timestamps.filter(|_| stamped) {
             self.recent.update(now, timestamps, start, self.last_ack_sent);
         }
         if flags.has(Flags::RST) {
@@ -291,6 +292,8 @@ impl Connection {
                 count += 1;
             }
         }
+        // RACK looks at segments "in ascending order of Segment.end_seq" (RFC 8985 section 6.2, step 3); the newest block is first.
+        blocks[..count].sort_unstable();
         (count, dsack)
     }
 

@@ -14,7 +14,7 @@ use crate::window::Window;
 use std::net::SocketAddr;
 use units::{Duration, Time};
 use wire::Side;
-use wire::tcp::{Cookie, Flags, Header};
+use wire::tcp::{Cookie, Flags, Header, Timestamps};
 
 impl Connection {
     /// RFC 9293 section 3.10.7.1: there is no connection. Everything but a reset is answered with one.
@@ -22,12 +22,14 @@ impl Connection {
         if header.flags.has(Flags::RST) {
             return;
         }
+        // RFC 7323 section 5.2.
+        let timestamps = header.options.timestamps.map(|told| Timestamps { value: 0, echo: told.value });
         self.reset = Some(if header.flags.has(Flags::ACK) {
-            Reset { remote, sequence: header.acknowledgement, acknowledgement: None }
+            Reset { remote, sequence: header.acknowledgement, acknowledgement: None, timestamps }
         } else {
             let flags = u32::from(header.flags.has(Flags::SYN)) + u32::from(header.flags.has(Flags::FIN));
             let behind = header.sequence.wrapping_add(length as u32).wrapping_add(flags);
-            Reset { remote, sequence: 0, acknowledgement: Some(behind) }
+            Reset { remote, sequence: 0, acknowledgement: Some(behind), timestamps }
         });
     }
 

@@ -50,6 +50,7 @@ impl Connection {
             sequence: reset.sequence,
             acknowledgement: reset.acknowledgement.unwrap_or(0),
             flags: Flags::RST.with_if(reset.acknowledgement.is_some(), Flags::ACK),
+            options: Options { timestamps: reset.timestamps, ..Options::default() },
             ..Header::default()
         };
         header.encode(out);

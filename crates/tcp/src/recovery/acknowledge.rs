@@ -70,14 +70,16 @@ impl Recovery {
         let sample = self.sample_rtt(now, &newly, ack.echo.filter(|_| advanced));
         newly.acked.rtt_sample = sample;
         self.rack.on_una(self.una);
-        self.judge_probe(now, ack);
+        let widened = self.judge_probe(now, ack);
         if let Phase::Recovery(point) | Phase::Loss(point) = self.phase
             && self.una >= point
         {
             self.phase = Phase::Open;
             self.retransmit_now = false;
             self.duplicates = Duplicates { recover: point, ..Duplicates::default() };
-            self.rack.on_recovered();
+            if !widened {
+                self.rack.on_recovered();
+            }
             self.regulator.end_reduction();
         }
         let told = self.duplicates.arrived_bytes;
@@ -101,6 +103,7 @@ impl Recovery {
     fn take_in(&mut self, now: Time, ack: &Acknowledgement<'_>) -> Newly {
         let mut newly = Newly::default();
         let Recovery { board, rack, regulator, rtt, clock, parts, una, .. } = self;
+        rack.begin_ack();
         // The echo is that of the segment that moved the left edge (RFC 7323 section 4.3): of others it says nothing.
         let una = *una;
         let mut delivered = |segment: &Segment| {
@@ -132,10 +135,12 @@ impl Recovery {
         };
         self.rtt.update(sample, Duration::ZERO);
         self.rto.recovered();
+        self.tlp.on_rtt();
         Some(sample)
     }
 
-    fn judge_probe(&mut self, now: Time, ack: &Acknowledgement<'_>) {
+    /// What it says of a probe, and of reordering: whether RACK's window has become wider.
+    fn judge_probe(&mut self, now: Time, ack: &Acknowledgement<'_>) -> bool {
         let was_underway = self.tlp.is_underway();
         let dsack_end = ack.dsack.map(|(_, end)| end);
         let bare_duplicate = ack.duplicate && ack.blocks.is_empty() && ack.dsack.is_none();
@@ -150,8 +155,6 @@ impl Recovery {
         }
         // The duplicate of a probe tells nothing of reordering.
         let ended_it = was_underway && !self.tlp.is_underway();
-        if ack.dsack.is_some() && !ended_it {
-            self.rack.on_dsack(self.nxt);
-        }
+        ack.dsack.is_some() && !ended_it && self.rack.on_dsack(self.nxt)
     }
 }

@@ -40,6 +40,10 @@ impl Recovery {
         } else if self.parts.rack {
             let around = self.surroundings();
             self.reorder_at = self.rack.detect(now, &mut self.board, around, &mut self.numbers);
+            if self.reorder_at.is_some() {
+                // RFC 8985 section 8: "SHOULD cancel any other pending timers"; behind them is RACK's own.
+                self.pto_at = None;
+            }
         } else {
             trigger = LossTrigger::PacketThreshold;
             self.board.below_threshold(DUP_THRESHOLD, &mut self.numbers);
@@ -128,8 +132,8 @@ impl Recovery {
         if self.pto_at.is_some_and(|at| at <= now) {
             self.pto_at = None;
             if !self.board.is_empty() {
-                self.probe_due = true;
-                // The probe itself sets the timer anew.
+                // RFC 8985 section 7.3: whether or not a probe goes, the retransmission timer runs anew.
+                self.probe_due = self.rtt.is_sampled() && self.tlp.may_be_sent();
                 self.rto.restart(now, &self.rtt);
             }
         }

@@ -282,13 +282,15 @@ impl Recovery {
         self.pto_at = None;
     }
 
-    /// RFC 8985 section 7.2: only with SACK, outside of a recovery, one at a time.
+    /// RFC 8985 section 7.2: only with SACK, outside of a recovery, one at a time, and not where selective acknowledgements let RACK
+    /// find what is missing.
     #[inline]
     fn schedule_probe(&mut self, now: Time) {
         let wanted = self.parts.tlp
             && self.parts.sack
             && self.phase == Phase::Open
             && !self.tlp.is_underway()
+            && self.board.sacked_segments() == 0
             && !self.board.is_empty();
         self.pto_at = wanted.then(|| {
             let smoothed = self.rtt.is_sampled().then(|| self.rtt.smoothed());
