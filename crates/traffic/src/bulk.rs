@@ -425,8 +425,7 @@ mod tests {
         let now = Time::from_nanos(1);
         for last_is_broken in [false, true] {
             let (mut client, mut fake) = (BulkClient::new(Some(30), 3, false), Fake::default());
-            let mut tell =
-                |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
+            let tell = |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
             fake.put(stream(0), b"0123456789", true);
             tell(&mut client, Event::Readable(stream(0)), &mut fake);
             tell(&mut client, Event::Reset { stream: stream(0), code: 0 }, &mut fake);

@@ -290,7 +290,7 @@ impl Recovery {
             && self.parts.sack
             && self.phase == Phase::Open
             && !self.tlp.is_underway()
-            && self.board.sacked_segments() == 0
+            && !(self.parts.rack && self.board.sacked_segments() > 0)
             && !self.board.is_empty();
         self.pto_at = wanted.then(|| {
             let smoothed = self.rtt.is_sampled().then(|| self.rtt.smoothed());

@@ -2,7 +2,7 @@
 
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
 use tcp::{CloseReason, Config, Data, Event, State, StreamError};
-use wire::tcp::{Flags, Header, Options};
+use wire::tcp::{Flags, Header, Options, Timestamps};
 
 /// RFC 9293 figure 12: the client ends first and stays in TIME-WAIT for 2 MSL.
 #[test]
@@ -92,6 +92,10 @@ fn a_reset_in_time_wait_is_no_error() {
         pair.run(5060);
         let answer = pair.sent.last().unwrap();
         assert!(answer.from == SERVER && answer.has(Flags::RST), "{:?}", answer.header());
+        // RFC 7323 section 5.2: it echoes what it answers, and has no time of its own.
+        let drew = pair.sent.iter().rfind(|sent| sent.from == CLIENT).unwrap().header();
+        let echoed = drew.options.timestamps.map(|told| Timestamps { value: 0, echo: told.value });
+        assert_eq!((answer.header().options.timestamps, echoed.is_some()), (echoed, timestamps));
         assert!(!pair.sent.iter().any(|sent| sent.from == CLIENT && sent.has(Flags::RST)));
         pair.run(5200);
         assert_eq!(pair.states(), [State::Closed; 2]);
@@ -141,7 +145,9 @@ fn data_for_nobody_is_reset() {
     let reason = CloseReason::Application { code: 7, reason: "enough".to_owned() };
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&reason));
     assert_eq!(pair.ends[SERVER].connection.close_reason(), Some(&CloseReason::PeerReset));
-    assert!(pair.sent.iter().any(|sent| sent.from == CLIENT && sent.has(Flags::RST)));
+    let reset = pair.sent.iter().find(|sent| sent.from == CLIENT && sent.has(Flags::RST)).unwrap().header();
+    // RFC 7323 section 5.2: "a Timestamps option SHOULD be included".
+    assert!(reset.options.timestamps.is_some_and(|told| told.value != 0 && told.echo != 0));
     assert_eq!(pair.ends[SERVER].connection.write(Data::Virtual(1)), Err(StreamError::Reset));
 }
 

@@ -7,7 +7,7 @@ use trace::Event;
 use units::parameter::{Component, Value};
 use wire::tcp::Flags;
 
-const S: u64 = 1448;
+pub(crate) const S: u64 = 1448;
 
 /// NewReno without pacing, so that times are plain.
 pub(crate) fn unpaced() -> Config {
@@ -21,7 +21,7 @@ pub(crate) fn unpaced() -> Config {
 }
 
 /// The client sends so many segments; of its data segments, counted from 0 in the order of sending, these are lost.
-fn sends(config: &Config, segments: u64, lost: &'static [usize]) -> Pair {
+pub(crate) fn sends(config: &Config, segments: u64, lost: &'static [usize]) -> Pair {
     let mut pair = Pair::new(config, 1);
     pair.write(CLIENT, segments * S, false);
     pair.fate(losing(lost));
@@ -40,7 +40,7 @@ fn losing(lost: &'static [usize]) -> impl FnMut(&Flying) -> Fate {
 }
 
 /// What was sent after the first flight: when, and which segment.
-fn later(pair: &Pair, first: usize) -> Vec<(u64, u64)> {
+pub(crate) fn later(pair: &Pair, first: usize) -> Vec<(u64, u64)> {
     pair.data(CLIENT)[first..].iter().map(|(at, offset, _)| (*at, offset / S)).collect()
 }
 
@@ -125,6 +125,60 @@ fn a_probe_that_repairs_a_loss_is_answered() {
     assert_eq!(later(&pair, 10), [(545, 9)]);
     let stats = pair.ends[CLIENT].connection.stats();
     assert_eq!((stats.loss_probes, stats.timeouts, stats.retransmitted_bytes), (1, 0, S));
+}
+
+/// RFC 8985 section 7.3: a probe that was for nothing ends with a DSACK, and without timestamps gives no RTT sample. Until there is
+/// one no further probe goes: the retransmission timer, which runs anew, does what is left.
+#[test]
+fn without_an_rtt_sample_there_is_no_second_probe() {
+    let mut pair = Pair::new(&Config { timestamps: false, ..unpaced() }, 1);
+    pair.write(CLIENT, 10 * S, false);
+    pair.ends[CLIENT].finishes = false;
+    let mut count = 0;
+    pair.fate(move |sent| {
+        count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+        match count {
+            10 if sent.from == CLIENT && sent.payload() > 0 => Fate::Late(ms(700)),
+            12 if sent.from == CLIENT && sent.payload() > 0 => Fate::Lost,
+            _ => Fate::Delivered,
+        }
+    });
+    pair.run(3000);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts, stats.dsacks_received), (1, 0, 1));
+    pair.ends[CLIENT].to_write = S;
+    pair.run(9000);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts), (1, 1));
+    let times: Vec<u64> = pair.data(CLIENT)[11..].iter().map(|(at, ..)| *at).collect();
+    // SRTT 105 ms, and 200 ms: once when the probe would have gone, and once more.
+    assert_eq!(times, [3000, 3000 + 2 * 305]);
+    // A segment that is sent once gives a sample, and there are probes again.
+    pair.fate(losing(&[1]));
+    for time in [9000, 9500] {
+        pair.run(time);
+        pair.ends[CLIENT].to_write = S;
+    }
+    pair.run(12_000);
+    let stats = pair.ends[CLIENT].connection.stats();
+    assert_eq!((stats.loss_probes, stats.timeouts), (2, 1));
+}
+
+/// RFC 8985 section 6.2, step 3, "in ascending order": two blocks that are news at once, since an acknowledgement was lost, are no
+/// reordering, and three segments above a gap still end the wait.
+#[test]
+fn two_new_blocks_are_no_reordering() {
+    let mut pair = Pair::new(&unpaced(), 1);
+    pair.write(CLIENT, 10 * S, false);
+    let (mut count, mut told) = (0, 0);
+    pair.fate(move |sent| {
+        count += usize::from(sent.from == CLIENT && sent.payload() > 0);
+        told += usize::from(sent.from == SERVER && !sent.header().options.sack.as_slice().is_empty());
+        let data = sent.from == CLIENT && sent.payload() > 0 && [1, 3].contains(&count);
+        if data || sent.from == SERVER && told == 1 { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.run(3000);
+    assert_eq!(later(&pair, 10), [(200, 0), (200, 2)]);
 }
 
 /// RFC 6298 sections 2 and 5: SRTT 100 ms, RTTVAR 50 ms: 300 ms, and twice that. RFC 5681 section 3.1: the window falls to

@@ -5,4 +5,5 @@ mod flow;
 mod handshake;
 mod loss;
 mod pair;
+mod prr;
 mod seeds;

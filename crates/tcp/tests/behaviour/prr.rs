@@ -1,0 +1,145 @@
+//! How the flight falls in a recovery (RFC 9937). A round trip takes 100 ms, data is first sent at 100 ms.
+
+use crate::loss::{S, later, sends, unpaced};
+use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
+use std::collections::BTreeMap;
+use tcp::Config;
+use trace::Event;
+use units::Time;
+use units::parameter::{Component, Value};
+
+/// How many segments were sent at each time, in milliseconds, after the first so many.
+fn counts(pair: &Pair, first: usize) -> BTreeMap<u64, usize> {
+    let mut counts = BTreeMap::new();
+    for (time, _) in later(pair, first) {
+        *counts.entry(time).or_default() += 1;
+    }
+    counts
+}
+
+/// Twenty segments, one each millisecond from 1000 ms on, in a window of twenty, with more behind them; so many of the first are
+/// lost. What was sent from 1100 ms on: when, and which of the twenty, or `None` for new ones.
+fn twenty(config: &Config, lost: u64) -> Vec<(u64, Option<u64>)> {
+    let config = Config { initial_window: 20, delayed_ack: ms(0), ..config.clone() };
+    let mut pair = Pair::new(&config, 1);
+    pair.fate(move |sent| {
+        let this =
+            sent.from == CLIENT && sent.payload() > 0 && (at(1000)..at(1000 + lost)).contains(&sent.sent_at);
+        if this { Fate::Lost } else { Fate::Delivered }
+    });
+    pair.run(999);
+    for step in 0..20 {
+        pair.run(1000 + step);
+        pair.ends[CLIENT].to_write = S;
+        pair.run(1000 + step);
+    }
+    pair.ends[CLIENT].to_write = 60 * S;
+    pair.run(1250);
+    let all = pair.data(CLIENT);
+    let sent = all.iter().filter(|(time, ..)| *time >= 1100);
+    sent.map(|(time, offset, _)| (*time, Some(offset / S).filter(|number| *number < 20))).collect()
+}
+
+/// RFC 9937 section 8: one segment of twenty is lost. Two new segments go by limited transmit, the third acknowledgement brings
+/// the retransmission, and then one segment goes for every second acknowledgement, for the whole round trip; without PRR half of
+/// it is silent (RFC 6675).
+#[test]
+fn one_loss_halves_the_flight_over_a_round_trip() {
+    let longest_silence = |config: &Config| {
+        let sent = twenty(config, 1);
+        assert_eq!(sent.iter().find(|(time, _)| *time == 1103), Some(&(1103, Some(0))), "{sent:?}");
+        let times: Vec<u64> =
+            sent.iter().map(|(time, _)| *time).filter(|t| (1103..1120).contains(t)).collect();
+        assert!(times.len() <= 10, "{times:?}");
+        times.iter().chain([&1120]).zip(&times[1..]).map(|(from, to)| to - from).max().unwrap()
+    };
+    assert!(longest_silence(&unpaced()) <= 3);
+    assert!(longest_silence(&Config { prr: false, ..unpaced() }) >= 8);
+}
+
+/// RFC 9937 section 8: fifteen segments of twenty are lost. Each acknowledgement that tells of one that came brings one
+/// retransmission; without PRR the third brings all that the window has room for.
+#[test]
+fn a_burst_of_losses_is_repaired_as_fast_as_acknowledgements_come() {
+    let sent = twenty(&unpaced(), 15);
+    let first: Vec<_> = sent.iter().copied().filter(|(time, _)| (1117..1120).contains(time)).collect();
+    assert_eq!(first, [(1117, Some(0)), (1118, Some(1)), (1119, Some(2))]);
+    let plain = twenty(&Config { prr: false, ..unpaced() }, 15);
+    let burst = plain.iter().filter(|(time, _)| *time == 1117).count();
+    assert!(burst >= 5, "{plain:?}");
+}
+
+/// RFC 9937 section 6.2: when retransmissions arrive and nothing else is missing, each acknowledgement lets a segment more go, up
+/// to the threshold, and behind the recovery the window is the threshold (section 6.4).
+#[test]
+fn progress_brings_the_flight_back_to_the_threshold() {
+    let mut pair = sends(
+        &Config { initial_window: 20, ..unpaced() },
+        200,
+        &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
+    );
+    pair.run(3000);
+    let threshold = ssthresholds(&mut pair);
+    assert_eq!((pair.ends[SERVER].received, threshold.len()), (200 * S, 1), "{threshold:?}");
+    let counts = counts(&pair, 20);
+    // Twice two before the third acknowledgement, and three; then each that arrives lets another go, and one more where the left edge moves.
+    assert_eq!(counts[&200], 7);
+    assert!(counts[&300] > 7 && counts[&300] <= 11, "{counts:?}");
+    assert!(counts[&400] > counts[&300] && counts[&400] <= 14, "{counts:?}");
+}
+
+/// The thresholds that the controller has told, each change once.
+fn ssthresholds(pair: &mut Pair) -> Vec<u64> {
+    let log = pair.ends[CLIENT].connection.log();
+    let told = |event| if let Event::Metrics(metrics) = event { metrics.ssthresh } else { None };
+    let mut all: Vec<u64> = log.drain().filter_map(|record| told(record.event)).collect();
+    all.dedup();
+    all
+}
+
+/// A bottleneck that takes a millisecond for each segment and holds so many.
+fn bottleneck(pair: &mut Pair, room: u64) {
+    let mut free_at = Time::ZERO;
+    pair.fate(move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        let waits = free_at.since(sent.sent_at);
+        if waits >= ms(room) {
+            return Fate::Lost;
+        }
+        free_at = free_at.max(sent.sent_at) + ms(1);
+        Fate::Late(waits)
+    });
+}
+
+/// A burst of 44 segments finds room for 10, and a probe shows at once what is lost. Half of it in a burst overflows the same
+/// queue: a lost retransmission is another event (RFC 5681 section 4.3), which lowers the window again. With PRR there is one
+/// reduction.
+#[test]
+fn retransmissions_do_not_overflow_the_queue_again() {
+    for name in ["newreno", "cubic"] {
+        let reductions = |prr: bool| {
+            let row = congestion::CONTROLLERS.iter().find(|row| row.name == name).unwrap();
+            let mut arguments = congestion::fuzz::arguments(row.parameters, &[]);
+            for (name, value) in &mut arguments.0 {
+                if *name == "pacing" {
+                    *value = Value::Flag(false);
+                }
+            }
+            let controller = Component { room: "controllers", name: row.name, arguments };
+            let config = Config { controller, prr, initial_window: 44, ..Config::default() };
+            let mut pair = Pair::new(&config, 1);
+            bottleneck(&mut pair, 10);
+            pair.write(CLIENT, 44 * S, false);
+            pair.run(3000);
+            assert_eq!(pair.ends[SERVER].received, 44 * S);
+            let sent = pair.ends[CLIENT].connection.stats().segments_declared_lost;
+            (ssthresholds(&mut pair), sent, pair.ends[CLIENT].connection.stats().timeouts)
+        };
+        let (with, without) = (reductions(true), reductions(false));
+        assert_eq!((with.0.len(), with.2), (1, 0), "{name}: {with:?}");
+        assert!(without.0.len() > 1, "{name}: {without:?}");
+        assert!(with.0[0] > 20 * S, "{name}: {with:?}");
+    }
+}
