@@ -98,14 +98,15 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The packet to send next out of `fifo`, after those that are dropped (RFC 8289 section 5.5).
+    /// The packet to send next out of `fifo`, after those that are dropped (RFC 8289 section 5.5). `beside` are the bytes
+    /// that wait in other queues of the same link.
     pub(super) fn dequeue(
         &mut self,
         (law, now): (&Law, Time),
-        fifo: &mut Fifo,
+        (fifo, beside): (&mut Fifo, u64),
         report: &mut Report,
     ) -> Option<Box<Packet>> {
-        let (mut packet, mut bad) = self.take(law, now, fifo)?;
+        let (mut packet, mut bad) = self.take(law, now, (fifo, beside))?;
         if self.dropping {
             self.dropping = bad;
             while self.dropping && now >= self.drop_next {
@@ -115,7 +116,7 @@ impl State {
                     return Some(packet);
                 }
                 report.drop(packet);
-                (packet, bad) = self.take(law, now, fifo)?;
+                (packet, bad) = self.take(law, now, (fifo, beside))?;
                 self.dropping = bad;
                 if bad {
                     self.drop_next = law.next(self.drop_next, self.count);
@@ -127,7 +128,7 @@ impl State {
                 return Some(packet);
             }
             report.drop(packet);
-            (packet, _) = self.take(law, now, fifo)?;
+            (packet, _) = self.take(law, now, (fifo, beside))?;
         }
         if now.since(packet.entered) > law.ce_threshold {
             report.mark(&mut packet);
@@ -153,13 +154,19 @@ impl State {
     }
 
     /// The first packet, and whether the delay has been bad for an interval (RFC 8289 section 5.6).
-    fn take(&mut self, law: &Law, now: Time, fifo: &mut Fifo) -> Option<(Box<Packet>, bool)> {
+    fn take(
+        &mut self,
+        law: &Law,
+        now: Time,
+        (fifo, beside): (&mut Fifo, u64),
+    ) -> Option<(Box<Packet>, bool)> {
         let Some(packet) = fifo.pop() else {
             self.rest();
             return None;
         };
-        // One packet of the largest size behind it is no standing queue, whatever the rate.
-        if now.since(packet.entered) < law.target || fifo.waiting().bytes <= law.mtu {
+        // One packet of the largest size behind it is no standing queue, whatever the rate. RFC 8289 section 4.4: "the total
+        // occupancy of all queues sharing the same output link SHOULD be used".
+        if now.since(packet.entered) < law.target || fifo.waiting().bytes + beside <= law.mtu {
             self.first_above = None;
             return Some((packet, false));
         }
@@ -192,7 +199,7 @@ impl Queue for CoDel {
         self.fifo.offer(self.bound, packet, report);
     }
     fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
-        self.state.dequeue((&self.law, now), &mut self.fifo, report)
+        self.state.dequeue((&self.law, now), (&mut self.fifo, 0), report)
     }
     fn pass(&mut self, _now: Time, packet: Box<Packet>, _report: &mut Report) -> Option<Box<Packet>> {
         self.state.rest();

@@ -167,9 +167,8 @@ impl Queue for FqCoDel {
     }
 
     fn dequeue(&mut self, now: Time, report: &mut Report) -> Option<Box<Packet>> {
-        let dropped_before = report.dropped.len();
-        let packet = loop {
-            let Some(head) = self.next_flow() else { break None };
+        loop {
+            let head = self.next_flow()?;
             let flow = &mut self.flows[head.0 as usize];
             // "It has already dequeued at least a quantum of bytes" (RFC 8290 section 4.2): nothing left is enough.
             if flow.deficit <= 0 {
@@ -177,17 +176,19 @@ impl Queue for FqCoDel {
                 self.turn(head, Place::Old);
                 continue;
             }
-            if let Some(packet) = flow.codel.dequeue((&self.law, now), &mut flow.fifo, report) {
+            let beside = self.waiting.bytes - flow.fifo.waiting().bytes;
+            let dropped_before = report.dropped.len();
+            let packet = flow.codel.dequeue((&self.law, now), (&mut flow.fifo, beside), report);
+            report.dropped[dropped_before..].iter().for_each(|packet| self.waiting.remove(packet.size));
+            if let Some(packet) = packet {
                 flow.deficit -= i64::from(packet.size);
                 self.waiting.remove(packet.size);
-                break Some(packet);
+                return Some(packet);
             }
             // A new flow that is empty goes behind the old ones first, or it would be new again with its next packet
             // and starve them (RFC 8290 section 4.2).
             self.turn(head, if head.1 == Place::New { Place::Old } else { Place::Idle });
-        };
-        report.dropped[dropped_before..].iter().for_each(|packet| self.waiting.remove(packet.size));
-        packet
+        }
     }
 
     fn pass(&mut self, now: Time, packet: Box<Packet>, report: &mut Report) -> Option<Box<Packet>> {
@@ -276,6 +277,23 @@ mod tests {
         // Its queue was empty when it was passed over, and it stands behind the old ones: it is not new again.
         queue.enqueue(at(1), from(2, 100), &mut Report::default());
         assert_eq!([0; 4].map(|_| next(&mut queue)), [1, 2, 1, 1]);
+    }
+
+    /// RFC 8289 section 4.4: "when testing for queue occupancy before dropping, the total occupancy of all queues sharing the
+    /// same output link SHOULD be used". The second flow has no more than an MTU itself, and waits behind the first one.
+    #[test]
+    fn what_waits_in_other_queues_is_a_standing_queue_too() {
+        let (mut queue, mut report) = (fq(1024, "10240 packets", 64), Report::default());
+        (0..3).for_each(|_| queue.enqueue(at(0), from(1, 1500), &mut report));
+        (0..50).for_each(|_| queue.enqueue(at(0), from(2, 28), &mut report));
+        // From 10 ms on one packet each 10 ms. The delay of the second flow is above 5 ms from 20 ms on, and has been for
+        // 100 ms at 120 ms, while two packets of the first one wait.
+        let mut dropped = |ms: u64| {
+            assert!(queue.dequeue(at(ms), &mut report).is_some());
+            std::mem::take(&mut report.dropped).iter().map(|packet| packet.flow).collect::<Vec<_>>()
+        };
+        (1..12).for_each(|n| assert_eq!(dropped(10 * n), [], "{n}0 ms"));
+        assert_eq!(dropped(120), [2]);
     }
 
     /// RFC 8290 section 4.1.
