@@ -280,12 +280,12 @@ impl State {
 impl Queue for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Box<Packet>, report: &mut Report) {
         self.catch_up(now);
-        if self.drop_early() {
+        // RFC 8033 appendix B: what does not fit is dropped before any chance is taken, and is a drop like others.
+        if self.bound.admits(self.fifo.waiting(), packet.size).is_err() {
+            self.accu_prob = 0.0;
+        } else if self.drop_early() {
             let marks = self.law.ecn && self.state.drop_prob < self.law.mark_ecnth;
-            if !(marks
-                && self.bound.admits(self.fifo.waiting(), packet.size).is_ok()
-                && report.mark(&mut packet))
-            {
+            if !(marks && report.mark(&mut packet)) {
                 return report.drop(packet);
             }
         }
@@ -398,6 +398,23 @@ mod tests {
         let (least, most) = spans(true);
         assert!(least == 7 && (50..=68).contains(&most), "{least} {most}");
         assert!(spans(false).0 == 1 && spans(false).1 > 68);
+    }
+
+    /// RFC 8033 appendix B: what the limit drops begins the distance to the next drop anew, and draws nothing.
+    #[test]
+    fn a_drop_by_the_limit_is_a_drop() {
+        let limit = |packets: &str| {
+            let mut pie = pie(&[("limit", Value::Limit(packets.parse().unwrap()))]);
+            pie.state = State { drop_prob: 0.125, qdelay_old: 0.02, burst_allowance: Duration::ZERO };
+            (0..3).for_each(|_| pie.fifo.push(packet(0, 1500)));
+            let mut report = Report::default();
+            (0..3).for_each(|n| pie.enqueue(at(0), packet(n, 1500), &mut report));
+            (pie.accu_prob, report.dropped.len(), pie.stream.bits())
+        };
+        let mut untouched = Stream::new(5, "test");
+        assert_eq!(limit("6 packets"), (0.375, 0, untouched.bits()));
+        let mut untouched = Stream::new(5, "test");
+        assert_eq!(limit("5 packets"), (0.0, 1, untouched.bits()));
     }
 
     /// RFC 8033 section 4.1: with two packets waiting nothing is dropped.
