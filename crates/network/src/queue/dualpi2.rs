@@ -75,8 +75,8 @@ pub(crate) const ROW: Row<super::Build> = Row {
         Parameter {
             name: "tshift",
             kind: Kind::Duration,
-            default: Default::Is("\"30 ms\""),
-            about: "ts-fifo: by how much a classic packet must have come earlier to go first",
+            default: Default::Is("\"50 ms\""),
+            about: "ts-fifo: by how much a classic packet must have come earlier to go first (RFC 9332 appendix A.2)",
         },
         Parameter {
             name: "ecn",
@@ -354,6 +354,8 @@ mod tests {
         assert_eq!(seconds("t_update"), f64::min(seconds("target"), rtt_max / 3.0));
         assert!((number("alpha") - 0.1 * seconds("t_update") / (rtt_max * rtt_max)).abs() < 1e-12);
         assert!((number("beta") - 0.3 / rtt_max).abs() < 1e-12);
+        // Appendix A.2: "For the public Internet, a good value for tshift is 50 ms."
+        assert_eq!(seconds("tshift"), 0.05);
     }
 
     fn put(queue: &mut DualPi2, now: Time, flow: u32, field: Ecn) {
