@@ -5,15 +5,19 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure as Drawing
 
+from inside import outside
 from quiclab import Error
 from quiclab.cli import main
-from quiclab.reproduce import failures, figures, page
+from quiclab.reproduce import Figure, Points, drawn, failures, figures, page
 from quiclab.reproduce.accept import Row, Rule, shown
 from quiclab.reproduce.catalogue import catalogue
 from quiclab.reproduce.points import select, to_csv
@@ -146,7 +150,19 @@ def test_results_of_other_rules_are_no_results() -> None:
 
 
 @pytest.mark.parametrize("name", figures())
-def test_the_quick_form_of_each_figure_holds(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_quick_form_of_each_figure_holds(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the paper says holds, and all that the figure draws lies inside of its axes."""
+    problems: list[str] = []
+
+    @contextmanager
+    def looked_at(figure: Figure, points: Points) -> Iterator[Drawing]:
+        with drawn(figure, points) as drawing:
+            problems.extend(outside(drawing))
+            yield drawing
+
+    monkeypatch.setattr("quiclab.reproduce.drawn", looked_at)
     # The issue asks for less than 30 s; what CI asserts is that it holds, since it has no clock of its own.
     start = time.monotonic()
     assert main(["reproduce", name, "--quick", "--json", "--out", str(tmp_path)]) == 0
@@ -156,6 +172,7 @@ def test_the_quick_form_of_each_figure_holds(name: str, tmp_path: Path, capsys: 
     folder = Path(told["folder"])
     assert (folder / "figure.svg").read_text().startswith("<?xml")
     assert len((folder / "points.csv").read_text().splitlines()) > 1
+    assert problems == []
 
 
 def test_a_figure_changes_with_its_scenario(tmp_path: Path) -> None:

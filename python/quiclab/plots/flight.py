@@ -19,7 +19,6 @@ def draw(axes: "Axes", view: View) -> None:
     axes.plot(times, flight / 1e3, drawstyle="steps-post", color=BLUE, linewidth=0.8, label="in flight")
     times, window = downsample(*view.gauge("cwnd_bytes"))
     axes.plot(times, window / 1e3, drawstyle="steps-post", color=ORANGE, label="congestion window")
-    axes.set_ylim(bottom=0)
     mark(axes, view.losses(), "declared lost")
     axes.set_ylabel("bytes (kB)")
     legend(axes)

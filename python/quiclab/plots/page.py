@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from quiclab.plots.limits import from_zero
 from quiclab.plots.style import styled
 from quiclab.plots.view import View, views
 
@@ -24,7 +25,7 @@ class Panel:
     """One pair of axes of a page."""
 
     draw: Callable[["Axes", View], None]
-    """Draws a view: lines, labels with units, legend."""
+    """Draws a view: lines, labels with units, legend. The page sets the limits."""
     height: float
     """Its share of the page's height."""
 
@@ -54,7 +55,9 @@ def _page(run: "Run", panels: Sequence[Panel], shown: Sequence[View], total: int
         for row, panel in enumerate(panels):
             panel.draw(axes[row][column], view)
         axes[-1][column].set_xlabel("time (s)")
-    axes[0][0].set_xlim(0, float(run.summary.get("duration_s") or 0) or None)
+    from_zero(axes)
+    # Over the whole run.
+    axes[0][0].set_xlim(0, max(float(run.summary.get("duration_s") or 0), axes[0][0].get_xlim()[1]))
     figure.suptitle(_title(run, shown, total), fontweight="bold")
     return figure
 

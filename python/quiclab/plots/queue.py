@@ -18,7 +18,6 @@ def draw(axes: "Axes", view: View) -> None:
     axes.fill_between(times, packets, step="post", color=GREEN, alpha=0.3, linewidth=0)
     label = f"queue of {view.link}" if view.link else "queue"
     axes.plot(times, packets, drawstyle="steps-post", color=GREEN, linewidth=0.8, label=label)
-    axes.set_ylim(bottom=0)
     mark(axes, view.drops(), "dropped")
     axes.set_ylabel("queue (packets)")
     legend(axes)

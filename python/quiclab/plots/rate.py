@@ -25,7 +25,6 @@ def draw(axes: "Axes", view: View) -> None:
         # What the link carried belongs to all connections; one of them knows its part from its samples.
         _line(axes, view.rate("delivered"), GREY, "all connections")
         _line(axes, view.delivery_samples(), BLUE, "delivered")
-    axes.set_ylim(bottom=0)
     axes.set_ylabel("rate (Mbit/s)")
     legend(axes)
 

@@ -21,7 +21,6 @@ def draw(axes: "Axes", view: View) -> None:
     ):
         times, values = downsample(*view.gauge(column))
         axes.plot(times, values, drawstyle="steps-post", color=colour, linestyle=line, linewidth=width, label=label)
-    axes.set_ylim(bottom=0)
     axes.set_ylabel("RTT (ms)")
     legend(axes)
 

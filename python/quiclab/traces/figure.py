@@ -15,7 +15,8 @@ def draw(capacity: Capacity, name: str, bin_ms: int = 100) -> "Figure":
     figure = Figure(figsize=(10, 3.2), layout="constrained")
     over_time, spread = figure.subplots(1, 2, width_ratios=[3, 1])
     rates = capacity.binned(bin_ms * 1_000_000)
-    times = [at * bin_ms / 1000 for at in range(len(rates) + 1)]
+    # The last bin may reach beyond the end.
+    times = [min(at * bin_ms / 1000, capacity.duration_s) for at in range(len(rates) + 1)]
     over_time.stairs(rates, times, fill=True, color="#9aa5b1")
     over_time.axhline(capacity.mean_mbps, color="#1f4e79", linewidth=1)
     over_time.set(title=f"{name}: mean {capacity.mean_mbps:.4g} Mbit/s", xlabel="time (s)")

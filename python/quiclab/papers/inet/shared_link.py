@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.inet.measures import COLOURS, IP_UDP, quic_bytes
+from quiclab.plots.limits import at_least
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval
@@ -118,7 +119,7 @@ def draw(points: Points) -> "Figure":
     axes.legend(loc="upper center")
     queues = select(points, {"what": "queue"})
     right.plot(column(queues, "queue_packets"), column(queues, "jain"), ".-", color=COLOURS[0])
-    right.set_ylim(0.9, 1)
+    at_least(right, 0.9, 1)
     right.margins(x=0.05)
     right.set_xlabel("queue in packets")
     right.set_ylabel("least of Jain's indices")

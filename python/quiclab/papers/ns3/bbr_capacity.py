@@ -13,6 +13,7 @@ from quiclab.papers.ns3.traces import (
     shade,
 )
 from quiclab.plots import style
+from quiclab.plots.limits import from_zero
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -144,6 +145,7 @@ def draw(points: Points) -> "Figure":
             label="capacity",
         )
         panels[-1][place].set_xlabel("time in s")
+    from_zero(panels)
     panels[0][0].legend(loc="upper right")
     panels[2][0].legend(loc="upper right")
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)

@@ -18,6 +18,7 @@ from quiclab.papers.ns3.traces import (
     spans,
 )
 from quiclab.plots import style
+from quiclab.plots.limits import from_zero
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace
@@ -192,9 +193,9 @@ def draw(points: Points) -> "Figure":
         panels[-1][place].set_xlabel("time in s")
     panels[-1][0].set_ylabel("RTT / least RTT")
     panels[-1][0].legend(loc="upper right", title="jitter", ncols=2)
-    for line in panels:
-        # Shared by a row of panels: after all have drawn.
-        line[0].set_ylim(bottom=0)
+    from_zero([panels[0], *panels[2:]])
+    # The first rate of all is two orders of magnitude above the others.
+    panels[1][0].set_yscale("log")
     panels[0][0].legend(loc="upper right")
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)
     return figure

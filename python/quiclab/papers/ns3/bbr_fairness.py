@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.ns3.traces import NAMES, SERIES, over_time
 from quiclab.plots import style
+from quiclab.plots.limits import from_zero
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import trace
@@ -96,7 +97,7 @@ def draw(points: Points) -> "Figure":
                 axes.plot(column(of_flow, "time_s"), values, color=colour, linewidth=0.8, label=f"flow {flow}")
             if place == 0:
                 axes.set_ylabel(label)
-            axes.set_ylim(0, 8 if name == "pacing_mbps" else None)
         panels[-1][place].set_xlabel("time in s")
+    from_zero(panels)
     panels[0][0].legend(loc="upper right")
     return figure

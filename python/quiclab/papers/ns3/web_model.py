@@ -189,8 +189,6 @@ def draw(points: Points) -> "Figure":
             axes.axvline(summary[mean], color=colour, linewidth=0.7, linestyle=dashes, label=mean.replace("_", " "))
         axes.set_xscale("log")
         axes.set_xlabel(label)
-        # The least of all draws is far from the others, and says nothing.
-        axes.set_xlim(left=max(curve[0]["x"], curve[1]["x"] / 10))
     panels[0].set_ylabel("share not above")
     panels[0].legend(fontsize="x-small", loc="upper left")
     return figure

@@ -215,7 +215,7 @@ def draw(points: Points) -> "Figure":
         ):
             values = [float("nan") if value is None else value for value in column(samples, name)]
             axes.plot(times, values, color=colour, linewidth=0.8, label=label)
-        axes.set_ylim(0, 1.5 * max(value for value in column(samples, "max_bw_mbps") if value is not None))
+        axes.set_ylim(bottom=0)
         axes.set_ylabel("Mbit/s")
     panels[0].legend(loc="upper right")
     panels[-1].set_xlabel("time in s")

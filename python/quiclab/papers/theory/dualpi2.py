@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.limits import at_least
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 
@@ -62,8 +63,8 @@ def draw(points: Points) -> "Figure":
         axes.set_xticks(list(places), names)
         axes.margins(x=0.1)
         axes.legend(loc="upper right", ncols=2)
-    left.set_ylim(0, 27)
-    right.set_ylim(0, 1.3)
+    at_least(left, 0, 27)
+    at_least(right, 0, 1.3)
     left.set_ylabel("throughput in Mbit/s")
     right.set_ylabel("queueing delay in ms")
     right.axhline(1.0, color=style.BLACK, linewidth=0.8)

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.limits import at_least
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 
@@ -47,7 +48,7 @@ def draw(points: Points) -> "Figure":
     axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
     axes.set_xticks([], minor=True)
     axes.margins(x=0.1)
-    axes.set_ylim(0, 20)
+    at_least(axes, 0, 20)
     axes.set_xlabel("rate in Mbit/s")
     axes.set_ylabel("mean queueing delay in ms")
     axes.legend(loc="lower left")

@@ -71,7 +71,7 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
                 # What was run, and not the powers of ten between which it lies.
                 cell.set_xticks(found.x.values, [value_text(value) for value in found.x.values])
                 cell.minorticks_off()
-        if "y" in choice.log:
+        if "y" in choice.log and found.y is None:
             cell.set_yscale("log")
         draw(cell, panel, found)
         if panel.title:

@@ -30,5 +30,5 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
         )
         if not part.whole:
             parts.above(axes, values[-1], part.n / part.total, part, layer.colour)
-    axes.set_ylim(0, 1.02)
+    axes.set_ylim(None if "y" in all_.choice.log else 0, 1.02)
     axes.margins(x=0.02)
