@@ -1,7 +1,9 @@
 """The command line, as a user runs it."""
 
+import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,9 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 import quiclab
 from conftest import Command
+from quiclab.commands import COMMANDS
 
 
 def test_run_prints_a_table_and_writes_a_folder(command: Command) -> None:
@@ -150,6 +154,45 @@ def test_version_and_help(command: Command) -> None:
         result = command(*arguments, "--help")
         assert (result.returncode, result.stderr) == (0, "")
         assert "Usage: quiclab" in result.stdout
+
+
+def test_texts_of_the_help_are_no_markup(command: Command) -> None:
+    for word, text in (("sweep", "[sweep]"), ("check", "[sweep]"), ("trace", "Mahimahi")):
+        assert text in command(word, "--help").stdout
+    # Whatever stands in brackets in a docstring or in the help of an option is printed.
+    for name, function in COMMANDS.items():
+        if isinstance(function, typer.Typer):
+            continue
+        wanted = re.findall(r"\[[a-z.]+\]", function.__doc__ or "")
+        for parameter in inspect.signature(function).parameters.values():
+            for extra in getattr(parameter.annotation, "__metadata__", ()):
+                wanted += re.findall(r"\[[a-z.]+\]", getattr(extra, "help", None) or "")
+        told = command(name, "--help").stdout
+        assert all(text in told for text in wanted), name
+
+
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["list", "--json"], ["--version"], ["check", "bulk.toml"], ["run", "bulk.toml"], ["--help"]]
+)
+def test_an_output_that_is_closed_or_full_is_one_line(command: Command, arguments: list[str]) -> None:
+    for where, line in (
+        (">&-", "quiclab: standard output is closed; expected a file, a pipe or a terminal, like >/dev/null\n"),
+        (">/dev/full", "quiclab: standard output: cannot be written: No space left on device\n"),
+    ):
+        script = f'"$0" -m quiclab "$@" {where}'
+        done = subprocess.run(
+            ["sh", "-c", script, sys.executable, *arguments],
+            cwd=command.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (2, line), (arguments, where)
+    # Without a place for errors there is nothing to say, but no other place for them either.
+    script = '"$0" -m quiclab check nothing.toml 2>&-'
+    silent = subprocess.run(["sh", "-c", script, sys.executable], cwd=command.folder, capture_output=True, check=False)
+    assert (silent.returncode, silent.stdout) == (2, b"")
 
 
 def test_a_reader_that_has_enough_is_no_error(command: Command) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quiclab import ScenarioError
+from conftest import SCENARIO
+from quiclab import Scenario, ScenarioError
 from quiclab.document import literal, to_toml
 
 keys = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -51,3 +52,22 @@ def test_what_toml_cannot_hold_is_refused_by_its_key(value: object) -> None:
 def test_a_key_that_is_no_text_is_refused() -> None:
     with pytest.raises(ScenarioError, match="a key is text"):
         to_toml({"a": {1: "x"}})
+
+
+def test_a_document_that_is_in_itself_is_refused() -> None:
+    """So is one that is merely deep: the reader takes no more."""
+    table: dict[str, Any] = {}
+    table["inner"] = table
+    rows: list[Any] = []
+    rows.append(rows)
+    tables: list[dict[str, Any]] = [{}]
+    tables[0]["again"] = tables
+    inline: dict[str, Any] = {"list": [1, {}]}
+    inline["list"][1]["table"] = inline
+    for document in ({"a": table}, {"a": rows}, {"a": tables}, {"a": inline}):
+        with pytest.raises(ScenarioError, match=r"^a.*: nested too deeply; expected at most 32 levels$"):
+            to_toml(document)
+        with pytest.raises(ScenarioError, match="nested too deeply"):
+            Scenario(document)
+    with pytest.raises(ScenarioError, match="nested too deeply"):
+        Scenario.from_text(SCENARIO).with_({"link": table})

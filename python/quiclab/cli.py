@@ -1,9 +1,11 @@
 """The command `quiclab`: exit codes, and every error as one line."""
 
+import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = 130
@@ -16,15 +18,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line; returns its exit code: 0, 2 for an error, 130 for an interrupt, 143 for SIGTERM."""
     try:
         signal.signal(signal.SIGTERM, _terminated)
+        _prepare_output()
         return _command(arguments)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
     except _Terminated:
         return _fail("terminated", 128 + signal.SIGTERM)
     except BrokenPipeError:
-        # Whoever read our output has enough, as `head` does. Nothing is left to be written at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has enough, as `head` does.
+        _drop_output()
         return 1
+    except _OutputError as error:
+        return _fail(str(error), FAILED)
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else FAILED
     except BaseException as error:
@@ -37,6 +42,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 class _Terminated(BaseException):
     """SIGTERM came: what is being written is removed as after Ctrl-C."""
+
+
+class _OutputError(Exception):
+    """Standard output is not there, or cannot be written."""
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output, whose errors are told apart from those of files."""
+
+    def write(self, text: str, /) -> int:
+        with _told_apart():
+            return super().write(text)
+
+    def flush(self) -> None:
+        with _told_apart():
+            super().flush()
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise _OutputError(f"standard output: cannot be written: {reason}") from error
+
+
+def _prepare_output() -> None:
+    """Sees that there is an output, and that no name of a file is too odd to be printed."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  (for as long as we live)
+    if sys.stdout is None:
+        raise _OutputError("standard output is closed; expected a file, a pipe or a terminal, like >/dev/null")
+    # Only what Python itself made: whoever calls `main` may have put something else there.
+    if type(sys.stderr) is io.TextIOWrapper:
+        sys.stderr.reconfigure(errors="backslashreplace")
+    if type(sys.stdout) is io.TextIOWrapper:
+        sys.stdout = _Output(
+            sys.stdout.buffer,
+            encoding=sys.stdout.encoding,
+            errors="backslashreplace",
+            line_buffering=sys.stdout.line_buffering,
+            write_through=sys.stdout.write_through,
+        )
+
+
+def _drop_output() -> None:
+    """Nothing is left to be written at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminated(signum: int, frame: FrameType | None) -> None:
@@ -70,11 +127,12 @@ def _was_interrupt(error: BaseException | None) -> bool:
 
 def _one_line(error: BaseException) -> str:
     from quiclab import Error
+    from quiclab.lines import plain
 
     # Typer's own errors (a missing argument, an unknown option) know how to be told.
     told = getattr(error, "format_message", None)
     text = str(told() if callable(told) else error)
-    line = " ".join(text.split())
+    line = plain(" ".join(text.split()))
     if isinstance(error, Error) or callable(told):
         return line
     kind = type(error).__name__

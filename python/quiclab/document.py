@@ -8,6 +8,11 @@ from typing import Any, TypeGuard
 from quiclab._quiclab import ScenarioError
 from quiclab.plugged import Plugged, place_of
 
+_MOST_LEVELS = 32
+"""As the reader of scenarios has it."""
+_SHOWN = 40
+"""Characters of a long path in an error."""
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
@@ -22,8 +27,13 @@ def to_toml(document: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def literal(value: object, key: str = "value") -> str:
-    """One value as it stands in TOML after the equals sign. `key` names it in errors."""
+def literal(value: object, key: str = "value", levels: int = _MOST_LEVELS) -> str:
+    """One value as it stands in TOML after the equals sign. `key` names it in errors.
+
+    It may have so many `levels` of tables and lists: one that is in itself has no end.
+    """
+    if levels < 0:
+        raise ScenarioError(f"{_shortened(key)}: nested too deeply; expected at most {_MOST_LEVELS} levels")
     # bool before int: a bool is an int in Python.
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -40,10 +50,10 @@ def literal(value: object, key: str = "value") -> str:
         name, options = place_of(value)
         value = {"type": name, **options}
     if isinstance(value, Mapping):
-        pairs = (f"{_key(k, key)} = {literal(v, f'{key}.{k}')}" for k, v in value.items() if v is not None)
+        pairs = (f"{_key(k, key)} = {literal(v, f'{key}.{k}', levels - 1)}" for k, v in value.items() if v is not None)
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return "[" + ", ".join(literal(item, key) for item in value) + "]"
+        return "[" + ", ".join(literal(item, key, levels - 1) for item in value) + "]"
     number = _number(value)
     if number is not None:
         return literal(number, key)
@@ -54,11 +64,17 @@ def literal(value: object, key: str = "value") -> str:
     raise ScenarioError(f"{key}: {what} cannot stand in a scenario{wanted}")
 
 
+def _shortened(key: str) -> str:
+    return key if len(key) <= _SHOWN else f"{key[:_SHOWN]}..."
+
+
 def _is_plugged(value: object) -> TypeGuard[Plugged | type[Plugged]]:
     return isinstance(value, Plugged) or (isinstance(value, type) and issubclass(value, Plugged))
 
 
 def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
+    if len(path) > _MOST_LEVELS:
+        raise ScenarioError(f"{_shortened('.'.join(path))}: nested too deeply; expected at most {_MOST_LEVELS} levels")
     # A key after a header belongs to that header, so plain values come first.
     nested = []
     for key, value in table.items():

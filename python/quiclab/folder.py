@@ -93,6 +93,8 @@ def write_whole(path: Path, text: str) -> None:
 
     What is there and no plain file (a device, a link) is written to as it is. Raises `OutputError` if that fails.
     """
+    if not path.name or path.is_dir():
+        raise OutputError(f"{path}: is a folder; expected the name of a file")
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
         with writing(path):

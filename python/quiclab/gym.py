@@ -55,6 +55,8 @@ Reward = Callable[[Mapping[str, float]], float]
 _MOST_PACKETS = 10_000
 _MOST_MBPS = 10_000.0
 _LEAST_MBPS = 0.01
+_LEAST_INTERVAL_S = 1e-6
+"""Shorter steps would not end: virtual time is counted in nanoseconds."""
 
 ID = "quiclab/CongestionControl-v0"
 
@@ -74,16 +76,18 @@ def copa_utility(seen: Mapping[str, float]) -> float:
 class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
     """One sender of a scenario in the hands of an agent, all others as the scenario says.
 
-    A step is `interval_s` of virtual time. An action is one number: the window in packets, or the pacing rate in Mbit/s
-    (the window is then so large that it is the rate that counts). It takes effect with the next packet that is sent,
-    acknowledged or lost. An episode ends with the scenario's `duration` (truncated), or when all flows are finished
-    (terminated). Equal seeds and actions give equal episodes.
+    A step is `interval_s` of virtual time. An action is an array of one number, from -1 to 1 on a logarithmic scale:
+    the window, 1 to 10,000 packets with 100 at 0; or the pacing rate, 0.01 to 10,000 Mbit/s with 10 at 0 (the window is
+    then so large that it is the rate that counts). It takes effect with the next packet that is sent, acknowledged or
+    lost. An episode ends with the scenario's `duration` (truncated), or when all flows are finished (terminated). Equal
+    seeds and actions give equal episodes.
 
     :param scenario: a `Scenario`, or the path of its file.
     :param flow: the flow whose sender it is; default: the first.
     :param side: "server" for a download (the default), "client" for an upload.
     :param action: "window" or "rate".
-    :param interval_s: the length of a step in seconds.
+    :param normalised: whether an action is a number from -1 to 1; else it is one of packets, or of Mbit/s.
+    :param interval_s: the length of a step in seconds, at least a microsecond.
     :param reward: what a step was worth; default: `copa_utility`.
     :param scenario_seed: the seed of every episode; default: the one given to `reset`, else drawn anew from the
         environment's own generator.
@@ -98,12 +102,13 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         *,
         side: Literal["server", "client"] = "server",
         action: Literal["window", "rate"] = "window",
+        normalised: bool = True,
         interval_s: float = 0.1,
         reward: Reward = copa_utility,
         scenario_seed: int | None = None,
     ) -> None:
-        if not 0 < interval_s < math.inf:
-            raise Error(f"interval_s is {interval_s}; expected a number of seconds above 0")
+        if not _LEAST_INTERVAL_S <= interval_s < math.inf:
+            raise Error(f"interval_s is {interval_s}; expected a number of seconds, {_LEAST_INTERVAL_S} or more")
         for name, value, words in (("side", side, ("server", "client")), ("action", action, ("window", "rate"))):
             if value not in words:
                 raise Error(f"{name} is {value!r}; expected {words[0]!r} or {words[1]!r}")
@@ -118,8 +123,9 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         self._seed = scenario_seed
         self._stepper: _quiclab.Stepper | None = None
         self._steps = 0
-        low, high = (1.0, _MOST_PACKETS) if action == "window" else (_LEAST_MBPS, _MOST_MBPS)
-        self.action_space = spaces.Box(low, high, (1,), np.float32)
+        self._range = (1.0, float(_MOST_PACKETS)) if action == "window" else (_LEAST_MBPS, _MOST_MBPS)
+        self._normalised = normalised
+        self.action_space = spaces.Box(*((-1.0, 1.0) if normalised else self._range), (1,), np.float32)
         self.observation_space = spaces.Box(0.0, np.inf, (len(FIELDS),), np.float32)
 
     def reset(
@@ -140,16 +146,30 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         """Sets the window or the rate, and lets `interval_s` of virtual time pass."""
         if self._stepper is None:
             raise Error("the environment has not begun; expected reset() before step()")
-        value = float(np.asarray(action, dtype=np.float32).reshape(-1)[0])
-        low, high = float(self.action_space.low[0]), float(self.action_space.high[0])  # type: ignore[attr-defined]
-        if not low <= value <= high:
-            raise Error(f"the action is {value}; expected a number from {low:g} to {high:g}")
+        value = self._value(action)
         if (agent := self._agent) is not None:
             agent.act(self._action, value)
         self._go_on()
         seen, info = self._look()
         finished = self._stepper.over
         return seen, float(self._reward(info)), finished, self._ended and not finished, info
+
+    def _value(self, action: NDArray[np.float32]) -> float:
+        """The window or the rate that an action says."""
+        try:
+            given = np.asarray(action, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise Error(f"the action is {action!r}; expected an array of one number") from error
+        if given.shape != (1,):
+            raise Error(f"the action has the shape {given.shape}; expected (1,): an array of one number")
+        number = float(given[0])
+        low, high = self._range
+        least, most = (-1.0, 1.0) if self._normalised else self._range
+        # The space has single precision.
+        if not np.float32(least) <= given[0] <= np.float32(most):
+            raise Error(f"the action is {number}; expected a number from {least:g} to {most:g}")
+        value = low * (high / low) ** ((number + 1) / 2) if self._normalised else number
+        return min(max(value, low), high)
 
     def close(self) -> None:
         """Lets go of the run."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab import Sweep
@@ -80,7 +81,7 @@ def plot(
         raise Error(f"{run}: not a sweep: --{next(iter(given), 'subject')} names a column of one")
     else:
         plots.save(load(run), path, kind or "overview", connection)
-    typer.echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {path}")
+    typer.echo(json.dumps({"figure": str(path)}) if as_json else f"figure   {plain(path)}")
 
 
 def _sweep(sweep: "Sweep", path: Path, kind: str, subject: str | None, given: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab.progress import SweepProgress
@@ -93,7 +94,7 @@ def show(result: "Reproduced") -> None:
         verdict = "[green]holds[/]" if row.ok else "[red]DOES NOT HOLD[/]"
         table.add_row(row.case, row.paper, row.target, row.here, row.accept, verdict)
     console.print(table)
-    typer.echo(f"figure   {result.folder / 'figure.svg'}")
+    typer.echo(f"figure   {plain(result.folder / 'figure.svg')}")
 
 
 @contextmanager

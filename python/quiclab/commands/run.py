@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.lines import plain
 
 
 def run(
@@ -62,6 +63,6 @@ def run(
     for what, where in rows:
         if where is not None:
             # Not through rich, which would break a long path into lines.
-            typer.echo(f"{what:<8} {where}")
+            typer.echo(f"{what:<8} {plain(where)}")
     for note in result.notes:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(f"note: {plain(note)}", err=True)

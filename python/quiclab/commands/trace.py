@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 trace = typer.Typer(
     help="Traces of what a link can carry over time: Mahimahi files, and CSV of time and rate.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
 )
 
 _Trace = Annotated[Path, typer.Argument(metavar="TRACE", help="Mahimahi, or CSV of time and rate.", show_default=False)]
@@ -74,7 +76,7 @@ def plot(
     with _named(file):
         figure = draw(capacity, file.name, bin_ms)
     save_figures([figure], out)
-    typer.echo(str(out))
+    typer.echo(plain(out))
 
 
 @trace.command()
@@ -132,4 +134,4 @@ def _save(out: Path, text: str) -> None:
     from quiclab.folder import write_whole
 
     write_whole(out, text)
-    typer.echo(str(out))
+    typer.echo(plain(out))

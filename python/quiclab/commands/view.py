@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 
 def view(
@@ -52,8 +53,8 @@ def view(
                     f"which waited {numbers['waited_s']:.3f} s, "
                     f"as one byte stream {numbers['waited_one_stream_s']:.3f} s"
                 )
-        typer.echo(f"view     {shown.view}")
+        typer.echo(f"view     {plain(shown.view)}")
         for note in shown.notes:
-            typer.echo(f"note: {note}", err=True)
+            typer.echo(f"note: {plain(note)}", err=True)
     if open_:
         typer.launch(str(shown.view))

@@ -1,6 +1,8 @@
 """The plots of a run, each kind one file and one line in `PLOTS`; those of a sweep are in `CHARTS`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,14 +74,16 @@ def save_figures(figures: Sequence["Figure"], path: Path) -> None:
     from quiclab.folder import writing
 
     ending = check_format(path)
+    drawn = _bytes(figures, ending)
     # Beside its name and then moved, so that a figure is never half of one.
     partial = path.with_name(f".{path.name}.partial")
     try:
         with writing(path):
-            _write(figures if ending == "pdf" else figures[:1], partial, ending)
+            partial.write_bytes(drawn)
             partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def check_format(path: Path) -> str:
@@ -96,15 +100,18 @@ def _panels(kind: str) -> tuple[Panel, ...]:
     return PLOTS[kind]
 
 
-def _write(figures: Sequence["Figure"], path: Path, ending: str) -> None:
+def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
+    """The file as bytes: what writes a format need not know what to do when a disk is full."""
     from matplotlib.backends.backend_pdf import PdfPages
 
     from quiclab.plots.style import styled
 
+    file = BytesIO()
     with styled():
         if ending == "pdf":
-            with PdfPages(path, metadata=_METADATA["pdf"]) as file:
+            with PdfPages(file, metadata=_METADATA["pdf"]) as pages:
                 for figure in figures:
-                    file.savefig(figure)
+                    pages.savefig(figure)
         else:
-            figures[0].savefig(path, format=ending, metadata=_METADATA[ending])
+            figures[0].savefig(file, format=ending, metadata=_METADATA[ending])
+    return file.getvalue()
