@@ -60,6 +60,16 @@ ARGUMENTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "a plot of nothing": (["plot", "nothing"], ("nothing", "no such run folder")),
     "a plot of another folder": (["plot", "taken"], ("taken", "not a run folder", "summary.json")),
     "a plot in an unknown format": (["plot", "taken", "--out", "figure.gif"], ("figure.gif", ".png")),
+    "a trace into a folder": (["trace", "generate", "leo", "--out", "."], (".: is a folder",)),
+    "a trace into another folder": (["trace", "generate", "leo", "--out", "taken"], ("taken: is a folder",)),
+    "a trace converted into a folder": (["trace", "convert", TRACE, "."], (".: is a folder",)),
+    "escape codes in a name": (["run", "\x1b[31mred\x1b[0m.toml"], ("\\x1b[31mred\\x1b[0m.toml: No such file",)),
+    "a name with lines": (["check", "a\nb\rc.toml"], ("a b c.toml: No such file",)),
+    "a name that is no UTF-8": (["check", "\udcff.toml"], ("\\udcff.toml: No such file",)),
+    "a column that is not there": (
+        ["sweep", "bulk.toml", "--out", "s", "--show", "goodput_mbp"],
+        ("no column 'goodput_mbp'", "did you mean 'connection.download.goodput_mbps'?"),
+    ),
     "a list of an unknown room": (["list", "nonsense"], ("nonsense", "controllers")),
 }
 
@@ -70,6 +80,7 @@ def test_a_mistake_in_the_arguments(command: Command, mistake: str) -> None:
     (command.folder / "taken").mkdir()
     (command.folder / "binary.toml").write_bytes(b"name = \xff\xfe")
     (command.folder / "empty.toml").touch()
+    write_trace(command.folder)
     before = entries(command.folder)
     check_one_line(command(*arguments), words)
     assert entries(command.folder) == before
@@ -110,11 +121,20 @@ def test_a_file_that_cannot_grow(command: Command, options: list[str], size: int
     assert entries(command.folder) == ["bulk.toml"]
 
 
+@pytest.mark.parametrize("ending", ["pdf", "png", "svg"])
+def test_a_figure_on_a_full_disk(command: Command, saved: Path, ending: str) -> None:
+    on_a_small_disk(command, f"plot '{saved}' --out disk/x.{ending}", f"disk/x.{ending}")
+
+
 def test_a_full_disk(command: Command) -> None:
+    on_a_small_disk(command, "run bulk.toml --out disk/x", "disk/x")
+
+
+def on_a_small_disk(command: Command, arguments: str, name: str) -> None:
     disk = command.folder / "disk"
     disk.mkdir()
-    run = '"$0" -m quiclab run bulk.toml --out disk/x'
-    script = f"mount -t tmpfs -o size=32k quiclab disk && {run}; code=$?; ls -A disk >&2; exit $code"
+    run = f'"$0" -m quiclab {arguments}'
+    script = f"mount -t tmpfs -o size=16k quiclab disk && {run}; code=$?; ls -A disk >&2; exit $code"
     unshare = shutil.which("unshare")
     if unshare is None or subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no small disk can be made here: unshare is not there or not allowed")
@@ -126,7 +146,7 @@ def test_a_full_disk(command: Command) -> None:
         timeout=60,
         check=False,
     )
-    check_one_line(result, ("disk/x", "No space left on device"))
+    check_one_line(result, (f"{name}: cannot be written: No space left on device",))
 
 
 FLOW = 'application = { type = "bulk", size = "300 kB" }\n'

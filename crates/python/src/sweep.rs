@@ -68,6 +68,17 @@ impl Sweep {
         axes.map(|axis| (axis.name.clone(), axis.labels.clone(), axis.column())).collect()
     }
 
+    /// A line for each value of the document that no run has, because the sweep replaces it by others.
+    #[getter]
+    fn notes(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.inner.notes())
+    }
+
+    /// The columns that the table of runs will have; None where that takes too long to find out before.
+    fn columns(&self, py: Python<'_>) -> Option<Vec<String>> {
+        py.detach(|| self.inner.columns())
+    }
+
     /// Makes the runs that the folder does not have, on `jobs` threads, without holding the GIL. `progress` is called
     /// every few milliseconds with (done, reused, failed, total); what it raises ends the sweep, as a signal does.
     fn run(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab._quiclab import Sweep
@@ -27,10 +28,12 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
     described = scenario.describe()
     if not set_:
         # With changes it is a single run that is meant, as `quiclab run` makes it.
-        described += _sweep(Sweep.parse(scenario._text, scenario._origin, []))
+        sweep = Sweep.parse(scenario._text, scenario._origin, [])
+        described += _sweep(sweep)
+        described += [(f"sweep{_WARNING}", note) for note in sweep.notes]
     warnings = [(subject.removesuffix(_WARNING), text) for subject, text in described if subject.endswith(_WARNING)]
     for subject, text in warnings:
-        typer.echo(f"warning: {subject}: {text}", err=True)
+        typer.echo(f"warning: {subject}: {plain(text)}", err=True)
     if as_json:
         told = {"scenario": scenario.name, "valid": True, "warnings": warnings, "description": described}
         typer.echo(json.dumps(told, indent=2))
@@ -41,7 +44,7 @@ def check(file: ScenarioFile, set_: Sets = None, as_json: Json = False) -> None:
     for subject, text in described:
         typer.echo(f"{'' if subject == before else subject:<{width}}  {text}")
         before = subject
-    typer.echo(f"{file}: a valid scenario")
+    typer.echo(f"{plain(file)}: a valid scenario")
 
 
 def _sweep(sweep: "Sweep") -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from quiclab.commands.arguments import Json, ScenarioFile, Sets
+from quiclab.lines import plain
 
 if TYPE_CHECKING:
     from quiclab.statistics import Interval
@@ -56,15 +57,22 @@ def sweep(
     Interrupted, the same command goes on where it ended; with more values or repetitions it runs what is new. The exit
     code is 1 if a run failed: the others are in the tables all the same.
     """
-    from quiclab._quiclab import Sweep as Inner
+    from quiclab import _quiclab
     from quiclab.scenario import Scenario
-    from quiclab.statistics import check, parts
+    from quiclab.statistics import check, parts, resolve
     from quiclab.sweeps import foretold
     from quiclab.sweeps import sweep as run_sweep
 
     check(interval, 0.95)
     scenario = Scenario.from_file(file, set_ or ())
-    warning = foretold(Inner.parse(scenario._text, scenario._origin, scenario._sets))
+    plan = _quiclab.Sweep.parse(scenario._text, scenario._origin, scenario._sets)
+    if show and (known := plan.columns()) is not None:
+        # Before the runs, which may take hours.
+        for name in show:
+            resolve(name, known)
+    for note in plan.notes:
+        typer.echo(f"note: {plain(note)}", err=True)
+    warning = foretold(plan)
     if warning:
         typer.echo(f"warning: {warning}", err=True)
     try:
@@ -98,7 +106,8 @@ def sweep(
         typer.echo(f"warning: {told}", err=True)
     for failure in result.failures[:_FAILURES]:
         values = "".join(f" --set {path}='{value}'" for path, value in failure["values"].items())
-        typer.echo(f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}", err=True)
+        line = f"run {failure['run']} failed: --seed {failure['seed']}{values}: {failure['error']}"
+        typer.echo(plain(line), err=True)
     if len(result.failures) > _FAILURES:
         typer.echo(f"{len(result.failures) - _FAILURES} more failed: see sweep.json", err=True)
     if result.failures:
@@ -144,7 +153,7 @@ def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> 
     if groups:
         Console(highlight=False).print(table)
     typer.echo(f"runs     {info['runs']}, {result.reused} of them were there, {info['failed']} failed")
-    typer.echo(f"folder   {result.path}")
+    typer.echo(f"folder   {plain(result.path)}")
 
 
 def _cell(row: dict[str, Any]) -> str:

@@ -65,6 +65,7 @@ mod model;
 mod names;
 mod nearest;
 pub mod outside;
+mod overridden;
 mod quantity;
 mod range;
 mod read;

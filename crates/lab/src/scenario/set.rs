@@ -118,7 +118,8 @@ fn step<'a>(item: &'a mut Item, key: &str, place: Place) -> Result<&'a mut Item,
     }
 }
 
-fn index(items: &[Item], key: &str) -> Result<usize, String> {
+/// The place of the table with this name, or of this number.
+pub(super) fn index(items: &[Item], key: &str) -> Result<usize, String> {
     let names: Vec<&str> = items.iter().filter_map(name).collect();
     if let Some(index) = items.iter().position(|item| name(item) == Some(key)) {
         return Ok(index);

@@ -127,6 +127,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, Scena
             groups.extend(axes_of(reader, entry, KEY)?.into_iter().map(|axis| Group { axes: vec![axis] }));
         }
     }
+    replace_changed(reader, &mut groups)?;
     let names = |option| -> Vec<String> {
         let name = |value| if let Value::Text(name) = value { Some(name) } else { None };
         values.list(option).into_iter().filter_map(name).collect()
@@ -139,6 +140,38 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, Scena
     let plan = Plan { repetitions: values.integer("repetitions") as u32, seeds, keep, groups };
     check(reader, &section, &plan)?;
     Ok(plan)
+}
+
+/// A change of a path's values takes the place of those in the document, wherever they stand there: in quotation marks,
+/// in tables, or in a zip.
+fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), ScenarioError> {
+    let changed = |axis: &Axis| matches!(axis.items[0].place, Place::Set(_));
+    let mut number = 0;
+    while number < groups.len() {
+        let found = match groups[number].axes.as_slice() {
+            [axis] if changed(axis) => groups.iter().enumerate().find_map(|(other, group)| {
+                let place = group.axes.iter().position(|old| old.keys == axis.keys && !changed(old))?;
+                Some((other, place))
+            }),
+            _ => None,
+        };
+        let Some((group, place)) = found else {
+            number += 1;
+            continue;
+        };
+        let axis = groups[number].axes[0].clone();
+        let length = groups[group].len();
+        if groups[group].axes.len() > 1 && axis.labels.len() != length {
+            let problem = format!(
+                "another length, found {} values; expected {length}, as many as the paths have that vary with it",
+                axis.labels.len()
+            );
+            return Err(reader.source.error(axis.items[0].place, &format!("{KEY}.{}", axis.name), problem));
+        }
+        groups[group].axes[place] = axis;
+        groups.remove(number);
+    }
+    Ok(())
 }
 
 /// That runs have the tables that are kept.

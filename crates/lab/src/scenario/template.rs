@@ -5,7 +5,7 @@ use super::error::ScenarioError;
 use super::read::Reader;
 use super::rooms::{check, rooms};
 use super::source::{Place, Source};
-use super::sweep::{self, Plan};
+use super::sweep::{self, Axis, Plan};
 use super::tree::{self, Item};
 use super::{Scenario, set};
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use units::parameter::Room;
 pub struct Template {
     text: String,
     origin: PathBuf,
-    sets: Vec<String>,
+    pub(super) sets: Vec<String>,
     /// With its changes, without the table.
-    document: Item,
+    pub(super) document: Item,
     rooms: Vec<Room>,
-    plan: Plan,
+    pub(super) plan: Plan,
     base: Scenario,
 }
 
@@ -54,6 +54,7 @@ impl Template {
             base,
         };
         template.check()?;
+        template.check_changes()?;
         Ok(template)
     }
 
@@ -75,10 +76,20 @@ impl Template {
     /// # Panics
     /// If a group has no such value.
     pub fn scenario(&self, choice: &[usize]) -> Result<Scenario, ScenarioError> {
-        let source = Source { origin: &self.origin, text: &self.text, sets: &self.sets };
-        let mut document = self.document.clone();
+        self.scenario_of(&self.document, choice, None)
+    }
+
+    /// The same of another document, and without the values of one path.
+    pub(super) fn scenario_of(
+        &self,
+        document: &Item,
+        choice: &[usize],
+        without: Option<&Axis>,
+    ) -> Result<Scenario, ScenarioError> {
+        let source = self.source();
+        let mut document = document.clone();
         for (group, index) in self.plan.groups.iter().zip(choice) {
-            for axis in &group.axes {
+            for axis in group.axes.iter().filter(|axis| without.is_none_or(|other| other.keys != axis.keys)) {
                 axis.put(&mut document, *index).map_err(|(depth, problem)| {
                     let (place, key) = axis.place(*index, depth);
                     source.error(place, &key, problem)
@@ -88,17 +99,26 @@ impl Template {
         document::read(&mut Reader::new(source, &self.rooms, check), &document)
     }
 
-    fn check(&self) -> Result<(), ScenarioError> {
-        let mut choice = vec![0; self.plan.groups.len()];
-        self.scenario(&choice)?;
-        for (number, group) in self.plan.groups.iter().enumerate() {
-            for index in 1..group.len() {
+    pub(super) fn source(&self) -> Source<'_> {
+        Source { origin: &self.origin, text: &self.text, sets: &self.sets }
+    }
+
+    /// Combinations that have each value of each path once, the first values standing at all other paths.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = Vec<usize>> {
+        let groups = &self.plan.groups;
+        let first = vec![0; groups.len()];
+        let others = groups.iter().enumerate().flat_map(move |(number, group)| {
+            (1..group.len()).map(move |index| {
+                let mut choice = vec![0; groups.len()];
                 choice[number] = index;
-                self.scenario(&choice)?;
-            }
-            choice[number] = 0;
-        }
-        Ok(())
+                choice
+            })
+        });
+        std::iter::once(first).chain(others)
+    }
+
+    fn check(&self) -> Result<(), ScenarioError> {
+        self.choices().try_for_each(|choice| self.scenario(&choice).map(drop))
     }
 }
 

@@ -41,6 +41,20 @@ impl Sweep {
         self.template.base()
     }
 
+    /// A line for each value of the document that no run has, because the sweep replaces it by others.
+    pub fn notes(&self) -> Vec<String> {
+        self.template.notes()
+    }
+
+    /// One run for each value of each path, as far as there are at most `most`: what all kinds of runs have, these have.
+    pub(super) fn samples(&self, most: usize) -> Option<Vec<Scenario>> {
+        let choices: Vec<Vec<usize>> = self.template.choices().take(most + 1).collect();
+        if choices.len() > most {
+            return None;
+        }
+        choices.iter().map(|choice| self.template.scenario(choice).ok()).collect()
+    }
+
     /// How many runs there are: at most [`crate::scenario::MAX_RUNS`].
     pub fn runs(&self) -> u64 {
         self.plan().points() * u64::from(self.plan().repetitions)

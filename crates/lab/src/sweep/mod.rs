@@ -10,6 +10,7 @@ mod bytes;
 mod columns;
 mod engine;
 mod expand;
+mod foresee;
 mod kept;
 mod key;
 mod record;

@@ -1,0 +1,148 @@
+"""Values that a file's [sweep] overrides: whoever sets one is told so, since it changes nothing."""
+
+from pathlib import Path
+
+import pytest
+
+import quiclab
+from conftest import SCENARIO, Command
+from quiclab import _quiclab
+
+SWEEP = (
+    SCENARIO
+    + """
+[[link]]
+name = "far"
+from = "server"
+to = "other"
+rate = "1 Mbit/s"
+
+[[flow]]
+name = "second"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "10 kB" }
+
+[sweep]
+"link.cell.forward.rate" = ["5 Mbit/s"]
+flow.second.application = [{ type = "bulk", size = "10 kB" }, { type = "bulk", size = "20 kB" }]
+
+[[sweep.zip]]
+"transport.controller" = ["newreno", "cubic"]
+"transport.ack_ratio" = [1, 2]
+"""
+)
+
+
+def parse(*sets: str, text: str = SWEEP) -> _quiclab.Sweep:
+    return _quiclab.Sweep.parse(text, "s.toml", list(sets))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("link.cell.forward.rate=9 Mbit/s", r"varied by the sweep; expected sweep\.link\.cell\.forward\.rate="),
+        # The same in other words: by its number, or below what is varied.
+        (
+            "link.0.forward.rate=9 Mbit/s",
+            r"link\.0\.forward\.rate: no run has it, since the sweep varies link\.cell\.forward\.rate; "
+            r"expected sweep\.link\.cell\.forward\.rate=\[\.\.\.\], its values",
+        ),
+        ('link.cell.forward={ rate = "9 Mbit/s", loss = "1 %" }', r"sweep varies link\.cell\.forward\.rate;"),
+        ("flow.second.application.size=1 MB", r"since the sweep varies flow\.second\.application;"),
+        ("flow.1.application.size=1 MB", r"since the sweep varies flow\.second\.application;"),
+        ("transport.controller=bbr1", r"varied by the sweep; expected sweep\.transport\.controller="),
+    ],
+)
+def test_a_change_that_no_run_has_is_refused(change: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(quiclab.ScenarioError, match="^--set .*" + message):
+        parse(change)
+    # From Python too; alone it is a scenario like any other.
+    changed = quiclab.Scenario.from_text(SWEEP).with_([change])
+    with pytest.raises(quiclab.ScenarioError, match=message):
+        quiclab.sweep(changed, out=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "link.cell.backward.rate=9 Mbit/s",
+        # Another value beside the one that is varied.
+        'link.cell.forward={ rate = "9 Mbit/s", loss = "2 %" }',
+        "link.far.rate=9 Mbit/s",
+        "link.1.rate=9 Mbit/s",
+        "duration=2 s",
+        # It changes nothing, but not for the sweep.
+        "duration=20 s",
+        "sweep.repetitions=2",
+    ],
+)
+def test_other_changes_are_made(change: str) -> None:
+    assert parse(change).runs >= 4
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "values"),
+    [
+        ('sweep.link.cell.forward.rate=["9 Mbit/s", "8 Mbit/s"]', "link.cell.forward.rate", ["9 Mbit/s", "8 Mbit/s"]),
+        ('sweep."link.cell.forward.rate"=["9 Mbit/s"]', "link.cell.forward.rate", ["9 Mbit/s"]),
+        ('sweep.transport.controller=["bbr1", "bbr3"]', "transport.controller", ["bbr1", "bbr3"]),
+        ('sweep.transport.max_ack_delay=["1 ms"]', "transport.max_ack_delay", ["1 ms"]),
+    ],
+)
+def test_what_the_error_advises_works(change: str, path: str, values: list[str]) -> None:
+    """However the path stands in the file: in quotation marks, as tables, in a zip."""
+    changed = parse(change)
+    found = [(where, labels) for where, labels, _ in changed.parameters if where == path]
+    assert found == [(path, values)]
+    before = {where for where, _, _ in parse().parameters}
+    assert sorted(where for where, _, _ in changed.parameters) == sorted(before | {path})
+
+
+def test_a_zip_keeps_its_length() -> None:
+    with pytest.raises(quiclab.ScenarioError, match="another length, found 1 values; expected 2, as many as the paths"):
+        parse('sweep.transport.controller=["bbr1"]')
+
+
+def test_a_value_of_the_file_that_no_run_has_is_noted() -> None:
+    assert parse().notes == []
+    # In other words it is the same.
+    assert parse(text=SWEEP.replace('rate = "5 Mbit/s"', 'rate = "5000 kbit/s"')).notes == []
+    (note,) = parse(text=SWEEP.replace('rate = "5 Mbit/s"', 'rate = "40 Mbit/s"')).notes
+    assert note == (
+        's.toml:14:8: link.cell.forward.rate: no run of the sweep has this value, "40 Mbit/s"; '
+        "in [sweep] is the value: 5 Mbit/s"
+    )
+    edited = SWEEP.replace('application = { type = "bulk", size = "10 kB" }', 'application = "bulk"')
+    (note,) = parse(text=edited).notes
+    assert "flow.second.application: no run of the sweep has this value" in note
+    # Whoever gives the values on the command line knows them.
+    assert parse('sweep.link.cell.forward.rate=["9 Mbit/s"]').notes == []
+
+
+def test_the_commands_tell_it(command: Command) -> None:
+    text = SWEEP.replace('rate = "5 Mbit/s"', 'rate = "40 Mbit/s"')
+    (command.folder / "s.toml").write_text(text, encoding="utf-8")
+    result = command("sweep", "s.toml", "--out", "s")
+    assert result.returncode == 0
+    assert result.stderr.startswith("note: s.toml:14:8: link.cell.forward.rate: no run of the sweep has this value")
+    result = command("check", "s.toml")
+    assert result.returncode == 0
+    assert "warning: sweep: s.toml:14:8: link.cell.forward.rate: no run of the sweep" in result.stderr
+    result = command("sweep", "s.toml", "--set", "link.0.forward.rate=9 Mbit/s", "--out", "t")
+    assert (result.returncode, result.stdout) == (2, "") and not (command.folder / "t").exists()
+    assert "since the sweep varies link.cell.forward.rate" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[1] / "examples").glob("*.toml")), ids=lambda path: path.name
+)
+def test_the_columns_are_known_before_the_runs(path: Path) -> None:
+    """And no note is due in an example."""
+    # A flow of the dumbbell begins after five seconds.
+    duration = "6 s" if path.stem == "dumbbell" else "1 s"
+    changes = [f'sweep.duration=["{duration}"]', "sweep.repetitions=1"]
+    made = quiclab.sweep(path, changes)
+    assert _quiclab.Sweep.parse(path.read_text(encoding="utf-8"), path, changes).columns() == made.runs.column_names
+    assert _quiclab.Sweep.parse(path.read_text(encoding="utf-8"), path, []).notes == []
