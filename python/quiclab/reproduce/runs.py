@@ -30,9 +30,10 @@ class Runs:
     made: int
     """How many runs there were."""
     scenario: dict[str, Any] = field(default_factory=dict)
-    """The scenario that they were made of, every default filled in, before anything is varied."""
-    base: Scenario | None = None
-    """The same, to make one of the runs once more: with its packets, which a sweep does not keep."""
+    """The scenario that they were made of, every default filled in, before anything is varied.
+
+    With the values of a run set it is that run alone, to be made once more with what a sweep does not keep.
+    """
     warnings: list[str] = field(default_factory=list)
     """What is to be said of the sweep: repetitions that were all the same run."""
 
@@ -46,7 +47,7 @@ class Runs:
         rows = [row for row in done.runs.to_pylist() if row["error"] is None]
         tables = {name: done.table(name).to_pylist() for name in done.info["keep"]}
         document = {} if scenario is None else tomllib.loads(scenario.to_toml())
-        return Runs(rows, done.series, tables, failures, done.info["runs"], document, scenario, done.warnings)
+        return Runs(rows, done.series, tables, failures, done.info["runs"], document, done.warnings)
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:

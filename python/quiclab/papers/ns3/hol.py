@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
+from quiclab.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,7 +126,6 @@ class _Packets:
     @staticmethod
     def of(runs: Runs, page: int, loss: float) -> "_Packets":
         """Those of one of the runs, which is made once more."""
-        assert runs.base is not None, "the runs know their scenario"
         changes = {
             "seed": page,
             "flow.page.protocol": "quic",
@@ -134,7 +134,7 @@ class _Packets:
         }
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "run"
-            runs.base.with_(changes).run(qlog=True, out=out, figure=False, tables=False)
+            Scenario(runs.scenario).with_(changes).run(qlog=True, out=out, figure=False, tables=False)
             sent = dict(_of_one_rtt(out / "page-server.sqlog", "quic:packet_sent"))
             came = {number for number, _ in _of_one_rtt(out / "page-client.sqlog", "quic:packet_received")}
         lost = {stream for number in sent.keys() - came for stream in sent[number][1]}

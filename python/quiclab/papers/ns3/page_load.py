@@ -118,7 +118,7 @@ def draw(points: Points) -> "Figure":
                 axes.set_title(titles[way] + cases[case], fontsize=8)
         line[0].set_ylabel(f"load time by {of} in s")
         handles, labels = line[0].get_legend_handles_labels()
-        line[0].legend(handles, labels, loc="upper right")
+        line[-1].legend(handles, labels, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 

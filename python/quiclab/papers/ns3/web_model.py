@@ -9,6 +9,7 @@ from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
+from quiclab.scenario import Scenario
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,8 +75,7 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     """For each row of the table how far the draws are from its law, and points of both distributions."""
     import numpy as np
 
-    scenario = sweeps["main"].base
-    assert scenario is not None, "the runs know their scenario"
+    scenario = Scenario(sweeps["main"].scenario)
     (flow,) = sweeps["main"].scenario["flow"]
     model = flow["application"]["page"]
     drawn = scenario.page_draws(_FLOW, _DRAWS_OF_MEAN)
@@ -95,11 +95,10 @@ def _pages(runs: Runs) -> tuple[int, int]:
     import numpy as np
 
     rows = {row.quantity: row for row in _TABLE}
-    assert runs.base is not None, "the runs know their scenario"
     sizes = {run: sorted(column(of_run, "size_bytes")) for (run,), of_run in groups(runs.tables["object"], "run")}
     others = 0
     for row in runs.rows:
-        scenario = runs.base.with_({"seed": row["seed"]})
+        scenario = Scenario(runs.scenario).with_({"seed": row["seed"]})
         drawn = scenario.page_draws(_FLOW, 2000)
         used = {name: rows[name].used(np.frombuffer(drawn[name])) for name in rows}
         wanted = [
