@@ -317,6 +317,22 @@ impl Connection {
         self.trace_written(now, stream, taken);
         Ok(taken)
     }
+    /// How many real bytes of data that lies elsewhere, in a file say, are worth writing to a stream now: what the peer gives
+    /// credit for, but no more than the stream's send buffer has room for, and than [`Connection::set_send_allowance`] leaves.
+    /// So many are taken. 0: [`crate::Event::Writable`] tells when there is more.
+    ///
+    /// # Errors
+    /// Those of a stream's state.
+    pub fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        self.check_open()?;
+        self.streams.room(stream)
+    }
+    /// From now on [`Connection::room`] gives no more than what keeps the real bytes of all streams that are not acknowledged
+    /// within so many bytes. Streams that have much to send already get the first half of it alone, so that one that is
+    /// asked for late can be sent early. Default: no limit but that of each stream, the option `send_buffer`.
+    pub fn set_send_allowance(&mut self, bytes: u64) {
+        self.streams.set_allowance(bytes);
+    }
     /// Ends a stream behind what was written.
     ///
     /// # Errors

@@ -56,6 +56,10 @@ impl Connection {
     pub fn stream_stats(&self) -> &StreamStats {
         &self.streams.stats
     }
+    /// Real bytes that the streams keep until they are acknowledged; 0 without [`Connection::set_send_allowance`].
+    pub fn kept_bytes(&self) -> u64 {
+        self.streams.kept()
+    }
     /// The RTT estimate.
     pub fn rtt(&self) -> &congestion::RttEstimate {
         &self.recovery.rtt

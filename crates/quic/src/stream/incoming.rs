@@ -134,12 +134,13 @@ impl Streams {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
         let was_reset = half.reset_code().is_some();
-        let kept = half.outstanding();
+        let (kept, buffered) = (half.outstanding(), half.buffered());
         // RFC 9000-3.5-1: the answer is RESET_STREAM.
         if half.on_stop_sending(code) {
             if !was_reset {
                 self.control.push_back(SentFrame::ResetStream { id });
                 self.release(kept);
+                self.note_let_go(buffered);
             }
             self.events.push_back(Event::Stopped { stream: id, code });
         }
@@ -156,6 +157,7 @@ impl Streams {
                     half.starved = false;
                 }
                 self.schedule(now, id);
+                self.offer(id);
             }
         }
     }
@@ -174,6 +176,7 @@ impl Streams {
         {
             half.credit = maximum;
             self.schedule(now, id);
+            self.offer(id);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod outgoing;
 mod queue;
 mod recv;
 mod rewind;
+mod room;
 mod send;
 mod spares;
 mod table;
@@ -27,6 +28,7 @@ use flow::{Credit, Grant};
 use marks::Marks;
 
 use queue::SendQueue;
+use room::Allowance;
 use send::SendHalf;
 use spares::Spares;
 use std::collections::VecDeque;
@@ -105,6 +107,8 @@ pub(crate) struct Streams {
     spares: Spares,
     send_buffer: u64,
     queue: Option<Box<SendQueue>>,
+    /// What all streams may keep, where a host sets that.
+    allowance: Option<Box<Allowance>>,
     scheduler: Box<dyn Scheduler>,
     /// When data was written, for a scheduler that asks.
     marks: Option<Box<Marks>>,
@@ -152,6 +156,7 @@ impl Streams {
             spares: Spares::default(),
             send_buffer: config.send_buffer.as_bytes(),
             queue: SendQueue::new(config),
+            allowance: None,
             marks: Marks::wanted(&*scheduler),
             scheduler,
             starved: VecDeque::new(),
@@ -293,6 +298,9 @@ impl Streams {
             }
             self.schedule(now, id);
         }
+        if let (Some(allowance), Data::Bytes(bytes)) = (&mut self.allowance, taken) {
+            allowance.note_kept(bytes.len() as u64);
+        }
         if let Some(queue) = &mut self.queue {
             queue.note_written(id, taken.len(), admitted >= offered);
         }
@@ -321,12 +329,13 @@ impl Streams {
         let half = self.sending(id)?;
         // RFC 9000-11.2-1: here and in answer to STOP_SENDING, and nowhere else.
         if half.reset_code().is_none() {
-            let kept = half.outstanding();
+            let (kept, buffered) = (half.outstanding(), half.buffered());
             half.reset(code);
             // Not in "Data Recvd": the peer has it all.
             if half.reset_code().is_some() {
                 self.control.push_back(SentFrame::ResetStream { id });
                 self.release(kept);
+                self.note_let_go(buffered);
             }
         }
         Ok(())

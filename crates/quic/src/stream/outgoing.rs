@@ -65,7 +65,7 @@ impl Streams {
         self.schedule(now, key.id);
     }
 
-    fn note_stream_blocked(&mut self, id: StreamId) {
+    pub(super) fn note_stream_blocked(&mut self, id: StreamId) {
         let Some(half) = self.send_half(id) else { return };
         if half.note_blocked() {
             if !std::mem::replace(&mut half.listed, true) {
@@ -94,7 +94,7 @@ impl Streams {
         false
     }
 
-    fn note_connection_blocked(&mut self) {
+    pub(super) fn note_connection_blocked(&mut self) {
         if self.credit.note_blocked() {
             self.control.push_back(SentFrame::DataBlocked);
         }
@@ -146,6 +146,7 @@ impl Streams {
         payload.stream(id, &piece, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
+        let hungry = half.wants_room && half.unsent() <= super::room::LOW;
         let repaired = ready && half.lost_told && !half.has_lost();
         half.lost_told &= !repaired;
         self.credit.spend(piece.fresh);
@@ -156,6 +157,9 @@ impl Streams {
             self.set_idle(view.now, key);
         } else if repaired {
             self.scheduler.on_repaired(key);
+        }
+        if hungry {
+            self.offer(id);
         }
         true
     }
@@ -253,7 +257,9 @@ impl Streams {
                 let slot = self.index.get(id);
                 let half = slot.and_then(|slot| self.slots[slot as usize].as_mut()?.send.as_mut());
                 let Some(half) = half else { return };
+                let buffered = half.buffered();
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
+                let (let_go, hungry) = (buffered - half.buffered(), half.wants_room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
@@ -270,6 +276,12 @@ impl Streams {
                 }
                 if self.queue.is_some() {
                     self.release(released);
+                }
+                if let_go > 0 {
+                    self.note_let_go(let_go);
+                    if hungry {
+                        self.offer(id);
+                    }
                 }
             }
             SentFrame::ResetStream { id } => {

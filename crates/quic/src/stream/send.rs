@@ -55,6 +55,8 @@ pub(crate) struct SendHalf {
     fin_lost: bool,
     /// Whether the application waits to be told that it can write.
     pub wants_write: bool,
+    /// Whether it waits to be told that there is room: see [`super::Streams::room`].
+    pub wants_room: bool,
 }
 
 impl SendHalf {
@@ -77,6 +79,7 @@ impl SendHalf {
             starved: false,
             fin_lost: false,
             wants_write: false,
+            wants_room: false,
         }
     }
 
@@ -96,6 +99,11 @@ impl SendHalf {
     /// Real bytes that are kept because they may have to be sent (again).
     pub(crate) fn buffered(&self) -> u64 {
         self.buffer.stored()
+    }
+    /// Bytes that were written and never sent.
+    #[inline]
+    pub(crate) fn unsent(&self) -> u64 {
+        self.written - self.next
     }
     /// How far the application has written.
     pub(crate) fn written(&self) -> u64 {
@@ -175,9 +183,10 @@ impl SendHalf {
         self.lost.first().map_or(self.next, |lost| lost.start)
     }
 
-    /// Whether there is new data that only the stream's own credit holds back.
+    /// Whether there is new data, here or still with the application, that only the stream's own credit holds back.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.reset == Progress::Open && self.next < self.written && self.next >= self.credit
+        let more = self.next < self.written || self.wants_room && self.fin == Progress::Open;
+        self.reset == Progress::Open && more && self.next >= self.credit
     }
     /// STREAM_DATA_BLOCKED is to be sent. Gives whether it was not sent for this limit yet.
     pub(crate) fn note_blocked(&mut self) -> bool {

@@ -1,0 +1,305 @@
+//! Back pressure to where the data of an application lies: how much of it is worth taking out now.
+//!
+//! A write is kept until it is acknowledged, so what is written for a peer that gives no credit is kept for as long as that peer
+//! likes. An application whose data lies elsewhere, in a file say, asks for [`Streams::room`] first.
+
+use super::Streams;
+use crate::error::StreamError;
+use crate::event::Event;
+use std::collections::VecDeque;
+use wire::StreamId;
+
+/// Bytes of one stream that may wait to be sent though others keep much: enough for some packets, so that a stream that is chosen
+/// has data.
+const AHEAD: u64 = 16_384;
+/// When so few of them are left there is room again.
+pub(super) const LOW: u64 = AHEAD / 2;
+/// What a stream and the connection may keep is given out in no smaller pieces, unless it is less altogether.
+const PIECE: u64 = 4096;
+
+/// What all streams of a connection may keep.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    /// Real bytes that they keep.
+    kept: u64,
+    limit: u64,
+    /// Streams that wait for room because of the limit, each once.
+    waiting: VecDeque<StreamId>,
+}
+
+/// What is left of a limit, if that is a piece.
+fn left(limit: u64, kept: u64) -> u64 {
+    let left = limit.saturating_sub(kept);
+    if left < PIECE.min(limit) { 0 } else { left }
+}
+
+impl Allowance {
+    /// For a stream that has nothing, or next to nothing, to send.
+    fn left(&self) -> u64 {
+        left(self.limit, self.kept)
+    }
+    /// For one that has some: half of the limit stays for those that have nothing, so that what is urgent does not wait for what
+    /// came before it.
+    fn left_for_more(&self) -> u64 {
+        left(self.limit / 2, self.kept)
+    }
+    pub(super) fn note_kept(&mut self, bytes: u64) {
+        self.kept += bytes;
+    }
+}
+
+impl Streams {
+    /// See [`crate::Connection::set_send_allowance`].
+    pub(crate) fn set_allowance(&mut self, limit: u64) {
+        match &mut self.allowance {
+            Some(allowance) => allowance.limit = limit,
+            None => {
+                let halves = self.slots.iter().flatten().filter_map(|stream| stream.send.as_ref());
+                let kept = halves.map(|half| half.buffered()).sum();
+                self.allowance = Some(Box::new(Allowance { kept, limit, waiting: VecDeque::new() }));
+            }
+        }
+        self.offer_what_is_left();
+    }
+    /// Real bytes that all streams keep, if there is an allowance.
+    pub(crate) fn kept(&self) -> u64 {
+        self.allowance.as_ref().map_or(0, |allowance| allowance.kept)
+    }
+    /// Streams keep so many bytes less.
+    #[inline]
+    pub(super) fn note_let_go(&mut self, bytes: u64) {
+        let Some(allowance) = &mut self.allowance else { return };
+        allowance.kept = allowance.kept.saturating_sub(bytes);
+        if !allowance.waiting.is_empty() {
+            self.offer_what_is_left();
+        }
+    }
+
+    /// See [`crate::Connection::room`].
+    pub(crate) fn room(&mut self, id: StreamId) -> Result<u64, StreamError> {
+        let room = self.room_now(id)?;
+        if room == 0 {
+            self.wait_for_room(id);
+        }
+        Ok(room)
+    }
+
+    fn room_now(&mut self, id: StreamId) -> Result<u64, StreamError> {
+        let credit = self.credit.available();
+        let admitted = self.queue.as_ref().map_or(u64::MAX, |queue| queue.room());
+        let allowance = self.allowance.as_ref();
+        let (allowed, more) =
+            allowance.map_or((u64::MAX, u64::MAX), |known| (known.left(), known.left_for_more()));
+        let limit = self.send_buffer;
+        let half = self.sending(id)?;
+        if let Some(code) = half.stopped() {
+            return Err(StreamError::Stopped(code));
+        }
+        if !half.is_writable() {
+            return Err(StreamError::Finished);
+        }
+        // RFC 9000 section 4.1: what goes beyond these waits for the peer.
+        let unsent = half.unsent();
+        let credit = half.credit.saturating_sub(half.written()).min(credit.saturating_sub(unsent));
+        let some = if unsent > LOW { 0 } else { AHEAD - unsent };
+        let kept = left(limit, half.buffered());
+        Ok(credit.min(some.max(more).min(allowed)).min(kept).min(admitted))
+    }
+
+    /// [`Event::Writable`] is to tell when there is room. Whatever is missing, its coming leads to [`Streams::offer`].
+    fn wait_for_room(&mut self, id: StreamId) {
+        let credit = self.credit.available();
+        let Some(half) = self.send_half(id) else { return };
+        half.wants_room = true;
+        let starved = credit == 0 && !std::mem::replace(&mut half.starved, true);
+        let blocked = half.is_blocked();
+        if blocked {
+            // RFC 9000 section 4.1: "SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame".
+            self.note_stream_blocked(id);
+        }
+        if starved {
+            self.starved.push_back(id);
+            self.note_connection_blocked();
+        }
+        if let Some(queue) = self.queue.as_mut().filter(|queue| queue.room() == 0) {
+            queue.note_written(id, 0, false);
+        }
+        if let Some(allowance) = &mut self.allowance
+            && allowance.left() == 0
+            && !allowance.waiting.contains(&id)
+        {
+            allowance.waiting.push_back(id);
+        }
+    }
+
+    /// Tells the application of room on a stream, if it waits for that and there is some.
+    #[cold]
+    pub(super) fn offer(&mut self, id: StreamId) {
+        if self.send_half(id).is_some_and(|half| half.wants_room)
+            && self.room(id).is_ok_and(|room| room > 0)
+            && let Some(half) = self.send_half(id)
+        {
+            half.wants_room = false;
+            self.events.push_back(Event::Writable(id));
+        }
+    }
+
+    /// There may be room for streams that the allowance stopped: one after the other, as far as it reaches.
+    #[cold]
+    fn offer_what_is_left(&mut self) {
+        let Some(allowance) = &self.allowance else { return };
+        let (mut left, count) = (allowance.left(), allowance.waiting.len());
+        for _ in 0..count {
+            if left == 0 {
+                break;
+            }
+            left = left.saturating_sub(AHEAD);
+            let next = self.allowance.as_mut().and_then(|allowance| allowance.waiting.pop_front());
+            if let Some(id) = next {
+                self.offer(id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::Payload;
+    use crate::config::Config;
+    use crate::schedule::{PathView, build};
+    use crate::sent::{Contents, SentFrame};
+    use crate::stream::Data;
+    use units::parameter::Arguments;
+    use units::{Duration, Time};
+    use wire::{Direction, Side, TransportParameters};
+
+    const VIEW: PathView = PathView { now: Time::ZERO, window: 12_000, smoothed_rtt: Duration::ZERO };
+
+    /// A client's streams, with these credits of the connection and of each stream.
+    fn streams(count: usize, connection: u64, stream: u64) -> (Streams, Vec<StreamId>) {
+        let row = crate::schedule::SCHEDULERS.iter().find(|row| row.name == "rr").unwrap();
+        let arguments = Arguments::filled(row.parameters, &[], &[]).unwrap();
+        let mut streams = Streams::new(Side::Client, &Config::default(), build("rr", &arguments).unwrap());
+        let peer = TransportParameters {
+            initial_max_data: connection,
+            initial_max_stream_data_bidi_remote: stream,
+            initial_max_streams_bidi: 1000,
+            ..TransportParameters::default()
+        };
+        streams.set_peer_parameters(Time::ZERO, &peer);
+        let ids = (0..count).map(|_| streams.open(Direction::Bidirectional).unwrap()).collect();
+        streams.events.clear();
+        (streams, ids)
+    }
+
+    /// What one packet of 1200 bytes carries.
+    fn packet(streams: &mut Streams) -> Vec<SentFrame> {
+        let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+        streams.fill(&mut Payload::new(&mut buffer, &mut contents, 1200, true), &VIEW);
+        contents.frames.clone()
+    }
+
+    /// Writes as much as there is room for; gives how much that was.
+    fn pump(streams: &mut Streams, id: StreamId) -> u64 {
+        let mut written = 0;
+        while let Ok(room @ 1..) = streams.room(id) {
+            assert_eq!(streams.write(Time::ZERO, id, Data::Bytes(&vec![1; room as usize])), Ok(room));
+            written += room;
+        }
+        written
+    }
+
+    fn told(streams: &mut Streams) -> Vec<StreamId> {
+        let events = std::iter::from_fn(|| streams.poll_event());
+        events.filter_map(|event| if let Event::Writable(id) = event { Some(id) } else { None }).collect()
+    }
+
+    /// RFC 9000 section 4.1: what there is no credit for is not taken from the application, the peer hears of it, and credit is
+    /// told.
+    #[test]
+    fn there_is_room_for_what_there_is_credit_for() {
+        let (mut streams, ids) = streams(1, 1 << 20, 100);
+        assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
+        let frames = [packet(&mut streams), packet(&mut streams)].concat();
+        assert!(frames.contains(&SentFrame::StreamDataBlocked { id: ids[0] }), "{frames:?}");
+        assert_eq!(told(&mut streams), []);
+        streams.on_max_stream_data(Time::ZERO, ids[0], 150).unwrap();
+        assert_eq!((told(&mut streams), pump(&mut streams, ids[0])), (vec![ids[0]], 50));
+    }
+
+    #[test]
+    fn there_is_room_for_what_the_connection_has_credit_for() {
+        let (mut streams, ids) = streams(2, 1000, 1 << 20);
+        assert_eq!((pump(&mut streams, ids[0]), pump(&mut streams, ids[1])), (1000, 1000));
+        let frames = [packet(&mut streams), packet(&mut streams)].concat();
+        assert!(frames.contains(&SentFrame::DataBlocked), "{frames:?}");
+        assert_eq!(told(&mut streams), []);
+        streams.on_max_data(Time::ZERO, 5000);
+        while !packet(&mut streams).is_empty() {}
+        let told = told(&mut streams);
+        assert!(ids.iter().all(|id| told.contains(id)), "{told:?}");
+        assert_eq!(pump(&mut streams, ids[0]), 3000);
+    }
+
+    /// With all the credit of the world a stream gets half of what there may be, and others room for some packets; when half of
+    /// these have left there is room for more.
+    #[test]
+    fn there_is_always_room_for_some_packets() {
+        let (mut streams, ids) = streams(3, 1 << 40, 1 << 40);
+        streams.set_allowance(1_000_000);
+        assert_eq!(pump(&mut streams, ids[0]), 500_000);
+        assert_eq!((pump(&mut streams, ids[1]), pump(&mut streams, ids[2])), (AHEAD, AHEAD));
+        let mut packets = 0;
+        while told(&mut streams).is_empty() {
+            packet(&mut streams);
+            packets += 1;
+        }
+        // Two streams have sent half of theirs, and the first as much.
+        assert!((3 * LOW / 1200..4 * LOW / 1200).contains(&packets), "{packets}");
+        assert!((LOW..LOW + 1200).contains(&pump(&mut streams, ids[1])));
+    }
+
+    /// What all streams keep stays below the allowance, sent or not, and what is acknowledged makes room for those that wait.
+    #[test]
+    fn what_is_kept_is_bounded_for_all_streams_together() {
+        let (mut streams, ids) = streams(10, 1 << 40, 1 << 40);
+        streams.set_allowance(50_000);
+        let mut sent = Vec::new();
+        for _ in 0..100 {
+            for id in &ids {
+                pump(&mut streams, *id);
+            }
+            sent.extend(packet(&mut streams));
+            assert!(streams.kept() <= 50_000 && streams.kept() + PIECE > 50_000, "{}", streams.kept());
+        }
+        told(&mut streams);
+        sent.iter().for_each(|frame| streams.on_acked(*frame));
+        assert!(!told(&mut streams).is_empty());
+        let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
+        assert_eq!(streams.kept(), kept);
+        // What is given up is not kept; more that is allowed is told.
+        streams.reset(ids[0], 0).unwrap();
+        let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
+        assert_eq!(streams.kept(), kept);
+        for id in &ids[1..] {
+            pump(&mut streams, *id);
+        }
+        told(&mut streams);
+        streams.set_allowance(100_000);
+        assert!(!told(&mut streams).is_empty());
+    }
+
+    /// However small the allowance is, one who waits gets it in the end.
+    #[test]
+    fn a_small_allowance_is_used() {
+        let (mut streams, ids) = streams(1, 1 << 40, 1 << 40);
+        streams.set_allowance(100);
+        for _ in 0..3 {
+            assert_eq!(pump(&mut streams, ids[0]), 100);
+            let sent = packet(&mut streams);
+            sent.iter().for_each(|frame| streams.on_acked(*frame));
+            assert_eq!((told(&mut streams), streams.kept()), (vec![ids[0]], 0));
+        }
+    }
+}
