@@ -17,6 +17,15 @@ pub trait Transport {
     /// # Errors
     /// See [`StreamError`].
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError>;
+    /// How many bytes of data that lies elsewhere, in a file say, are worth writing now: see [`quic::Connection::room`]. 0:
+    /// [`quic::Event::Writable`] tells when there is more. A transport that does not know what its peer takes sets no limit.
+    ///
+    /// # Errors
+    /// See [`StreamError`].
+    fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        let _ = stream;
+        Ok(u64::MAX)
+    }
     /// Ends the stream behind what was written.
     ///
     /// # Errors
@@ -122,6 +131,9 @@ impl Transport for QuicTransport<'_> {
     }
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
         self.connection.write(self.now, stream, data)
+    }
+    fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        self.connection.room(stream)
     }
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
         self.connection.finish(self.now, stream)

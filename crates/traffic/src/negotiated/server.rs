@@ -17,8 +17,8 @@ const MAX_REQUESTS: usize = 256;
 
 /// The server's end of one connection. It speaks `h3`, `hq-interop`, `h2` or `http/1.1`, whichever the handshake agreed on (ALPN).
 ///
-/// A response is written as far as its stream takes it, and goes on when the stream is writable: what it holds in memory
-/// beside the send buffer is 16 kB, and its fields.
+/// A response is written as far as its stream takes it, and goes on when the stream is writable. Over QUIC its source is read
+/// when the client gives credit for it ([`Transport::room`]); beside what is written it holds its fields.
 pub struct WebServer {
     site: Box<dyn Site>,
     max_requests: usize,

@@ -5,7 +5,7 @@ use crate::Transport;
 use quic::{Data, StreamError};
 use wire::StreamId;
 
-/// Bytes of a source that are read ahead: what a response holds in memory.
+/// Bytes of a source that are read at a time.
 const CHUNK: usize = 16_384;
 
 /// How far a response is after a turn.
@@ -24,7 +24,7 @@ pub(crate) enum Pumped {
 /// A response that is being written.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// What is to be written next, from `at` on: first the head, then what was read of a source.
+    /// What is to be written next, from `at` on: first the head, then what was read of a source and not taken by the stream.
     chunk: Vec<u8>,
     at: usize,
     body: Option<Body>,
@@ -82,19 +82,31 @@ impl Reply {
                 }
                 Some(Body::Bytes(bytes)) => (self.chunk, self.at) = (bytes, 0),
                 Some(Body::Source { length, mut source }) => {
-                    let wanted = (length - self.taken).min(CHUNK as u64) as usize;
-                    self.at = 0;
-                    self.chunk.resize(wanted, 0);
-                    if wanted == 0 {
+                    if self.taken == length {
                         continue;
                     }
-                    let read = source.read_at(self.taken, &mut self.chunk).unwrap_or(0).min(wanted);
+                    // Nothing is read that cannot be sent: what a client does not take stays where it lies.
+                    let room = match transport.room(stream) {
+                        Ok(room) => room.min(length - self.taken).min(CHUNK as u64) as usize,
+                        Err(_) => return Pumped::Over,
+                    };
+                    if room == 0 {
+                        self.body = Some(Body::Source { length, source });
+                        return Pumped::Blocked;
+                    }
+                    let mut bytes = [0; CHUNK];
+                    let read = source.read_at(self.taken, &mut bytes[..room]).unwrap_or(0).min(room);
                     if read == 0 {
                         return Pumped::Broken;
                     }
-                    self.chunk.truncate(read);
                     self.taken += read as u64;
                     self.body = Some(Body::Source { length, source });
+                    let written = match transport.write(stream, Data::Bytes(&bytes[..read])) {
+                        Ok(written) => written as usize,
+                        Err(StreamError::Blocked) => 0,
+                        Err(_) => return Pumped::Over,
+                    };
+                    (self.chunk, self.at) = (bytes[written..read].to_vec(), 0);
                 }
             }
         }
