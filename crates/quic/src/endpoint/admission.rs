@@ -2,6 +2,7 @@
 //! and 8.1).
 
 use super::Endpoint;
+use super::sources::Share;
 use crate::address_token::{self, Credential, TokenLifetimes, Visit};
 use crate::config::{Config, RetryPolicy};
 use crate::connection::{Connection, Datagram, Origin, opens};
@@ -60,22 +61,30 @@ impl Endpoint {
             Credential::None => {}
         }
         let validated = matches!(credential, Credential::Known | Credential::Retried(_));
-        if self.refusing || self.len() >= self.options.max_connections {
+        let share = self.sources.share(remote);
+        let (most, most_half_open) =
+            (self.options.max_connections_of_source, self.options.max_half_open_of_source);
+        let full = self.len() >= self.options.max_connections || share.connections >= most;
+        let busy = self.half_open >= self.options.max_half_open || share.half_open >= most_half_open;
+        if self.refusing || full {
             self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
-        } else if !validated && self.asks_for_retry(&visitor.config) {
+        } else if !validated && self.asks_for_retry(&visitor.config, share) {
             self.retry(&visitor, datagram);
-        } else if self.half_open >= self.options.max_half_open {
+        } else if busy {
             self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
         } else {
             self.accept(now, visitor, credential, datagram);
         }
     }
 
-    fn asks_for_retry(&self, config: &Config) -> bool {
+    fn asks_for_retry(&self, config: &Config, share: Share) -> bool {
         match config.retry {
             RetryPolicy::Never => false,
             RetryPolicy::Always => true,
-            RetryPolicy::Busy => self.half_open as u64 >= config.retry_above,
+            RetryPolicy::Busy => {
+                self.half_open as u64 >= config.retry_above
+                    || share.half_open >= self.options.max_half_open_of_source.div_ceil(2)
+            }
         }
     }
 
@@ -118,8 +127,9 @@ impl Endpoint {
             self.stats.dropped += 1;
             return;
         }
-        entry.half_open = true;
+        (entry.half_open, entry.admitted) = (true, true);
         self.half_open += 1;
+        self.sources.begin(datagram.remote);
         self.stats.accepted += 1;
         self.deliver_waiting(now, slot, (datagram.remote, destination));
     }

@@ -10,6 +10,7 @@ mod arrival;
 mod options;
 mod resets;
 mod slots;
+mod sources;
 mod stats;
 
 pub use options::EndpointOptions;
@@ -28,6 +29,7 @@ use answers::Answers;
 use random::Stream;
 use resets::{ResetIndex, ResetRate};
 use slots::Slots;
+use sources::Sources;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::sync::Arc;
@@ -66,6 +68,8 @@ pub struct Endpoint {
     reset_rate: ResetRate,
     /// Connections of clients that are not established.
     half_open: usize,
+    /// Where the connections of clients come from.
+    sources: Sources,
     /// Whether clients are refused.
     refusing: bool,
     stats: EndpointStats,
@@ -98,6 +102,7 @@ impl Endpoint {
             answers: Answers::default(),
             spent: SpentTokens::default(),
             half_open: 0,
+            sources: Sources::default(),
             refusing: false,
             stats: EndpointStats::default(),
         }
@@ -291,8 +296,16 @@ impl Endpoint {
     fn forget(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.take() else { return };
-        self.initial_ids.remove(&connection.initial_key());
-        self.half_open -= usize::from(std::mem::take(&mut entry.half_open));
+        let (remote, id) = connection.initial_key();
+        self.initial_ids.remove(&(remote, id));
+        let half_open = std::mem::take(&mut entry.half_open);
+        if half_open {
+            self.half_open -= 1;
+            self.sources.establish(remote);
+        }
+        if std::mem::take(&mut entry.admitted) {
+            self.sources.end(remote);
+        }
         for hash in entry.reset_tokens.drain(..) {
             self.resets.remove(hash, slot);
         }
@@ -314,6 +327,7 @@ impl Endpoint {
         if entry.half_open && connection.is_established() {
             entry.half_open = false;
             self.half_open -= 1;
+            self.sources.establish(connection.initial_key().0);
         }
         if entry.token_changes != connection.token_changes() {
             self.index_tokens(slot);

@@ -24,6 +24,14 @@ pub struct EndpointOptions {
     /// those beyond [`max_connections`](EndpointOptions::max_connections). Default: 10 000. A server that asks for Retry
     /// before that (the options `retry` and `retry_above`) keeps the room for clients that have shown their address.
     pub max_half_open: usize,
+    /// How many connections may be open at a time that clients of one network opened, by the source of their first packet: the
+    /// first 24 bits of an IPv4 address, the first 56 of an IPv6 address. Those beyond are refused like those beyond
+    /// [`max_connections`](EndpointOptions::max_connections). Default: as many as there are.
+    pub max_connections_of_source: usize,
+    /// How many of these may be in their handshakes. From half of it on, clients of that network must show their address first,
+    /// if the option `retry` is `busy`: so who sends under addresses that are not his cannot take all of their places. Default:
+    /// as many as there are.
+    pub max_half_open_of_source: usize,
     /// How many stateless resets may be sent in a second (RFC 9000 section 10.3.3); after a pause so many may go at
     /// once. Default: 100; 0: none are sent.
     pub max_resets_per_second: u32,
@@ -44,6 +52,8 @@ impl EndpointOptions {
             tls,
             max_connections: MAX_SLOTS,
             max_half_open: 10_000,
+            max_connections_of_source: usize::MAX,
+            max_half_open_of_source: usize::MAX,
             max_resets_per_second: 100,
             key: None,
             interest: Interest::NONE,

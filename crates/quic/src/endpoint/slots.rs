@@ -20,6 +20,8 @@ pub(super) struct Slot {
     queued: bool,
     /// Whether it counts as a client's handshake that is not complete.
     pub(super) half_open: bool,
+    /// Whether a client opened it, and it counts for the source of that client.
+    pub(super) admitted: bool,
     pub(super) wake_at: Option<Time>,
     /// What stands in the index for the reset tokens of its peer, as of the change of this number.
     pub(super) reset_tokens: Vec<u64>,
@@ -34,6 +36,7 @@ impl Slot {
             next: NONE,
             queued: false,
             half_open: false,
+            admitted: false,
             wake_at: None,
             reset_tokens: Vec::new(),
             token_changes: 0,

@@ -30,6 +30,7 @@ mod preferred_address;
 mod probe;
 mod resume;
 mod sampling;
+mod sources;
 mod stream_states;
 mod streams;
 mod transfer;

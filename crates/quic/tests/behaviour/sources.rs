@@ -1,0 +1,138 @@
+//! One network of clients gets a share of a server's places, and not all of them.
+
+use crate::pair::{config, count, ms, null};
+use quic::{Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
+use random::Stream;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use units::parameter::Value;
+use units::{Duration, Time};
+use wire::Ecn;
+
+const SERVER: &str = "203.0.113.1:443";
+
+fn server(config: Config, connections: usize, half_open: usize) -> Endpoint {
+    let options = EndpointOptions {
+        accept: Some(Arc::new(config)),
+        max_connections: 100,
+        max_connections_of_source: connections,
+        max_half_open_of_source: half_open,
+        ..EndpointOptions::new(SERVER.parse().unwrap(), null())
+    };
+    Endpoint::new(options, Stream::new(1, "server"))
+}
+
+/// A client, and the address that it sends from.
+struct Client {
+    endpoint: Endpoint,
+    handle: Handle,
+    address: SocketAddr,
+}
+
+impl Client {
+    fn new(address: String, now: Time) -> Client {
+        let address: SocketAddr = address.parse().unwrap();
+        let options = EndpointOptions::new(address, null());
+        let mut endpoint = Endpoint::new(options, Stream::new(7, &address.to_string()));
+        let opening = Opening::new(SERVER.parse().unwrap(), Arc::new(config(&[])));
+        let handle = endpoint.connect(now, opening).unwrap();
+        Client { endpoint, handle, address }
+    }
+    fn is_established(&self) -> bool {
+        self.endpoint.get(self.handle).is_some_and(quic::Connection::is_established)
+    }
+    /// Sends what there is to be sent.
+    fn say(&mut self, now: Time, server: &mut Endpoint) {
+        let mut bytes = Vec::new();
+        while let Some(transmit) = self.endpoint.transmit(now, &mut bytes) {
+            if let Some(hole) = transmit.hole {
+                hole.write_out(&mut bytes);
+            }
+            server.receive(now, datagram(self.address, SERVER.parse().unwrap(), &mut bytes));
+            bytes.clear();
+        }
+    }
+    /// Goes on until its handshake is over, or nothing is said any more.
+    fn shake_hands(&mut self, now: Time, server: &mut Endpoint) -> bool {
+        for _ in 0..10 {
+            self.say(now, server);
+            let mut bytes = Vec::new();
+            while let Some(transmit) = server.transmit(now, &mut bytes) {
+                if let Some(hole) = transmit.hole {
+                    hole.write_out(&mut bytes);
+                }
+                if transmit.remote == self.address {
+                    self.endpoint.receive(now, datagram(SERVER.parse().unwrap(), self.address, &mut bytes));
+                }
+                bytes.clear();
+            }
+        }
+        self.is_established()
+    }
+}
+
+fn datagram(remote: SocketAddr, local: SocketAddr, bytes: &mut [u8]) -> Datagram<'_> {
+    Datagram { local, remote, ecn: Ecn::NotEct, bytes, hole: None, damage: None }
+}
+
+#[test]
+fn one_network_cannot_have_all_connections() {
+    let mut server = server(config(&[]), 10, usize::MAX);
+    let now = Time::ZERO + ms(1);
+    for number in 1..=50 {
+        Client::new(format!("192.0.2.{number}:5000"), now).say(now, &mut server);
+    }
+    assert_eq!((server.stats().accepted, server.stats().refused), (10, 40));
+    let mut other = Client::new("198.51.100.1:5000".to_owned(), now);
+    assert!(other.shake_hands(now, &mut server));
+    // What is over makes room.
+    let mut late = now;
+    while !server.is_empty() {
+        late = server.wake_at().unwrap().max(late);
+        assert!(late < Time::ZERO + Duration::from_secs(600));
+        server.wake(late);
+        let mut bytes = Vec::new();
+        loop {
+            if let Some(handle) = server.next_active() {
+                while server.get_mut(handle).and_then(quic::Connection::poll_event).is_some() {}
+            }
+            bytes.clear();
+            if server.transmit(late, &mut bytes).is_none() {
+                break;
+            }
+        }
+    }
+    let mut again = Client::new("192.0.2.77:5000".to_owned(), late);
+    assert!(again.shake_hands(late, &mut server));
+}
+
+/// RFC 9000 section 8.1.2: who sends under addresses of a network that he is not in gets no more than half of its places, for
+/// which no address needs to be shown; who is there shows his address and comes in.
+#[test]
+fn one_network_cannot_have_all_handshakes_and_its_own_clients_come_in() {
+    let busy = config(&[("retry", Value::Text("busy".to_owned())), ("retry_above", count(90))]);
+    let mut server = server(busy, usize::MAX, 10);
+    let now = Time::ZERO + ms(1);
+    for number in 1..=50 {
+        Client::new(format!("[2001:db8:0:{number:x}::1]:5000"), now).say(now, &mut server);
+    }
+    assert_eq!((server.stats().accepted, server.stats().retries_sent), (5, 45));
+    let mut of_them = Client::new("[2001:db8:0:77::1]:5000".to_owned(), now);
+    assert!(of_them.shake_hands(now, &mut server));
+    assert_eq!(server.stats().retry_tokens_accepted, 1);
+    let retries = server.stats().retries_sent;
+    let mut other = Client::new("[2001:db8:1::1]:5000".to_owned(), now);
+    assert!(other.shake_hands(now, &mut server));
+    assert_eq!(server.stats().retries_sent, retries, "others are not asked");
+}
+
+/// The same where nobody is asked for an address: the share itself holds.
+#[test]
+fn without_retry_the_share_of_handshakes_holds() {
+    let mut server = server(config(&[]), usize::MAX, 10);
+    let now = Time::ZERO + ms(1);
+    for number in 1..=50 {
+        Client::new(format!("192.0.2.{number}:5000"), now).say(now, &mut server);
+    }
+    assert_eq!((server.stats().accepted, server.stats().refused), (10, 40));
+}
