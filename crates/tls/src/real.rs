@@ -12,7 +12,7 @@ use crate::store::Admission;
 use crate::ticket::{Kind, Ticket};
 use rustls::pki_types::ServerName;
 use rustls::quic::{self, ClientConnection, Connection, ServerConnection};
-use rustls::{AlertDescription, ClientConfig, HandshakeKind, ServerConfig};
+use rustls::{AlertDescription, CertificateError, ClientConfig, HandshakeKind, ServerConfig};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -316,7 +316,12 @@ fn alert(description: Option<AlertDescription>, error: &rustls::Error) -> Alert 
         (None, rustls::Error::NoApplicationProtocol) => code::NO_APPLICATION_PROTOCOL,
         (None, _) => code::INTERNAL_ERROR,
     };
-    Alert::new(code, error.to_string())
+    let reason = match error {
+        // What was found out here, and not by the library, is said in its own words.
+        rustls::Error::InvalidCertificate(CertificateError::Other(other)) => other.0.to_string(),
+        error => error.to_string(),
+    };
+    Alert::new(code, reason)
 }
 
 impl fmt::Debug for Real {

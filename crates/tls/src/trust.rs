@@ -1,13 +1,14 @@
 //! Whom a client believes.
 
 use crate::error::Error;
-use crate::identity::{public_key, sha256};
+use crate::identity::{base64, public_key, sha256};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
+use std::fmt;
 use std::sync::Arc;
 
 /// Whom a client believes that it is the server.
@@ -69,6 +70,29 @@ struct Known {
     provider: Arc<CryptoProvider>,
 }
 
+/// The server has another key than the one that is known: the pin, and what the server has.
+#[derive(Debug)]
+struct Mismatch {
+    expected: [u8; 32],
+    certificate: [u8; 32],
+    key: [u8; 32],
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hexadecimal = |hash: [u8; 32]| hash.map(|byte| format!("{byte:02x}")).concat();
+        write!(
+            f,
+            "pin mismatch: expected {} ({} in base64), got the certificate {} with the public key {}",
+            hexadecimal(self.expected),
+            base64(&self.expected),
+            hexadecimal(self.certificate),
+            base64(&self.key)
+        )
+    }
+}
+impl std::error::Error for Mismatch {}
+
 impl ServerCertVerifier for Known {
     fn verify_server_cert(
         &self,
@@ -78,15 +102,14 @@ impl ServerCertVerifier for Known {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let known = match self.pin {
-            None => true,
-            Some(pin) => sha256(certificate) == pin || sha256(&public_key(certificate)?) == pin,
-        };
-        if known {
-            Ok(ServerCertVerified::assertion())
-        } else {
-            Err(CertificateError::ApplicationVerificationFailure.into())
+        if let Some(expected) = self.pin {
+            let (certificate, key) = (sha256(certificate), sha256(&public_key(certificate)?));
+            if certificate != expected && key != expected {
+                let mismatch = Mismatch { expected, certificate, key };
+                return Err(CertificateError::Other(OtherError(Arc::new(mismatch))).into());
+            }
         }
+        Ok(ServerCertVerified::assertion())
     }
 
     /// RFC 9001 section 4.2: QUIC has no TLS 1.2.
