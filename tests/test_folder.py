@@ -1,6 +1,10 @@
 """The run folder appears complete or not at all."""
 
 import os
+import signal
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -96,3 +100,49 @@ def test_errors_of_the_system_are_one_line(tmp_path: Path) -> None:
         folder.complete(folder.only(tmp_path / "file" / "out")),
     ):
         pytest.fail("the run must not start")
+
+
+HOLDING = """
+import sys
+from pathlib import Path
+from quiclab import folder
+with folder.complete(folder.numbered(sys.argv[1], 1)) as (partial, _):
+    (partial / "file").write_text("x")
+    held = folder.temporary()
+    print(partial.name, held.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a lock of a folder is a matter of POSIX")
+def test_what_a_killed_run_left_is_taken_away_and_what_lives_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for variable in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pipe = subprocess.PIPE
+    words = [sys.executable, "-c", HOLDING]
+    killed, alive = (subprocess.Popen([*words, name], stdin=pipe, stdout=pipe, text=True) for name in ("a", "b"))
+    left, held = [], []
+    for process in (killed, alive):
+        assert process.stdout is not None
+        partial, temporary = process.stdout.readline().split()
+        left.append(partial)
+        held.append(Path(temporary))
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    (tmp_path / "runs" / ".theirs.partial-x").mkdir()
+    assert entries(tmp_path / "runs") == sorted([*left, ".theirs.partial-x"])
+    # A run of another name: all in runs/ is ours. A folder of somebody's choice is not.
+    with folder.complete(folder.only(tmp_path / "runs" / "c")):
+        assert (tmp_path / "runs" / left[0]).exists()
+    with folder.complete(folder.numbered("c", 2)):
+        assert not (tmp_path / "runs" / left[0]).exists()
+    assert entries(tmp_path / "runs") == sorted([left[1], ".theirs.partial-x", "c", "c-seed2"])
+    assert [path.exists() for path in held] == [True, True]
+    mine = folder.temporary()
+    assert [path.exists() for path in held] == [False, True] and Path(mine.name).exists()
+    alive.communicate("")
+    assert (tmp_path / "runs" / "b-seed1" / "file").read_text() == "x"

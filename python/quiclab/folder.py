@@ -2,10 +2,14 @@
 
 import errno
 import os
+import re
 import shutil
 import signal
+import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -17,6 +21,8 @@ SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 CAPTURE = "capture.pcapng"
 FIGURE = "figure.png"
+_PARTIAL = re.compile(r"\.(.+)\.partial-\d+(-\d+)?")
+_TEMPORARY = "quiclab-held-"
 
 
 @dataclass(frozen=True)
@@ -55,16 +61,20 @@ def numbered(scenario: str, seed: int) -> Names:
 def complete(names: Names) -> Iterator[tuple[Path, Place]]:
     """A hidden folder to write into. It gets its final name at the end; after an error or an interrupt it is removed.
 
+    What a process that was killed has left of one is removed by the next that writes a folder of the same name, and in
+    `runs/` by the next of any name.
+
     Raises `OutputError`, before anything is run, if the folder exists and may not be numbered, or cannot be made.
     """
     first = names.first
     if not names.may_number and os.path.lexists(first):
         raise OutputError(f"{first}: exists already; choose another --out or remove it")
-    made = None
+    made, lock = None, None
     place = Place()
+    _remove_abandoned(_partials(names))
     try:
         with writing(first):
-            made, partial = _make_partial(first)
+            made, partial, lock = _make_partial(first)
         with writing(first):
             yield partial, place
         with writing(first):
@@ -76,6 +86,21 @@ def complete(names: Names) -> Iterator[tuple[Path, Place]]:
                 # The simulator names a file of the hidden folder, which is gone now.
                 raise OutputError(str(error).replace(str(partial), str(first))) from error
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def temporary() -> "tempfile.TemporaryDirectory[str]":
+    """A folder for results that nobody saves, gone with its object. Those of processes that were killed are removed."""
+    _remove_abandoned(Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"))
+    while True:
+        made = tempfile.TemporaryDirectory(prefix=_TEMPORARY, ignore_cleanup_errors=True)
+        with suppress(BlockingIOError, FileNotFoundError):
+            lock = _hold(Path(made.name))
+            if lock is not None:
+                weakref.finalize(made, os.close, lock)
+            return made
 
 
 @contextmanager
@@ -108,8 +133,8 @@ def write_whole(path: Path, text: str) -> None:
             partial.unlink(missing_ok=True)
 
 
-def _make_partial(first: Path) -> tuple[list[Path], Path]:
-    """Makes the parents that are not there, and the hidden folder; returns both."""
+def _make_partial(first: Path) -> tuple[list[Path], Path, int | None]:
+    """Makes the parents that are not there, and the hidden folder; returns both, and what holds the folder."""
     parents = [parent for parent in first.absolute().parents if not parent.exists()]
     try:
         first.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -123,8 +148,55 @@ def _make_partial(first: Path) -> tuple[list[Path], Path]:
             partial.mkdir()
         except FileExistsError:
             continue
-        return parents, partial
+        with suppress(BlockingIOError, FileNotFoundError):
+            return parents, partial, _hold(partial)
     raise AssertionError("count() does not end")
+
+
+def _hold(path: Path) -> int | None:
+    """Takes the lock of a folder; None where the system has no such locks.
+
+    The system frees it when the descriptor is closed or this process ends, however it ends. Raises `BlockingIOError` if
+    somebody has it, and `FileNotFoundError` if the folder is gone.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(descriptor), path.stat()):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError | FileNotFoundError):
+            raise
+        return None
+    return descriptor
+
+
+def _partials(names: Names) -> Iterator[Path]:
+    """The hidden folders of these names, and where the names are ours to choose, of all."""
+    with suppress(OSError):
+        for path in names.first.parent.iterdir():
+            found = _PARTIAL.fullmatch(path.name)
+            if found and (names.may_number or found[1] == names.first.name):
+                yield path
+
+
+def _remove_abandoned(folders: Iterable[Path]) -> None:
+    """Removes those of our folders that nobody holds."""
+    if sys.platform == "win32":
+        return
+    for path in folders:
+        with suppress(OSError):
+            if path.lstat().st_uid != os.getuid():
+                continue
+            lock = _hold(path)
+            if lock is not None:
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(lock)
 
 
 def _move(partial: Path, names: Names) -> Path:

@@ -1,7 +1,6 @@
 """The class `Scenario`: what is simulated, read from a file, from text, or built in Python."""
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -138,7 +137,7 @@ class Scenario:
         report = _report(progress or None)
         if out is None:
             # Held by the Run, and gone with it.
-            traces = tempfile.TemporaryDirectory(prefix="quiclab-") if qlog or pcap else None
+            traces = folder.temporary() if qlog or pcap else None
             run = scenario._run(Path(traces.name) if traces else Path(), qlog, pcap, tables, report)
             run._traces = traces
             return run

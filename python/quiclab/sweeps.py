@@ -209,7 +209,7 @@ def sweep(
     how = _How(engine, scheduler, _jobs(jobs))
     held = None
     if out is None:
-        held = tempfile.TemporaryDirectory(prefix="quiclab-")
+        held = folder.temporary()
         path = Path(held.name)
     else:
         path = Path("sweeps") / inner.name if out is True else Path(out)
