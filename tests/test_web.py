@@ -5,6 +5,7 @@ import json
 import random
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +42,12 @@ def put(command: Command, name: str, size: int) -> bytes:
     data = random.Random(name).randbytes(size)
     (command.folder / "site" / name).write_bytes(data)
     return data
+
+
+def wait_for_some(command: Command, client: "subprocess.Popen[str]") -> None:
+    """Until some of a file has come."""
+    while not any(part.stat().st_size > 0 for part in (command.folder / "out").glob(".fetch-*.part")):
+        assert client.poll() is None
 
 
 def test_a_pinned_server_gives_its_files(command: Command) -> None:
@@ -126,9 +133,7 @@ def test_an_interrupted_fetch_leaves_nothing(command: Command, signum: signal.Si
     (command.folder / "zeros").rename(command.folder / "site" / "zeros")
     with serving(command) as server:
         client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
-        part = command.folder / "out" / "zeros.part"
-        while not (part.exists() and part.stat().st_size > 0):
-            assert client.poll() is None
+        wait_for_some(command, client)
         client.send_signal(signum)
         _, errors = client.communicate(timeout=30)
         assert client.returncode == 130 and "interrupted" in errors and len(errors.splitlines()) == 1
@@ -198,9 +203,7 @@ def test_a_server_that_ends_waits_for_nobody_for_long(command: Command) -> None:
         file.truncate(1 << 36)
     with serving(command) as server:
         client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
-        part = command.folder / "out" / "zeros.part"
-        while not (part.exists() and part.stat().st_size > 0):
-            assert client.poll() is None
+        wait_for_some(command, client)
     # It was ended, with code 0; the client hears of it and leaves nothing.
     _, errors = client.communicate(timeout=30)
     assert client.returncode == 1 and "zeros" in errors
@@ -216,3 +219,23 @@ def test_both_protocols_are_spoken_and_http_3_is_preferred(command: Command) -> 
             assert [over["protocol"] for over in told["connections"]] == [protocol]
             assert (command.folder / protocol / "a").read_bytes() == data
             assert (told["urls"][1]["file"], told["urls"][1]["status"]) == (None, missing)
+
+
+def test_files_with_the_names_of_halves_and_links_are_left_alone(command: Command) -> None:
+    names = ("a", "a.part")
+    files = {name: put(command, name, 300_000) for name in names}
+    out = command.folder / "out"
+    out.mkdir()
+    (command.folder / "mine").write_text("mine", encoding="utf-8")
+    for name in ("a", "a.part.part", "b.part"):
+        (out / name).symlink_to(command.folder / "mine")
+    with serving(command) as server:
+        urls = [f"{server['base']}/{name}" for name in names]
+        assert command("fetch", *urls, "-k", "--out", "out").returncode == 0
+        assert {name: (out / name).read_bytes() for name in names} == files
+        # Two at a time.
+        clients = [command.start("fetch", *urls, "-k", "--out", "out") for _ in range(2)]
+        assert [client.communicate(timeout=60) and client.returncode for client in clients] == [0, 0]
+        assert {name: (out / name).read_bytes() for name in names} == files
+    assert (command.folder / "mine").read_text(encoding="utf-8") == "mine"
+    assert sorted(path.name for path in out.iterdir()) == ["a", "a.part", "a.part.part", "b.part"]

@@ -24,6 +24,16 @@ pub fn system_random() -> io::Result<Stream> {
     Ok(Stream::foreign(&System))
 }
 
+/// A number that nobody has.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub(crate) fn unique() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Files that are fetched: each is whole, or not there.
 
+use crate::entropy::unique;
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -18,11 +19,14 @@ pub struct FetchProgress {
     pub files: u64,
 }
 
-/// Where the bodies of one client's requests go. A body is written beside its place, under the same name with `.part`
-/// behind it, and gets its name when it is whole; what is not is removed.
+/// How often another name is tried where one is taken.
+const TRIES: usize = 8;
+
+/// Where the bodies of one client's requests go. A body is written beside its place, under a hidden name that nobody else has,
+/// and gets its own name when it is whole; what is not is removed.
 pub(super) struct Store {
     places: Vec<PathBuf>,
-    open: Vec<Option<File>>,
+    open: Vec<Option<Partial>>,
     progress: Rc<RefCell<FetchProgress>>,
 }
 
@@ -33,8 +37,29 @@ impl Store {
     }
 
     fn abandon(&mut self, request: usize) {
-        if self.open[request].take().is_some() {
-            let _ = fs::remove_file(part(&self.places[request]));
+        if let Some(partial) = self.open[request].take() {
+            let _ = fs::remove_file(partial.path);
+        }
+    }
+}
+
+/// A body of which some has come.
+struct Partial {
+    path: PathBuf,
+    file: File,
+}
+
+impl Partial {
+    /// Makes a file beside this place. It is new, so nobody has put a link there, and nobody else writes to it.
+    fn beside(place: &Path) -> io::Result<Partial> {
+        let mut tries = 0;
+        loop {
+            let path = place.with_file_name(format!(".fetch-{:016x}.part", unique()?));
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Partial { path, file }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => tries += 1,
+                Err(error) => return Err(error),
+            }
         }
     }
 }
@@ -45,13 +70,6 @@ impl Drop for Store {
     }
 }
 
-/// Where a body is until it is whole.
-fn part(place: &Path) -> PathBuf {
-    let mut name = place.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    place.with_file_name(name)
-}
-
 impl Sink for Store {
     fn begin(&mut self, request: usize, head: &Head) -> io::Result<Take> {
         if let Some(status) = head.status.filter(|status| *status != 200) {
@@ -59,14 +77,14 @@ impl Sink for Store {
         }
         // A request that is repeated begins anew.
         self.abandon(request);
-        self.open[request] = Some(File::create(part(&self.places[request]))?);
+        self.open[request] = Some(Partial::beside(&self.places[request])?);
         self.progress.borrow_mut().total += head.content_length.unwrap_or_default();
         Ok(Take::Bytes)
     }
 
     fn bytes(&mut self, request: usize, _offset: u64, bytes: &[u8]) -> io::Result<()> {
-        if let Some(file) = &mut self.open[request] {
-            file.write_all(bytes)?;
+        if let Some(partial) = &mut self.open[request] {
+            partial.file.write_all(bytes)?;
             self.progress.borrow_mut().bytes += bytes.len() as u64;
         }
         Ok(())
@@ -75,9 +93,12 @@ impl Sink for Store {
     fn end(&mut self, request: usize, fetched: &Fetched) -> io::Result<()> {
         if !fetched.is_complete() {
             self.abandon(request);
-        } else if self.open[request].take().is_some() {
-            let place = &self.places[request];
-            fs::rename(part(place), place)?;
+        } else if let Some(Partial { path, file }) = self.open[request].take() {
+            drop(file);
+            if let Err(error) = fs::rename(&path, &self.places[request]) {
+                let _ = fs::remove_file(path);
+                return Err(error);
+            }
             self.progress.borrow_mut().files += 1;
         }
         Ok(())
@@ -109,6 +130,42 @@ mod tests {
         assert_eq!(names(), ["a"]);
         assert_eq!(fs::read(folder.join("a")).unwrap(), b"abc");
         assert_eq!(*progress.borrow(), FetchProgress { bytes: 5, total: 6, files: 1 });
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Two fetches of one file do not meet, names that are there are left alone, and no link is followed.
+    #[test]
+    fn nobody_else_is_written_to() {
+        let folder = std::env::temp_dir().join(format!("quiclab-store-two-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let victim = folder.join("victim");
+        fs::write(&victim, "mine").unwrap();
+        for name in ["a", "a.part"] {
+            std::os::unix::fs::symlink(&victim, folder.join(name)).unwrap();
+        }
+        let head = Head { status: Some(200), content_length: None, content_type: None };
+        let progress = Rc::new(RefCell::new(FetchProgress::default()));
+        let mut stores = [0, 1].map(|_| Store::new(vec![folder.join("a")], progress.clone()));
+        for store in &mut stores {
+            store.begin(0, &head).unwrap();
+        }
+        for (store, bytes) in stores.iter_mut().zip([b"one", b"two"]) {
+            store.bytes(0, 0, bytes).unwrap();
+        }
+        for (store, bytes) in stores.iter_mut().zip([b"one", b"two"]) {
+            store.end(0, &Fetched { finished_at: Some(Time::ZERO), ..Fetched::default() }).unwrap();
+            assert_eq!(fs::read(folder.join("a")).unwrap(), bytes);
+        }
+        drop(stores);
+        assert_eq!(fs::read(&victim).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+        // A place that cannot be had leaves nothing behind.
+        fs::remove_file(folder.join("a")).unwrap();
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        let mut store = Store::new(vec![folder.join("a")], progress);
+        store.begin(0, &head).unwrap();
+        assert!(store.end(0, &Fetched { finished_at: Some(Time::ZERO), ..Fetched::default() }).is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
         fs::remove_dir_all(&folder).unwrap();
     }
 }
