@@ -1,8 +1,11 @@
 """What CI runs of `make validation`: the schedulers that differ by factors, in virtual and in real time."""
 
+import random
 from pathlib import Path
 
-from validation import schedulers
+import pytest
+from validation import completion, schedulers
+from validation.__main__ import DOCUMENT
 
 
 def test_the_order_of_schedulers_is_that_of_the_simulation(tmp_path: Path) -> None:
@@ -24,3 +27,53 @@ def test_places_have_ties_and_orders_can_differ() -> None:
     groups = [["a", "b"], ["c"]]
     assert schedulers.same_order(groups, {"a": 130.0, "b": 90.0, "c": 131.0})
     assert not schedulers.same_order(groups, {"a": 132.0, "b": 90.0, "c": 131.0})
+
+
+def cell(low: float, high: float, rtt_ms: int = 10) -> completion.Cell:
+    """A row with this interval."""
+    return completion.Cell(rtt_ms, "1 %", 9, 1.0, 1.0, (low + high) / 2, (low, high))
+
+
+def test_a_sentence_claims_no_more_than_its_rows() -> None:
+    """A row beyond the limit, and one whose interval is too wide, stand in it by name."""
+    assert "every interval" in completion.claim([cell(-0.01, 0.02), cell(-0.05, 0.05)])
+    beyond = completion.claim([cell(-0.01, 0.02), cell(0.051, 0.09, 100)])
+    assert "in 1 of 2 cells" in beyond and "differ by more than that at 100 ms with 1 % loss." in beyond
+    wide = completion.claim([cell(-0.01, 0.051), cell(-0.2, 0.01, 50), cell(-0.01, 0.01, 99)])
+    assert "in 1 of 3 cells" in wide and "open at 10 ms with 1 % loss and 50 ms with 1 % loss." in wide
+    one_seed = completion.compared(10, "0 %", [1.0], [1.001])
+    assert one_seed.interval is None and "in 0 of 1 cells" in completion.claim([one_seed])
+
+
+def test_the_page_says_what_its_rows_say() -> None:
+    """Whoever changes a number of the table, or the sentence above it, fails here."""
+    page = DOCUMENT.read_text(encoding="utf-8")
+    cells = completion.read(page)
+    assert len(cells) == len(completion.RTTS_MS) * len(completion.LOSSES)
+    assert "\n".join(completion.table(cells)) in page
+    assert f"\n{completion.claim(cells)}\n" in page
+
+
+def test_an_interval_covers_what_is_there_nineteen_times_of_twenty() -> None:
+    """400 cells of 12 seeds whose real times are 3 % longer, with a scatter of 10 %."""
+    draws = random.Random(1)
+    covered = 0
+    for _ in range(400):
+        simulated = [draws.lognormvariate(0, 0.3) for _ in range(12)]
+        real = [time * 1.03 * draws.lognormvariate(0, 0.1) for time in simulated]
+        low, high = completion.compared(10, "1 %", simulated, real).interval or (1, -1)
+        covered += low <= 0.03 <= high
+    assert 0.92 <= covered / 400 <= 0.975, covered
+
+
+def test_seeds_go_where_times_vary_and_the_time_is_kept() -> None:
+    """By hand: no scatter needs the least; twice the scatter needs four times the seeds; slow cells run at once."""
+    still, some, much = completion.Effort(0, 1.0), completion.Effort(0.05, 1.0), completion.Effort(0.1, 1.0)
+    assert completion.plan([still, some]) == [completion.LEAST, 31]
+    assert completion.plan([still, much]) == [completion.LEAST, 123]
+    assert completion.Effort(0.1, 17.0).at_once == 8
+    endless = [completion.Effort(1.0, 5.0), completion.Effort(2.0, 5.0)]
+    seeds = completion.plan(endless)
+    spent = sum(effort.cost_s(count) for effort, count in zip(endless, seeds, strict=True))
+    assert completion.BUDGET_S - 5 <= spent <= completion.BUDGET_S
+    assert seeds[1] == pytest.approx(4 * seeds[0], rel=0.05)

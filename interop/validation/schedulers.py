@@ -60,8 +60,9 @@ def same_order(groups: list[list[str]], delays: dict[str, float]) -> bool:
     )
 
 
-def study(folder: Path, runs: int = RUNS) -> Section:
+def study(folder: Path, runs: int | None = None) -> Section:
     """Delays of both kinds under every scheduler; it holds if their order is the same."""
+    runs = runs or RUNS
     lines = [
         "## Order of schedulers",
         "",

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,8 +93,8 @@ class Transfer:
         objects = run.table("object").to_pylist()
         return Outcome(flow["completion_s"], [row["complete_s"] - row["asked_s"] for row in objects])
 
-    def real(self, folder: Path, seeds: Sequence[int]) -> list[Outcome]:
-        """In real time, for one seed after the other, through a relay each; the files lie in `folder`/site."""
+    def real(self, folder: Path, seeds: Sequence[int], at_once: int = 1) -> list[Outcome]:
+        """In real time, for so many seeds at once, through a relay each; the files lie in `folder`/site."""
         site = folder / "site"
         site.mkdir(exist_ok=True)
         for file in self.files:
@@ -105,19 +106,21 @@ class Transfer:
         ours = [word for name, value in self.options.items() for word in ("--set", f"transport.{name}={value}")]
         with _process("serve", str(site), "--listen", "127.0.0.1:0", "--json", *same, *ours) as (out, _):
             server = json.loads(out.readline())["addresses"][0]
-            return [self._fetched(folder, server, same, seed) for seed in seeds]
+            with ThreadPoolExecutor(at_once) as pool:
+                return list(pool.map(lambda seed: self._fetched(folder, server, same, seed), seeds))
 
     def _fetched(self, folder: Path, server: str, same: list[str], seed: int) -> Outcome:
+        target = folder / f"out-{seed}"
         words = ["relay", str(folder / "path.toml"), "--listen", "127.0.0.1:0", "--to", server]
         with ExitStack() as stack:
             _, errors = stack.enter_context(_process(*words, "--seed", str(seed), "--json"))
             relay = errors.readline().split()[1]
             asked = [word for file in self.files for word in ("--urgency", str(file.urgency))]
             words = ["fetch", *(f"https://{relay}/{file.name}" for file in self.files), *asked]
-            words += ["--parallel", str(self.parallel), "--alpn", "h3", "-k", "--out", str(folder / "out"), "--json"]
+            words += ["--parallel", str(self.parallel), "--alpn", "h3", "-k", "--out", str(target), "--json"]
             done = subprocess.run(_quiclab(*words, *same), capture_output=True, text=True, check=True)
         for file in self.files:
-            assert (folder / "out" / file.name).read_bytes() == (folder / "site" / file.name).read_bytes()
+            assert (target / file.name).read_bytes() == (folder / "site" / file.name).read_bytes()
         told = json.loads(done.stdout)
         (connection,) = told["connections"]
         return Outcome(connection["duration_s"], [url["complete_s"] - url["asked_s"] for url in told["urls"]])
