@@ -36,7 +36,8 @@ pub(crate) fn ordered_suites(cipher: Cipher) -> Vec<SupportedCipherSuite> {
     std::iter::once(chosen).chain(others).collect()
 }
 
-fn suite(cipher: Cipher) -> SupportedCipherSuite {
+/// The suite of this AEAD.
+pub(crate) fn suite(cipher: Cipher) -> SupportedCipherSuite {
     match cipher {
         Cipher::Aes128Gcm => cipher_suite::TLS13_AES_128_GCM_SHA256,
         Cipher::Aes256Gcm => cipher_suite::TLS13_AES_256_GCM_SHA384,

@@ -1,11 +1,13 @@
 //! The examples of RFC 9001 appendix A, through the keys that packets are protected with.
 
+use crate::key_log::{Secret, expand_label};
 use crate::keys::{DirectionalKeys, Opener, Sealer, TAG_LENGTH};
+use crate::options::Cipher;
 use crate::{Protection, Side, initial_keys, retry_integrity_tag};
 use rustls::Tls13CipherSuite;
 use rustls::crypto::cipher::{AeadKey, Iv};
 use rustls::crypto::ring::cipher_suite;
-use rustls::crypto::tls13::{HkdfExpander, OkmBlock};
+use rustls::crypto::tls13::OkmBlock;
 
 /// The destination connection id of appendix A.1.
 pub(super) const ID: &str = "8394c8f03e515708";
@@ -13,15 +15,6 @@ pub(super) const ID: &str = "8394c8f03e515708";
 pub(super) fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
-}
-
-/// HKDF-Expand-Label (RFC 8446 section 7.1) without a context.
-pub(super) fn expand_label(secret: &dyn HkdfExpander, label: &str, length: usize) -> Vec<u8> {
-    let label = [b"tls13 ", label.as_bytes()].concat();
-    let info: [&[u8]; 4] = [&(length as u16).to_be_bytes(), &[label.len() as u8], &label, &[0]];
-    let mut out = vec![0; length];
-    secret.expand_slice(&info, &mut out).unwrap();
-    out
 }
 
 pub(super) fn suite(suite: rustls::SupportedCipherSuite) -> &'static Tls13CipherSuite {
@@ -134,6 +127,13 @@ fn a_5_chacha20_poly1305_short_header() {
     let packet = seal(&Sealer::Tls(keys()), 654_360_564, &hex("4200bff4"), 3, &[0x01]);
     assert_eq!(packet, hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb"));
     assert_eq!(open(&Opener::Tls(keys()), 654_360_564, &packet, 1), (hex("4200bff4"), vec![0x01]));
+    // The same from the line of a key log.
+    let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
+    let label = "CLIENT_TRAFFIC_SECRET_0".to_owned();
+    let secret = Secret { label, client_random: [0; 32], secret };
+    let sealer = secret.sealer(Cipher::ChaCha20Poly1305, 1, 0).unwrap();
+    assert_eq!(seal(&sealer, 654_360_564, &hex("4200bff4"), 3, &[0x01]), packet);
+    assert!(secret.sealer(Cipher::Aes128Gcm, 1, 0).is_none());
 }
 
 pub(super) const CLIENT_CRYPTO: &str = "\

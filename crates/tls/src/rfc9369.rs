@@ -1,7 +1,8 @@
 //! The examples of RFC 9369 appendix A, through the keys that packets of version 2 are protected with.
 
+use crate::key_log::expand_label;
 use crate::keys::{DirectionalKeys, Opener, Sealer, TAG_LENGTH};
-use crate::rfc9001::{CLIENT_CRYPTO, ID, SERVER_PAYLOAD, expand_label, hex, open, seal, suite};
+use crate::rfc9001::{CLIENT_CRYPTO, ID, SERVER_PAYLOAD, hex, open, seal, suite};
 use crate::{Protection, Side, initial_keys, retry_integrity_tag};
 use rustls::crypto::cipher::{AeadKey, Iv};
 use rustls::crypto::ring::cipher_suite;
