@@ -1,7 +1,7 @@
 //! Which objects of pages have come to a client: those of a stream come one after the other, without anything between.
 
 use super::streams::{STREAMS, stream_of};
-use super::{Object, Page};
+use super::Page;
 use crate::web::{Load, ObjectLoad, PageLoad};
 use std::collections::VecDeque;
 use units::Time;
@@ -87,7 +87,7 @@ impl Loading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::{Kind, Object};
     use super::*;
     use units::Duration;
     use wire::{Direction, Side};
