@@ -57,8 +57,13 @@ mod tests {
     /// RFC 9002 section 7.2.
     #[test]
     fn the_window_is_two_packets_at_least_and_the_pace_is_never_nothing() {
-        let setup =
-            Setup { max_datagram_size: 1200, initial_window: 12_000, initial_rtt: Duration::ZERO, seed: 0 };
+        let setup = Setup {
+            max_datagram_size: 1200,
+            initial_window: 12_000,
+            initial_packets: Some(10),
+            initial_rtt: Duration::ZERO,
+            seed: 0,
+        };
         let controls = Controls { cwnd: 1200, pacing_rate: 0.0, send_quantum: 1200 };
         let rate = |bits| Some(Rate::from_bits_per_sec(bits));
         assert_eq!(

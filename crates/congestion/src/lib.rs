@@ -236,6 +236,8 @@ pub struct Setup {
     pub max_datagram_size: u64,
     /// The initial window in bytes.
     pub initial_window: u64,
+    /// The packets that it is made of, if it was chosen in packets; otherwise it is [`recommended_window`].
+    pub initial_packets: Option<u64>,
     /// The RTT assumed before the first sample.
     pub initial_rtt: Duration,
     /// What the controller's random draws, if it makes any, follow from; another one for each sender and path.
@@ -243,11 +245,23 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// RFC 9002 section 7.2: datagrams have another size. The initial window stays as many of them.
-    pub(crate) fn resize(&mut self, bytes: u64) {
-        self.initial_window = self.initial_window * bytes / self.max_datagram_size.max(1);
+    /// RFC 9002 section 7.2: "If the maximum datagram size changes during the connection, the initial congestion window SHOULD
+    /// be recalculated with the new size." One that was chosen in packets stays as many of them.
+    pub fn resize(&mut self, bytes: u64) {
+        self.initial_window = initial_window(self.initial_packets, bytes);
         self.max_datagram_size = bytes;
     }
+}
+
+/// The initial window in bytes that RFC 9002 section 7.2 recommends for datagrams of this size: ten of them, "while limiting
+/// the window to the larger of 14,720 bytes or twice the maximum datagram size".
+pub fn recommended_window(max_datagram_size: u64) -> u64 {
+    (10 * max_datagram_size).min((2 * max_datagram_size).max(14_720))
+}
+
+/// The initial window in bytes: as many datagrams of this size as were chosen, or what is recommended.
+pub fn initial_window(packets: Option<u64>, max_datagram_size: u64) -> u64 {
+    packets.map_or_else(|| recommended_window(max_datagram_size), |packets| packets * max_datagram_size)
 }
 
 /// How a controller is made.

@@ -220,6 +220,7 @@ mod tests {
     const SETUP: Setup = Setup {
         max_datagram_size: 1000,
         initial_window: 10_000,
+        initial_packets: Some(10),
         initial_rtt: Duration::from_millis(333),
         seed: 0,
     };
@@ -335,6 +336,21 @@ mod tests {
         assert_eq!(sender.allowance().window, 9000);
         sender.on_signal(&Signal::PathChanged);
         assert_eq!(sender.allowance().window, 45_000);
+    }
+
+    /// RFC 9002 section 7.2: the initial window "SHOULD be recalculated with the new size", by the rule that it came from.
+    #[test]
+    fn with_the_size_of_datagrams_the_first_window_follows_its_rule() {
+        for (initial_packets, first) in [(None, 17_944), (Some(10), 89_720)] {
+            let initial_window = crate::initial_window(initial_packets, 1200);
+            assert_eq!(initial_window, 12_000);
+            let setup = Setup { max_datagram_size: 1200, initial_window, initial_packets, ..SETUP };
+            let mut sender = NewReno::new(&arguments(&PARAMETERS, &[]), setup);
+            sender.on_signal(&Signal::DatagramSize { bytes: 8972 });
+            assert_eq!(sender.allowance().window, 17_944, "the least window: two packets of this size");
+            sender.on_signal(&Signal::PathChanged);
+            assert_eq!(sender.allowance().window, first);
+        }
     }
 
     /// RFC 8511: less is given up for a mark than for a loss, where that is asked for; RFC 9002 section 7.1 otherwise.

@@ -12,6 +12,7 @@ use units::{Duration, Time};
 pub(crate) const SETUP: Setup = Setup {
     max_datagram_size: 1000,
     initial_window: 10_000,
+    initial_packets: Some(10),
     initial_rtt: Duration::from_millis(100),
     seed: 0,
 };

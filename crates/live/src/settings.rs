@@ -43,7 +43,7 @@ mod tests {
     fn options_have_their_names_and_mistakes_are_told() {
         let sets = ["transport.initial_window=20".to_owned(), "tls.cipher=chacha20poly1305".to_owned()];
         let settings = Settings::read(&sets).unwrap();
-        assert_eq!((settings.transport.initial_window, settings.transport.max_udp_payload), (20, 1472));
+        assert_eq!((settings.transport.initial_window, settings.transport.max_udp_payload), (Some(20), 1472));
         assert!(settings.transport.ecn && settings.transport.mtu_discovery);
         assert_eq!(settings.transport.scheduler.name, "rfc9218");
         assert_eq!(settings.tls.cipher, tls::Cipher::ChaCha20Poly1305);

@@ -268,9 +268,7 @@ impl Controller for Plugged {
                 self.ask(|_, object| object.call_method0("on_persistent_congestion").map(drop));
             }
             Signal::DatagramSize { bytes } => {
-                let old = self.setup.max_datagram_size.max(1);
-                self.setup.initial_window = self.setup.initial_window * bytes / old;
-                self.setup.max_datagram_size = bytes;
+                self.setup.resize(bytes);
                 self.ask(|py, object| {
                     object.setattr(intern!(py, "datagram_bytes"), bytes)?;
                     // A window of one packet is one of the new size.

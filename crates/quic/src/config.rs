@@ -51,8 +51,8 @@ pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "initial_window",
         kind: Kind::Integer(1, 10_000),
-        default: Default::Is("10"),
-        about: "initial congestion window in packets (RFC 9002 section 7.2)",
+        default: Default::Absent,
+        about: "initial congestion window in packets; by default 10, but not above 14,720 bytes or 2 packets, whichever is more (RFC 9002 section 7.2)",
     },
     Parameter {
         name: "initial_rtt",
@@ -360,7 +360,7 @@ pub struct Config {
     pub first_version: FirstVersion,
     pub max_udp_payload: u16,
     pub mtu_discovery: bool,
-    pub initial_window: u64,
+    pub initial_window: Option<u64>,
     pub initial_rtt: Duration,
     pub pacing_burst: u64,
     pub pacing_quantum: u64,
@@ -439,7 +439,7 @@ impl From<&Arguments> for Config {
             },
             max_udp_payload: arguments.integer("max_udp_payload") as u16,
             mtu_discovery: arguments.flag("mtu_discovery"),
-            initial_window: arguments.integer("initial_window"),
+            initial_window: arguments.has("initial_window").then(|| arguments.integer("initial_window")),
             initial_rtt: arguments.duration("initial_rtt"),
             pacing_burst: arguments.integer("pacing_burst"),
             pacing_quantum: arguments.integer("pacing_quantum"),

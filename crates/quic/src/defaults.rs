@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn every_row_has_its_default() {
         assert_eq!(Config::default().controller.name, "newreno");
-        assert_eq!(Config::with(&[("initial_window", Value::Integer(7))]).unwrap().initial_window, 7);
+        assert_eq!(Config::with(&[("initial_window", Value::Integer(7))]).unwrap().initial_window, Some(7));
         assert!(Config::with(&[("window", Value::Integer(7))]).is_err());
     }
 }

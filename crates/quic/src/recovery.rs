@@ -108,7 +108,8 @@ impl Recovery {
         let packet = u64::from(config.first_payload());
         Setup {
             max_datagram_size: packet,
-            initial_window: packet * config.initial_window,
+            initial_window: congestion::initial_window(config.initial_window, packet),
+            initial_packets: config.initial_window,
             initial_rtt: config.initial_rtt,
             seed,
         }

@@ -68,6 +68,7 @@ impl Sender {
         let setup = Setup {
             max_datagram_size: DATAGRAM,
             initial_window: 10 * DATAGRAM,
+            initial_packets: Some(10),
             initial_rtt: Duration::from_millis(333),
             seed,
         };

@@ -31,6 +31,7 @@ impl Hand {
         let setup = Setup {
             max_datagram_size: PACKET,
             initial_window: 10 * PACKET,
+            initial_packets: Some(10),
             initial_rtt: Duration::from_millis(333),
             seed: 1,
         };

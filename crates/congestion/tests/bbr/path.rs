@@ -126,6 +126,7 @@ impl Path {
         let setup = Setup {
             max_datagram_size: PACKET,
             initial_window: 10 * PACKET,
+            initial_packets: Some(10),
             initial_rtt: Duration::from_millis(333),
             seed: 1,
         };

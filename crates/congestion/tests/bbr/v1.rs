@@ -61,6 +61,7 @@ fn the_first_phase_is_drawn() {
             Setup {
                 max_datagram_size: path::PACKET,
                 initial_window: 10 * path::PACKET,
+                initial_packets: Some(10),
                 initial_rtt: Duration::from_millis(333),
                 seed,
             },

@@ -144,3 +144,29 @@ fn cubic_takes_back_what_it_gave_up_for_packets_that_were_late() {
     let (with, without) = (window(true), window(false));
     assert!(with > 4 * without, "{with} bytes, and {without} without");
 }
+
+/// RFC 9002 section 7.2: ten datagrams, "while limiting the window to the larger of 14,720 bytes or twice the maximum datagram
+/// size". As many packets as are asked for by the option.
+#[test]
+fn the_first_window_is_bounded_unless_it_is_chosen() {
+    for (payload, first) in
+        [(1200, 12_000), (1472, 14_720), (1500, 14_720), (8_972, 17_944), (65_527, 131_054)]
+    {
+        let payload = ("max_udp_payload", count(payload));
+        let mut pair = Pair::new(null(), config(&[payload.clone()]), config(&[payload.clone()]), delay(10));
+        assert_eq!(pair.client().flight().0, first);
+        pair.establish();
+        let mark = pair.mark();
+        pair.upload(1_000_000);
+        pair.run_for(ms(19));
+        let sent: u64 =
+            pair.wire[mark..].iter().filter(|seen| seen.to_server).map(|seen| seen.length as u64).sum();
+        assert!(sent <= first && sent > first / 2, "{sent} of {first}");
+        let chosen = config(&[payload.clone(), ("initial_window", count(10))]);
+        let mut pair = Pair::new(null(), chosen, config(&[payload]), delay(10));
+        assert_eq!(
+            pair.client().flight().0,
+            first.max(10 * u64::from(pair.client().max_udp_payload() as u32))
+        );
+    }
+}

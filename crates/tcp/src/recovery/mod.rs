@@ -114,6 +114,7 @@ impl Recovery {
         let setup = Setup {
             max_datagram_size: mss,
             initial_window: mss * config.initial_window,
+            initial_packets: Some(config.initial_window),
             initial_rtt: config.initial_rtt,
             seed,
         };
@@ -164,7 +165,8 @@ impl Recovery {
             let segments = if syn_was_lost { 1 } else { config.initial_window };
             let initial_rtt = if self.rtt.is_sampled() { self.rtt.smoothed() } else { config.initial_rtt };
             let seed = self.seed;
-            let setup = Setup { max_datagram_size: mss, initial_window: mss * segments, initial_rtt, seed };
+            let (initial_window, initial_packets) = (mss * segments, Some(segments));
+            let setup = Setup { max_datagram_size: mss, initial_window, initial_packets, initial_rtt, seed };
             if let Some(controller) = controller(config, setup) {
                 self.regulator.begin_anew(now, controller, pacer(config, mss));
             }
