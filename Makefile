@@ -154,7 +154,7 @@ storm: ## the endpoint against an attacker between its ends, new seeds for STORM
 	echo "no finding in $$((first - $(STORM_FIRST))) seeds of each kind of attack"
 
 .PHONY: script-mutations
-script-mutations: ## the endpoint broken on purpose, one thing at a time: which scripts fail, to docs/scripts.md (half an hour)
+script-mutations: ## the endpoint broken on purpose, one thing at a time: which scripts and tests fail, to docs/scripts.md (an hour)
 	$(PYTHON) tests/mutations.py --write
 
 .PHONY: storm-coverage

@@ -1,12 +1,12 @@
-"""Shows that scripts fail when the endpoint is broken on purpose: `make script-mutations`.
+"""Shows that scripts and tests fail when the endpoint is broken on purpose: `make script-mutations`.
 
 Each breakage of mutations.toml is made in a copy of the workspace, which is built and runs all scripts; those that the
-breakage names must fail. Without a breakage all must hold. The copy, its build, and what each breakage did stay in
+breakage names must fail. One that names tests runs the tests of its crate instead. Without a breakage all must hold. The copy, its build, and what each breakage did stay in
 target/mutations: what was interrupted goes on, and as long as sources and scripts are the same nothing is made twice.
 
     python tests/mutations.py [--write] [--json] [WORD...]
 
-With words only the breakages are made that have one of them in their name or their scripts. With --write the table goes
+With words only the breakages are made that have one of them in their name, their scripts or their tests. With --write the table goes
 to docs/scripts.md.
 """
 
@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,13 +54,24 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Mutation:
-    """A text of a source that is replaced, and the scripts that must fail then."""
+    """A text of a source that is replaced, and the scripts that must fail then, or the tests of the file's crate."""
 
     breakage: str
     file: str
     old: str
     new: str
-    scripts: tuple[str, ...]
+    scripts: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All that must fail."""
+        return self.scripts + self.tests
+
+    @property
+    def crate(self) -> Path:
+        """The folder of the crate that is broken."""
+        return Path(*Path(self.file).parts[:2])
 
     def problem(self) -> str | None:
         """What has to be changed in mutations.toml, if anything."""
@@ -71,31 +83,36 @@ class Mutation:
             return f"{self.breakage!r}: {self.file} has its old text {count} times, not once"
         if self.old == self.new:
             return f"{self.breakage!r} changes nothing"
-        if not self.scripts:
-            return f"{self.breakage!r} names no script that must fail"
+        if bool(self.scripts) == bool(self.tests):
+            return f"{self.breakage!r} must name either scripts or tests that must fail"
         for script in self.scripts:
             if not (SCRIPTS / f"{script}.quic").is_file():
                 return f"{self.breakage!r}: there is no script {script}"
+        sources = [file.read_text(encoding="utf-8") for file in sorted((ROOT / self.crate).rglob("*.rs"))]
+        for test in self.tests:
+            if sum(f"fn {test}(" in source for source in sources) != 1:
+                return f"{self.breakage!r}: there is no test {test} in {self.crate}, or more than one"
         return None
 
 
 @dataclass
 class Shown:
-    """What a breakage did: the scripts that failed, each with its first difference."""
+    """What a breakage did: the scripts that failed, each with its first difference, or the tests."""
 
     mutation: Mutation
     failed: dict[str, str] = field(default_factory=dict)
 
     @property
     def survived(self) -> list[str]:
-        """The scripts that had to fail and did not."""
-        return [script for script in self.mutation.scripts if script not in self.failed]
+        """The scripts and tests that had to fail and did not."""
+        return [name for name in self.mutation.named if name not in self.failed]
 
 
 def mutations() -> list[Mutation]:
     """All breakages of mutations.toml."""
     data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return [Mutation(**{**row, "scripts": tuple(row["scripts"])}) for row in data["mutation"]]
+    lists = ("scripts", "tests")
+    return [Mutation(**{**row, **{key: tuple(row.get(key, ())) for key in lists}}) for row in data["mutation"]]
 
 
 def _files(below: Path) -> Iterator[Path]:
@@ -116,21 +133,51 @@ def copy(workspace: Path) -> None:
             shutil.copyfile(source, target)
 
 
+def environment() -> dict[str, str]:
+    """What builds of the copy go by: without debugging information they take half of the time."""
+    quiet = {"CARGO_PROFILE_DEV_DEBUG": "0", "RUSTFLAGS": "-A warnings"}
+    return {**os.environ, "CARGO_TARGET_DIR": str(PLACE / "target"), **quiet}
+
+
 def build(workspace: Path) -> Path:
     """Builds the program that runs scripts. Gives where it is."""
-    target = PLACE / "target"
-    # Without debugging information: half of the time.
-    environment = {
-        **os.environ,
-        "CARGO_TARGET_DIR": str(target),
-        "CARGO_PROFILE_DEV_DEBUG": "0",
-        "RUSTFLAGS": "-A warnings",
-    }
     command = ["cargo", "build", "--quiet", "--locked", "--package", "script", "--example", "script"]
-    result = subprocess.run(command, cwd=workspace, env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(command, cwd=workspace, env=environment(), capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RefusedError(f"it does not build:\n{result.stderr}")
-    return target / "debug" / "examples" / "script"
+    return PLACE / "target" / "debug" / "examples" / "script"
+
+
+def run_tests(mutation: Mutation, workspace: Path) -> dict[str, str]:
+    """Runs the tests that a breakage names. Gives those that fail."""
+    failed = {}
+    for test in mutation.tests:
+        manifest = str(workspace / mutation.crate / "Cargo.toml")
+        command = ["cargo", "test", "--quiet", "--locked", "--manifest-path", manifest, "--", test]
+        build_first = [*command[:-2], "--no-run"]
+        built = subprocess.run(
+            build_first, cwd=workspace, env=environment(), capture_output=True, text=True, check=False
+        )
+        if built.returncode != 0:
+            raise RefusedError(f"it does not build:\n{built.stderr}")
+        try:
+            result = subprocess.run(
+                command,
+                cwd=workspace,
+                env=environment(),
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            failed[test] = f"it does not end within {PATIENCE_S:.0f} s"
+            continue
+        if result.returncode != 0:
+            failed[test] = "it fails"
+        elif re.search(r"^running [1-9]", result.stdout, re.MULTILINE) is None:
+            raise RefusedError(f"no test has the name {test}")
+    return failed
 
 
 def run(program: Path, scripts: Path) -> dict[str, str]:
@@ -185,6 +232,8 @@ def _show(mutation: Mutation, workspace: Path) -> Shown:
     whole = source.read_text(encoding="utf-8")
     source.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
+        if mutation.tests:
+            return Shown(mutation, run_tests(mutation, workspace))
         return Shown(mutation, run(build(workspace), workspace / "tests" / "scripts"))
     except RefusedError as error:
         raise RefusedError(f"{mutation.breakage!r}: {error}") from None
@@ -194,11 +243,11 @@ def _show(mutation: Mutation, workspace: Path) -> Shown:
 
 def table(shown: Sequence[Shown]) -> str:
     """What was shown, as Markdown."""
-    lines = ["| broken on purpose | scripts that fail | first difference in the first of them |", "|---|---|---|"]
+    lines = ["| broken on purpose | scripts or tests that fail | first difference in the first of them |", "|---|---|---|"]
     for one in shown:
-        named = ", ".join(f"`{script}`" for script in one.mutation.scripts)
-        others = len(one.failed) - len(one.mutation.scripts)
-        first = one.mutation.scripts[0]
+        named = ", ".join(f"`{name}`" for name in one.mutation.named)
+        others = len(one.failed) - len(one.mutation.named)
+        first = one.mutation.named[0]
         line, _, reason = one.failed.get(first, "").partition(": ")
         where = f"line {line}: {reason}" if reason else one.failed.get(first, "none")
         more = f" and {others} more" if others > 0 else ""
@@ -209,7 +258,7 @@ def table(shown: Sequence[Shown]) -> str:
 def coverage(shown: Sequence[Shown]) -> str:
     """How many scripts were seen to fail."""
     every = {str(file.relative_to(SCRIPTS)).removesuffix(".quic") for file in SCRIPTS.rglob("*.quic")}
-    seen = {script for one in shown for script in one.failed}
+    seen = {script for one in shown for script in one.failed if not one.mutation.tests}
     text = f"{len(shown)} breakages; {len(seen)} of {len(every)} scripts fail under at least one of them"
     never = sorted(every - seen)
     return f"{text}; under none: {', '.join(never)}." if never else f"{text}."
@@ -227,7 +276,7 @@ def write(shown: Sequence[Shown]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives 0 if every breakage was noticed by the scripts that it names, 1 if one was not, 2 if one cannot be made."""
+    """Gives 0 if every breakage was noticed by the scripts or tests that it names, 1 if one was not, 2 if one cannot be made."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("words", nargs="*", metavar="WORD", help="only breakages with this word")
     parser.add_argument("--write", action="store_true", help="write the table into docs/scripts.md")
@@ -236,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [
         mutation
         for mutation in mutations()
-        if not options.words or any(word in " ".join([mutation.breakage, *mutation.scripts]) for word in options.words)
+        if not options.words or any(word in " ".join([mutation.breakage, *mutation.named]) for word in options.words)
     ]
     if not chosen:
         parser.error(f"no breakage has any of: {' '.join(options.words)}")
@@ -253,7 +302,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = [
             {
                 "breakage": one.mutation.breakage,
-                "expected": one.mutation.scripts,
+                "expected": one.mutation.named,
                 "failed": one.failed,
                 "ok": not one.survived,
             }
@@ -273,14 +322,16 @@ def _all(chosen: Sequence[Mutation]) -> list[Shown]:
     workspace = PLACE / "workspace"
     copy(workspace)
     sound = run(build(workspace), workspace / "tests" / "scripts")
+    for mutation in chosen:
+        sound |= run_tests(mutation, workspace)
     if sound:
-        raise RefusedError(f"without any breakage these scripts fail: {', '.join(sound)}")
+        raise RefusedError(f"without any breakage these fail: {', '.join(sound)}")
     state = fingerprint(workspace)
     shown = []
     for number, mutation in enumerate(chosen, 1):
         one = show(mutation, workspace, state)
         shown.append(one)
-        told = f"NOT NOTICED by {', '.join(one.survived)}" if one.survived else f"{len(one.failed)} scripts fail"
+        told = f"NOT NOTICED by {', '.join(one.survived)}" if one.survived else f"{len(one.failed)} fail"
         print(f"{number:>3} of {len(chosen)}  {mutation.breakage}: {told}", file=sys.stderr, flush=True)
     return shown
 

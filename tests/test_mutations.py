@@ -27,6 +27,8 @@ def test_a_breakage_that_has_moved_on_is_refused() -> None:
         {"new": good.old},
         {"scripts": ()},
         {"scripts": ("acks/nowhere",)},
+        {"scripts": (), "tests": ("no_such_test",)},
+        {"tests": ("first",)},
     ):
         bad = mutations.Mutation(**{**vars(good), **change})
         assert bad.problem() is not None, change

@@ -3,6 +3,7 @@
 use crate::assemble::Payload;
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
+use crate::sent::SentFrame;
 use crate::stream::{RecvHalf, Window};
 use tls::Session;
 use units::Time;
@@ -66,6 +67,23 @@ impl CryptoStream {
             let Some((offset, data)) = self.take(room) else { break };
             payload.crypto(offset, data);
         }
+    }
+    /// Whether anything of a CRYPTO frame is not known to have arrived.
+    pub(crate) fn matters(&self, offset: u64, length: u32) -> bool {
+        self.acked.first_missing(offset..offset + u64::from(length)).is_some()
+    }
+    /// Puts what matters of a CRYPTO frame into a probe once more, as far as it fits; gives what is left over.
+    pub(crate) fn repeat(&self, offset: u64, length: u32, payload: &mut Payload<'_>) -> Option<SentFrame> {
+        let end = offset + u64::from(length);
+        let part = self.acked.first_missing(offset..end)?;
+        let header = wire::frame::crypto_header_size(part.start, payload.room());
+        let room = payload.room().saturating_sub(header) as u64;
+        let done = part.end.min(part.start + room);
+        if done > part.start {
+            payload.crypto(part.start, &self.written[part.start as usize..done as usize]);
+        }
+        let rest = (end - done) as u32;
+        self.matters(done, rest).then_some(SentFrame::Crypto { offset: done, length: rest })
     }
     pub(crate) fn on_acked(&mut self, offset: u64, length: u64) {
         self.lost.remove(offset..offset + length);

@@ -51,6 +51,18 @@ impl RangeSet {
         self.lower.get(at).is_some_and(|range| range.start <= value)
     }
 
+    /// The first part of a range that is not in it.
+    pub fn first_missing(&self, range: Range<u64>) -> Option<Range<u64>> {
+        let mut start = range.start;
+        for known in self.iter().skip_while(|known| known.end <= range.start) {
+            if known.start > start {
+                return Some(start..range.end.min(known.start)).filter(|part| !part.is_empty());
+            }
+            start = known.end;
+        }
+        (start < range.end).then_some(start..range.end)
+    }
+
     /// Adds a range; gives the number of integers that were not in the set before.
     #[inline]
     pub fn insert(&mut self, new: Range<u64>) -> u64 {

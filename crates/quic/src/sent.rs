@@ -1,5 +1,6 @@
 //! What is in flight in one packet-number space, and what it carried.
 
+use crate::stream::Notice;
 use congestion::SentState;
 use std::collections::VecDeque;
 use units::Time;
@@ -13,20 +14,32 @@ use wire::StreamId;
 pub(crate) enum SentFrame {
     Stream { id: StreamId, offset: u64, length: u32, fin: bool },
     Crypto { offset: u64, length: u32 },
-    ResetStream { id: StreamId },
-    StopSending { id: StreamId },
-    MaxData,
-    MaxStreamData { id: StreamId },
-    MaxStreams { bidirectional: bool },
-    DataBlocked,
-    StreamDataBlocked { id: StreamId },
-    StreamsBlocked { bidirectional: bool },
+    Notice { notice: Notice, value: u64 },
     NewConnectionId { sequence: u64 },
     RetireConnectionId { sequence: u64 },
     HandshakeDone,
     AckFrequency,
     Datagram { number: u64 },
     NewToken { index: u8 },
+}
+
+impl SentFrame {
+    /// Whether it carries all that `other` does.
+    pub(crate) fn covers(&self, other: &SentFrame) -> bool {
+        let holds = |at: u64, length: u32, from: u64, count: u32| {
+            at <= from && from + u64::from(count) <= at + u64::from(length)
+        };
+        match (*self, *other) {
+            (SentFrame::Crypto { offset, length }, SentFrame::Crypto { offset: from, length: count }) => {
+                holds(offset, length, from, count)
+            }
+            (
+                SentFrame::Stream { id, offset, length, fin },
+                SentFrame::Stream { id: other, offset: from, length: count, fin: end },
+            ) => id == other && fin >= end && holds(offset, length, from, count),
+            (this, other) => this == other,
+        }
+    }
 }
 
 /// What is special about a packet.
@@ -349,6 +362,13 @@ impl SentPackets {
         let base = self.base + first as u64;
         let packets = self.packets.range(first..count).enumerate();
         packets.filter(|(_, p)| p.fate == Fate::Outstanding).map(move |(i, p)| (base + i as u64, p))
+    }
+
+    /// The outstanding packets with this number and above, in order.
+    pub(crate) fn outstanding_from(&self, number: u64) -> impl Iterator<Item = (u64, &SentPacket)> + '_ {
+        let first = number.max(self.settled).max(self.base).min(self.next_number());
+        let packets = (first..).zip(self.packets.range((first - self.base) as usize..));
+        packets.filter(|(_, packet)| packet.fate == Fate::Outstanding)
     }
 
     /// The oldest packet that is remembered.

@@ -4,6 +4,7 @@
 use crate::ack_policy::{AckPolicy, Received, When};
 use crate::config::AckOptions;
 use crate::handshake::CryptoStream;
+use crate::probing::Probing;
 use crate::ranges::RangeSet;
 use crate::sent::SentPackets;
 use tls::Keys;
@@ -231,8 +232,8 @@ pub(crate) struct Space {
     /// When the oldest packet that is older than an acknowledged one will count as lost.
     pub(crate) loss_time: Option<Time>,
     pub(crate) last_eliciting_at: Time,
-    /// Probe packets that are still to be sent for a probe timeout.
-    pub(crate) probes: u8,
+    /// Probes that are still to be sent, and what they repeat.
+    pub(crate) probing: Probing,
     /// Whether the next packet carries a PING if nothing else in it elicits an acknowledgement.
     pub(crate) ping: bool,
 }
@@ -254,7 +255,7 @@ impl Space {
             ecn_counts: wire::EcnCounts::default(),
             loss_time: None,
             last_eliciting_at: Time::ZERO,
-            probes: 0,
+            probing: Probing::default(),
             ping: false,
         }
     }

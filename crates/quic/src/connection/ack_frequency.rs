@@ -50,7 +50,7 @@ impl Connection {
     /// The handshake is complete: the peer is asked, if the options say so and it admits it.
     pub(super) fn ask_for_acknowledgements(&mut self) {
         if self.config.peer_ack.is_some() && self.peer_admits_requests() {
-            self.control.push_back(SentFrame::AckFrequency);
+            self.control.ask(SentFrame::AckFrequency);
         }
     }
 

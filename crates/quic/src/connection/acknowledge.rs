@@ -2,23 +2,31 @@
 
 use super::ecn::Marks;
 use super::{Connection, Progress};
+use crate::assemble::Payload;
+use crate::control::Control;
 use crate::datagrams::Datagrams;
 use crate::error::TransportError;
 use crate::handshake::CryptoStream;
 use crate::ids::RemoteIds;
+use crate::probing::Probing;
 use crate::recovery::Newly;
 use crate::sent::SentFrame;
 use crate::space::{Space, SpaceKind};
 use crate::stream::Streams;
-use std::collections::VecDeque;
 use units::{Duration, Time};
 use wire::{Ack, Code};
+
+/// How often the flight of a handshake is sent again because the client's first message came again.
+const MAX_FLIGHTS_REPEATED: u8 = 2;
+/// What comes within this part of a round trip behind the flight that was sent belongs to what the flight answers: a sender may
+/// send two probes at a timeout (RFC 9002 section 6.2.4), which leave together.
+const TWINS_WITHIN: u64 = 8;
 
 /// The parts of a connection that sent frames belong to.
 struct Owners<'a> {
     streams: &'a mut Streams,
     datagrams: Option<&'a mut Datagrams>,
-    control: &'a mut VecDeque<SentFrame>,
+    control: &'a mut Control,
     remote_ids: &'a mut RemoteIds,
 }
 
@@ -28,32 +36,40 @@ impl Owners<'_> {
         match frame {
             SentFrame::Stream { .. } => self.streams.on_acked(frame),
             SentFrame::Crypto { offset, length } => crypto.on_acked(offset, u64::from(length)),
-            SentFrame::RetireConnectionId { sequence } => self.remote_ids.on_retire_acked(sequence),
+            SentFrame::Notice { .. } => self.streams.on_acked(frame),
             SentFrame::Datagram { number } => {
                 if let Some(datagrams) = &mut self.datagrams {
                     datagrams.on_acked(number);
                 }
             }
-            _ => self.streams.on_acked(frame),
+            control => {
+                self.control.on_done(control);
+                if let SentFrame::RetireConnectionId { sequence } = control {
+                    self.remote_ids.on_retire_acked(sequence);
+                }
+            }
         }
     }
     fn lost(&mut self, now: Time, frame: SentFrame, crypto: &mut CryptoStream) {
         match frame {
             SentFrame::Crypto { offset, length } => crypto.on_lost(offset, u64::from(length)),
-            SentFrame::NewConnectionId { .. }
-            | SentFrame::RetireConnectionId { .. }
-            // RFC 9000-13.3-2.
-            | SentFrame::HandshakeDone
-            | SentFrame::AckFrequency
-            | SentFrame::NewToken { .. } => {
-                self.control.push_back(frame);
-            }
+            SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_lost(now, frame),
             SentFrame::Datagram { number } => {
                 if let Some(datagrams) = &mut self.datagrams {
                     datagrams.on_lost(number);
                 }
             }
-            _ => self.streams.on_lost(now, frame),
+            // RFC 9000-13.3-2.
+            control => self.control.on_lost(control),
+        }
+    }
+    /// Whether a frame that is underway says anything that the peer is not known to have.
+    fn matters(&mut self, frame: SentFrame, crypto: &CryptoStream) -> bool {
+        match frame {
+            SentFrame::Crypto { offset, length } => crypto.matters(offset, length),
+            SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.matters(frame),
+            SentFrame::Datagram { .. } => false,
+            control => self.control.is_open(control),
         }
     }
 }
@@ -162,11 +178,14 @@ impl Connection {
         // 6.2.1: a client goes on doubling while the server may not know that the client can be heard.
         if self.recovery.pto_count > 0 && self.peer_completed_validation() {
             self.recovery.pto_count = 0;
+            if let Some(space) = self.space_mut(kind) {
+                space.probing.forget_rest();
+            }
         }
         if let Some(space) = self.space_mut(kind)
             && space.sent.ack_eliciting() == 0
         {
-            space.probes = 0;
+            space.probing.left = 0;
         }
         self.trace_metrics(now);
         Ok(())
@@ -215,28 +234,68 @@ impl Connection {
             owners.lost(now, frame, &mut space.crypto);
         }
         recovery.discard(space);
-        (space.loss_time, space.probes, space.ping) = (None, 0, false);
+        (space.loss_time, space.probing, space.ping) = (None, Probing::default(), false);
     }
 
-    /// For a probe (RFC 9002 section 6.2.4): it carries what waits to be sent; if nothing does, what is oldest underway,
-    /// again; and if nothing is, it is a PING.
+    /// A probe for which nothing waits repeats what is underway (RFC 9002 section 6.2.4): what was left over of a packet, and
+    /// the next one. The frames are still underway, too: nothing says that they are lost.
     #[cold]
-    pub(super) fn repeat_oldest(&mut self, now: Time, kind: SpaceKind) {
-        let view = self.view(now);
-        let waits = self.streams.has_pending(&view) || !self.control.is_empty() || self.has_datagrams();
-        if kind == SpaceKind::Data && waits {
+    pub(super) fn repeat_underway(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {
+        if !self.repeat_rest(kind, payload) {
             return;
         }
         let Some((space, _, mut owners)) = split!(self, kind) else { return };
-        if space.crypto.has_pending() {
+        let (probing, crypto) = (&mut space.probing, &space.crypto);
+        probing.begin_packet(&space.sent, |frame| owners.matters(frame, crypto));
+        self.repeat_rest(kind, payload);
+    }
+
+    /// Repeats what is left of a packet that was begun, as far as it fits; gives whether nothing is left.
+    fn repeat_rest(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) -> bool {
+        while let Some(frame) = self.space(kind).and_then(|space| space.probing.frame()) {
+            let rest = match frame {
+                SentFrame::Crypto { offset, length } => {
+                    self.space(kind).and_then(|space| space.crypto.repeat(offset, length, payload))
+                }
+                SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.repeat(frame, payload),
+                // RFC 9221 section 5.2: a datagram is not sent again.
+                SentFrame::Datagram { .. } => None,
+                frame if !self.control.is_open(frame) => None,
+                frame => (!self.put_control(frame, payload)).then_some(frame),
+            };
+            if let Some(space) = self.space_mut(kind) {
+                space.probing.leave(rest);
+            }
+            if rest.is_some_and(|rest| rest == frame || payload.room() == 0) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A client's first message has come again: it has not got all of what answers it. That is sent again at once, all that
+    /// is underway of it, as far as the address may be sent to.
+    ///
+    /// RFC 9002 section 6.2.3: "for a limited number of times per connection"; and not for the other probe of the timeout
+    /// that was just answered.
+    #[cold]
+    pub(super) fn repeat_flight(&mut self, now: Time) {
+        let pause = self.recovery.rtt.smoothed() / TWINS_WITHIN;
+        let Some(initial) = self.space(SpaceKind::Initial) else { return };
+        let is_twin = initial.sent.ack_eliciting() > 0 && now < initial.last_eliciting_at + pause;
+        if is_twin || self.flights_repeated >= MAX_FLIGHTS_REPEATED {
             return;
         }
-        let newest = space.sent.next_number();
-        let oldest = space.sent.outstanding_to(newest).filter(|(_, packet)| packet.ack_eliciting).take(2);
-        let frames: Vec<SentFrame> = oldest.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
-        // RFC 9221 section 5.2: a datagram is not sent again, and nothing says yet that it is lost.
-        for frame in frames.into_iter().filter(|frame| !matches!(frame, SentFrame::Datagram { .. })) {
-            owners.lost(now, frame, &mut space.crypto);
+        self.flights_repeated += 1;
+        for kind in [SpaceKind::Initial, SpaceKind::Handshake] {
+            let Some(space) = self.space_mut(kind) else { continue };
+            let underway =
+                space.sent.outstanding_from(0).flat_map(|(_, packet)| space.sent.frames_of(packet));
+            for frame in underway {
+                if let SentFrame::Crypto { offset, length } = frame {
+                    space.crypto.on_lost(offset, u64::from(length));
+                }
+            }
         }
     }
 
@@ -251,7 +310,6 @@ impl Connection {
             owners.lost(now, frame, &mut space.crypto);
         }
         recovery.bytes_in_flight -= space.sent.discard_all();
-        space.loss_time = None;
-        space.probes = 0;
+        (space.loss_time, space.probing) = (None, Probing::default());
     }
 }

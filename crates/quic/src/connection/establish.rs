@@ -75,7 +75,7 @@ impl Connection {
         self.events.push_back(Event::Connected);
         let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
         let control = &mut self.control;
-        self.local_ids.top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
+        self.local_ids.top_up(limit, |sequence| control.ask(SentFrame::NewConnectionId { sequence }));
         if let Some(remembering) = &self.remembering {
             remembering.memory.remember_version(&remembering.server, self.version);
         }
@@ -83,7 +83,7 @@ impl Connection {
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
             // RFC 9000-19.20-1: complete.
-            self.control.push_back(SentFrame::HandshakeDone);
+            self.control.ask(SentFrame::HandshakeDone);
             self.issue_tokens(now);
             self.confirm_handshake(now);
         }

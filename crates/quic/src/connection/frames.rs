@@ -100,10 +100,11 @@ impl Connection {
                 if let Some(retired) = self.local_ids.on_retire(sequence, destination)? {
                     self.on_own_id_retired(now, &retired);
                 }
+                // Section 13.3: what is retired is not told any more.
+                self.control.on_done(SentFrame::NewConnectionId { sequence });
                 let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
                 let control = &mut self.control;
-                self.local_ids
-                    .top_up(limit, |sequence| control.push_back(SentFrame::NewConnectionId { sequence }));
+                self.local_ids.top_up(limit, |sequence| control.ask(SentFrame::NewConnectionId { sequence }));
             }
             Frame::PathChallenge { data } => self.on_challenge(data),
             Frame::PathResponse { data } => return self.on_response(now, data),
@@ -160,6 +161,15 @@ impl Connection {
             early => self.early_spaces[early as usize].as_deref_mut(),
         };
         let Some(space) = space else { return Ok(()) };
+        if kind == SpaceKind::Initial
+            && self.write_level != SpaceKind::Initial
+            && self.origin.side == Side::Server
+            && !data.is_empty()
+            && !space.crypto.is_new(offset, data.len())
+        {
+            self.repeat_flight(now);
+            return Ok(());
+        }
         // RFC 9001 section 4.1.3: a level that TLS has left brings nothing new.
         if left && space.crypto.is_new(offset, data.len()) {
             return Err(TransportError::new(

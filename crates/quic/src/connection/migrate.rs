@@ -449,7 +449,7 @@ impl Connection {
         let before = self.remote_ids.current_numbered().sequence;
         let control = &mut self.control;
         self.remote_ids.on_new(new, retire_prior_to, |sequence| {
-            control.push_back(SentFrame::RetireConnectionId { sequence });
+            control.ask(SentFrame::RetireConnectionId { sequence });
         })?;
         let ids = &mut self.remote_ids;
         for other in self.others.iter_mut() {
@@ -489,7 +489,7 @@ impl Connection {
         }
         let control = &mut self.control;
         let retired = self.remote_ids.give_up(sequence, |sequence| {
-            control.push_back(SentFrame::RetireConnectionId { sequence });
+            control.ask(SentFrame::RetireConnectionId { sequence });
         });
         if let Err(error) = retired {
             self.fail(now, error);

@@ -33,6 +33,7 @@ pub use transmit::Transmit;
 
 use crate::ack_policy::{AckPolicy, EveryNth};
 use crate::config::Config;
+use crate::control::Control;
 use crate::datagrams::Datagrams;
 use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
@@ -147,7 +148,7 @@ pub struct Connection {
     local_ids: LocalIds,
     remote_ids: RemoteIds,
     /// Frames that are neither of a stream nor of a level, and wait to be sent.
-    control: VecDeque<crate::sent::SentFrame>,
+    control: Control,
     path_responses: VecDeque<[u8; 8]>,
     peer: Option<TransportParameters>,
     local_parameters: TransportParameters,
@@ -165,6 +166,8 @@ pub struct Connection {
     paced_until: Option<Time>,
     events: VecDeque<Event>,
     early: Early,
+    /// How often the flight of the handshake was sent again at once (RFC 9002 section 6.2.3).
+    flights_repeated: u8,
     contents: Contents,
     losses: Vec<Loss>,
     close_reason: Option<CloseReason>,
@@ -256,7 +259,7 @@ impl Connection {
             path_seed,
             local_ids,
             remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),
-            control: VecDeque::new(),
+            control: Control::default(),
             path_responses: VecDeque::new(),
             peer: None,
             local_parameters: parameters,
@@ -269,6 +272,7 @@ impl Connection {
             paced_until: None,
             events: VecDeque::new(),
             early: Early::default(),
+            flights_repeated: 0,
             contents: Contents::default(),
             losses: Vec::new(),
             close_reason: None,

@@ -23,7 +23,7 @@ impl Connection {
             && self.path.is_proven()
             && self.path.validation.is_none()
             && self.recovery.pto_count == 0
-            && self.data.probes == 0;
+            && self.data.probing.left == 0;
         (calm && size as u64 <= self.recovery.window()).then_some(size)
     }
     /// The room in the window without which nothing is sent: for a datagram of `limit` bytes, or for the probe that waits.

@@ -121,7 +121,7 @@ impl Connection {
         };
         if let Some(space) = space {
             space.ping &= !contents.ack_eliciting;
-            space.probes = space.probes.saturating_sub(u8::from(contents.ack_eliciting));
+            space.probing.left = space.probing.left.saturating_sub(u8::from(contents.ack_eliciting));
             self.recovery.on_sent(now, space, size, &contents);
         }
         if kind == SpaceKind::Data {
@@ -232,8 +232,12 @@ impl Connection {
             }
             self.streams.fill(payload, &view);
         }
+        let probes = self.space(kind).is_some_and(|space| space.probing.left > 0);
+        if probes && !payload.contents().ack_eliciting {
+            self.repeat_underway(kind, payload);
+        }
         // RFC 9000-13.2.1-5: for probes alone, never because only ACK frames are sent.
-        let ping = self.space(kind).is_some_and(|space| space.ping || space.probes > 0);
+        let ping = probes || self.space(kind).is_some_and(|space| space.ping);
         if ping && !payload.contents().ack_eliciting && payload.room() > 0 {
             payload.passing_frame(&Frame::Ping, true);
         }
@@ -241,22 +245,30 @@ impl Connection {
 
     /// The connection's own control frames.
     fn fill_control(&mut self, payload: &mut Payload<'_>) {
-        while let Some(&pending) = self.control.front() {
-            if let Some(frame) = self.control_frame(pending) {
-                if frame.encoded_size() > payload.room() {
-                    return;
-                }
-                payload.frame(&frame, pending);
-                match frame {
-                    Frame::NewConnectionId { sequence, .. } => self.local_ids.note_sent(sequence),
-                    Frame::AckFrequency { max_ack_delay_us, .. } => {
-                        self.note_ack_frequency_sent(max_ack_delay_us);
-                    }
-                    _ => {}
-                }
+        while let Some(frame) = self.control.next() {
+            if !self.put_control(frame, payload) {
+                return;
             }
-            self.control.pop_front();
         }
+    }
+
+    /// Puts one of them in, unless it has become needless; `false` if there is no room for it.
+    pub(super) fn put_control(&mut self, sent: SentFrame, payload: &mut Payload<'_>) -> bool {
+        let Some(frame) = self.control_frame(sent) else {
+            self.control.on_done(sent);
+            return true;
+        };
+        if frame.encoded_size() > payload.room() {
+            return false;
+        }
+        payload.frame(&frame, sent);
+        match frame {
+            Frame::NewConnectionId { sequence, .. } => self.local_ids.note_sent(sequence),
+            Frame::AckFrequency { max_ack_delay_us, .. } => self.note_ack_frequency_sent(max_ack_delay_us),
+            _ => {}
+        }
+        self.control.on_sent(sent);
+        true
     }
 
     fn control_frame(&self, pending: SentFrame) -> Option<Frame<'_>> {

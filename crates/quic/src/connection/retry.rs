@@ -53,7 +53,7 @@ impl Connection {
             // RFC 9000-19.7-1: it is never empty.
             let token = new_token(&issuer.key, &mut issuer.random, ip, self.version, date_ms);
             issuer.issued.push(token);
-            self.control.push_back(SentFrame::NewToken { index });
+            self.control.ask(SentFrame::NewToken { index });
         }
     }
 

@@ -179,7 +179,7 @@ impl Connection {
             let wanted =
                 probed == kind || self.progress != Progress::Confirmed && self.has_unfinished(probed);
             if let Some(space) = self.space_mut(probed).filter(|_| wanted) {
-                space.probes = 2;
+                space.probing.left = 2;
                 space.ping = true;
             }
         }

@@ -141,14 +141,11 @@ impl Connection {
     }
 
     fn early_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> Wants {
-        if self.space(kind).is_some_and(|space| space.probes > 0) {
-            self.repeat_oldest(now, kind);
-        }
         let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else {
             return Wants::Nothing;
         };
         let flight = space.crypto.has_pending() || space.ping;
-        if space.probes > 0 || flight && self.recovery.admits(limit as u64) {
+        if space.probing.left > 0 || flight && self.recovery.admits(limit as u64) {
             Wants::Flight
         } else if space.received.is_due(now) {
             Wants::Ack
@@ -166,8 +163,7 @@ impl Connection {
         {
             return Wants::Nothing;
         }
-        if self.data.probes > 0 {
-            self.repeat_oldest(now, SpaceKind::Data);
+        if self.data.probing.left > 0 {
             return Wants::Flight;
         }
         let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };

@@ -1,5 +1,6 @@
 //! The credit of the whole connection, in both directions (RFC 9000 section 4.1).
 
+use super::notices::{Delivery, NEVER_TOLD};
 use crate::error::TransportError;
 use wire::Code;
 
@@ -9,6 +10,7 @@ pub(crate) struct Credit {
     limit: u64,
     spent: u64,
     blocked_at: Option<u64>,
+    blocked: Delivery,
 }
 
 impl Credit {
@@ -30,8 +32,19 @@ impl Credit {
     /// Whether DATA_BLOCKED is to be sent, once for each limit.
     pub(crate) fn note_blocked(&mut self) -> bool {
         let new = self.blocked_at != Some(self.limit);
-        self.blocked_at = Some(self.limit);
+        if new {
+            self.blocked_at = Some(self.limit);
+            self.blocked.renew();
+        }
         new
+    }
+    /// How far the peer has heard of DATA_BLOCKED, and the limit that it tells.
+    pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {
+        (&mut self.blocked, self.blocked_at.unwrap_or(NEVER_TOLD))
+    }
+    /// Nothing was sent, and no limit is known.
+    pub(super) fn rewind(&mut self) {
+        (self.limit, self.spent, self.blocked_at) = (0, 0, None);
     }
     /// What DATA_BLOCKED tells, if it still holds.
     pub(crate) fn blocked_limit(&self) -> Option<u64> {
@@ -61,12 +74,12 @@ pub(crate) struct Grant {
     window: Window,
     received: u64,
     consumed: u64,
-    update_pending: bool,
+    update: Delivery,
 }
 
 impl Grant {
     pub(crate) fn new(window: Window) -> Grant {
-        Grant { limit: window.size, window, received: 0, consumed: 0, update_pending: false }
+        Grant { limit: window.size, window, received: 0, consumed: 0, update: Delivery::default() }
     }
     /// So many more bytes have come.
     #[inline]
@@ -85,9 +98,13 @@ impl Grant {
         // What broke the limit, and with that ended the connection, can still be read.
         self.limit.saturating_sub(self.consumed) <= self.window.threshold && self.ask()
     }
+    /// How far the peer has heard of MAX_DATA, and the newest that was told.
+    pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {
+        (&mut self.update, self.limit)
+    }
     /// Asks for MAX_DATA to be sent; `false` if that was asked already.
-    pub(crate) fn ask(&mut self) -> bool {
-        !std::mem::replace(&mut self.update_pending, true)
+    fn ask(&mut self) -> bool {
+        self.update.ask()
     }
     /// Whether MAX_DATA would tell of any more credit.
     pub(crate) fn has_more_to_give(&self) -> bool {
@@ -100,7 +117,6 @@ impl Grant {
     /// MAX_DATA was sent.
     pub(crate) fn raise(&mut self) {
         self.limit = self.next_limit();
-        self.update_pending = false;
     }
 }
 

@@ -1,9 +1,8 @@
 //! What the peer's frames do to streams (RFC 9000 section 19).
 
-use super::{Stream, Streams, direction_index};
+use super::{Notice, Stream, Streams, direction_index};
 use crate::error::TransportError;
 use crate::event::Event;
-use crate::sent::SentFrame;
 use units::Time;
 use wire::{Code, Direction, StreamId};
 
@@ -138,7 +137,7 @@ impl Streams {
         // RFC 9000-3.5-1: the answer is RESET_STREAM.
         if half.on_stop_sending(code) {
             if !was_reset {
-                self.control.push_back(SentFrame::ResetStream { id });
+                self.tell(Notice::ResetStream(id));
                 self.release(kept);
                 self.note_let_go(buffered);
             }
@@ -195,19 +194,16 @@ impl Streams {
     pub(crate) fn on_stream_data_blocked(&mut self, id: StreamId) -> Result<(), TransportError> {
         self.check_receives(id)?;
         self.resolve(id)?;
-        if let Some(half) = self.recv_half(id)
-            && half.has_more_to_give()
-            && !std::mem::replace(&mut half.update_pending, true)
-        {
-            self.control.push_back(SentFrame::MaxStreamData { id });
+        if self.recv_half(id).is_some_and(|half| half.has_more_to_give()) {
+            self.tell(Notice::MaxStreamData(id));
         }
         Ok(())
     }
 
     /// DATA_BLOCKED (19.12): the same for the connection.
     pub(crate) fn on_data_blocked(&mut self) {
-        if self.grant.has_more_to_give() && self.grant.ask() {
-            self.control.push_back(SentFrame::MaxData);
+        if self.grant.has_more_to_give() {
+            self.tell(Notice::MaxData);
         }
     }
 }

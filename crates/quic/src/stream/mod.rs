@@ -4,6 +4,7 @@ mod buffer;
 mod flow;
 mod incoming;
 mod marks;
+mod notices;
 mod number;
 mod outgoing;
 mod queue;
@@ -15,6 +16,7 @@ mod spares;
 mod table;
 
 pub use buffer::Data;
+pub(crate) use notices::Notice;
 pub use recv::Read;
 pub(crate) use recv::RecvHalf;
 
@@ -22,10 +24,10 @@ use crate::config::Config;
 use crate::error::StreamError;
 use crate::event::Event;
 use crate::schedule::{Priority, Scheduler, StreamKey};
-use crate::sent::SentFrame;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
 use marks::Marks;
+use notices::Delivery;
 
 use queue::SendQueue;
 use room::Allowance;
@@ -64,6 +66,7 @@ struct Counts {
     may_open: u64,
     /// The limit for which STREAMS_BLOCKED was last sent.
     blocked_at: Option<u64>,
+    blocked: Delivery,
     /// Opened by the peer.
     peer_opened: u64,
     /// How many the peer may open (MAX_STREAMS told to it).
@@ -72,7 +75,8 @@ struct Counts {
     peer_closed: u64,
     /// How many the peer may have open at a time.
     window: u64,
-    update_pending: bool,
+    /// MAX_STREAMS.
+    update: Delivery,
 }
 
 /// What became of streamed bytes, for the books.
@@ -116,7 +120,8 @@ pub(crate) struct Streams {
     starved: VecDeque<StreamId>,
     /// Streams whose new data waited for credit of their own, each once; some of them may have got it.
     blocked: VecDeque<StreamId>,
-    control: VecDeque<SentFrame>,
+    /// What is to be told, each once.
+    notices: VecDeque<Notice>,
     events: VecDeque<Event>,
     pub(crate) stats: StreamStats,
 }
@@ -161,7 +166,7 @@ impl Streams {
             scheduler,
             starved: VecDeque::new(),
             blocked: VecDeque::new(),
-            control: VecDeque::new(),
+            notices: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),
         }
@@ -246,8 +251,8 @@ impl Streams {
         if counts.opened >= counts.may_open {
             if counts.blocked_at != Some(counts.may_open) {
                 counts.blocked_at = Some(counts.may_open);
-                let bidirectional = direction == Direction::Bidirectional;
-                self.control.push_back(SentFrame::StreamsBlocked { bidirectional });
+                counts.blocked.renew();
+                self.tell(Notice::StreamsBlocked(direction));
             }
             return Err(StreamError::LimitReached);
         }
@@ -333,7 +338,7 @@ impl Streams {
             half.reset(code);
             // Not in "Data Recvd": the peer has it all.
             if half.reset_code().is_some() {
-                self.control.push_back(SentFrame::ResetStream { id });
+                self.tell(Notice::ResetStream(id));
                 self.release(kept);
                 self.note_let_go(buffered);
             }
@@ -345,7 +350,7 @@ impl Streams {
         let stream = self.get(id).ok_or(StreamError::Unknown)?;
         let half = stream.recv.as_mut().ok_or(StreamError::WrongDirection)?;
         if half.stop(code) {
-            self.control.push_back(SentFrame::StopSending { id });
+            self.tell(Notice::StopSending(id));
         }
         self.close_if_over(id);
         Ok(())
@@ -377,12 +382,11 @@ impl Streams {
         };
         self.stats.read_bytes += read.bytes;
         // RFC 9000-4.2-1: by what was read, without waiting for the peer to say that it is blocked.
-        if !half.update_pending && half.wants_update() {
-            half.update_pending = true;
-            self.control.push_back(SentFrame::MaxStreamData { id });
+        if half.wants_update() && half.update.ask() {
+            self.notices.push_back(Notice::MaxStreamData(id));
         }
         if self.grant.consume(read.bytes) {
-            self.control.push_back(SentFrame::MaxData);
+            self.notices.push_back(Notice::MaxData);
         }
         if read.finished {
             self.close_if_over(id);

@@ -3,13 +3,13 @@
 use super::recv::RecvHalf;
 use super::send::SendHalf;
 use super::spares::Spares;
-use super::{Streams, direction_index};
+use super::{Notice, Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
 use crate::schedule::{PathView, StreamKey};
 use crate::sent::SentFrame;
 use units::Time;
-use wire::{Direction, Frame, StreamId};
+use wire::StreamId;
 
 /// Room for so many streams is kept when none is open.
 const KEPT_SLOTS: usize = 1024;
@@ -71,7 +71,7 @@ impl Streams {
             if !std::mem::replace(&mut half.listed, true) {
                 self.blocked.push_back(id);
             }
-            self.control.push_back(SentFrame::StreamDataBlocked { id });
+            self.tell(Notice::StreamDataBlocked(id));
         }
     }
 
@@ -96,21 +96,21 @@ impl Streams {
 
     pub(super) fn note_connection_blocked(&mut self) {
         if self.credit.note_blocked() {
-            self.control.push_back(SentFrame::DataBlocked);
+            self.tell(Notice::DataBlocked);
         }
     }
 
     /// Whether anything waits to be sent.
     #[inline]
     pub(crate) fn has_pending(&mut self, view: &PathView) -> bool {
-        !self.control.is_empty() || self.scheduler.next(view).is_some()
+        !self.notices.is_empty() && self.has_notices() || self.scheduler.next(view).is_some()
     }
 
     /// Fills the payload: first control frames, then what the scheduler gives.
     #[inline]
     pub(crate) fn fill(&mut self, payload: &mut Payload<'_>, view: &PathView) {
-        if !self.control.is_empty() {
-            self.fill_control(payload);
+        if !self.notices.is_empty() {
+            self.fill_notices(payload);
         }
         while payload.room() > 0 {
             let Some(key) = self.scheduler.next(view) else { break };
@@ -164,89 +164,44 @@ impl Streams {
         true
     }
 
-    fn fill_control(&mut self, payload: &mut Payload<'_>) {
-        while let Some(&pending) = self.control.front() {
-            if let Some(frame) = self.control_frame(pending) {
-                if frame.encoded_size() > payload.room() {
-                    break;
-                }
-                payload.frame(&frame, pending);
-                self.note_control_sent(pending);
+    /// Whether a frame that is underway says anything that the peer is not known to have.
+    pub(crate) fn matters(&mut self, frame: SentFrame) -> bool {
+        match frame {
+            SentFrame::Stream { id, offset, length, fin } => {
+                let half = self.send_half(id);
+                half.is_some_and(|half| half.missing(offset..offset + u64::from(length), fin).is_some())
             }
-            self.control.pop_front();
+            SentFrame::Notice { notice, value } => self.notice_matters(notice, value),
+            _ => false,
         }
     }
 
-    /// The frame with the values of this moment; `None` if it is not needed any more.
-    fn control_frame(&mut self, pending: SentFrame) -> Option<Frame<'static>> {
-        Some(match pending {
-            SentFrame::MaxData => Frame::MaxData { maximum: self.grant.next_limit() },
-            SentFrame::MaxStreamData { id } => {
-                let half = self.recv_half(id)?;
-                // RFC 9000 section 13.3: no longer in "Size Known" and "Reset Recvd", and to no purpose after a stop.
-                if half.knows_size() || half.is_stopped() {
-                    return None;
-                }
-                Frame::MaxStreamData { id, maximum: half.next_limit() }
-            }
-            SentFrame::MaxStreams { bidirectional } => {
-                let direction =
-                    if bidirectional { Direction::Bidirectional } else { Direction::Unidirectional };
-                let counts = &self.counts[direction_index(direction)];
-                let maximum = (counts.peer_closed + counts.window).max(counts.peer_may_open);
-                Frame::MaxStreams { direction, maximum: maximum.min(StreamId::MAX_COUNT) }
-            }
-            SentFrame::ResetStream { id } => {
-                let half = self.send_half(id)?;
-                // RFC 9000-3.3-1: nothing once it was acknowledged; then the half is over, or gone.
-                let (code, final_size) = half.pending_reset()?;
-                Frame::ResetStream { id, code, final_size }
-            }
-            SentFrame::StopSending { id } => {
-                let half = self.recv_half(id)?;
-                if half.has_all() || half.reset_code().is_some() {
-                    return None;
-                }
-                Frame::StopSending { id, code: half.stop_code()? }
-            }
-            SentFrame::DataBlocked => Frame::DataBlocked { limit: self.credit.blocked_limit()? },
-            SentFrame::StreamDataBlocked { id } => {
-                let half = self.send_half(id)?;
-                Frame::StreamDataBlocked { id, limit: half.blocked_limit()? }
-            }
-            SentFrame::StreamsBlocked { bidirectional } => {
-                let direction =
-                    if bidirectional { Direction::Bidirectional } else { Direction::Unidirectional };
-                let counts = &self.counts[direction_index(direction)];
-                let limit = counts.blocked_at.filter(|limit| *limit == counts.may_open)?;
-                Frame::StreamsBlocked { direction, limit }
+    /// Puts what matters of a frame into a probe once more, as far as it fits; gives what is left over.
+    pub(crate) fn repeat(&mut self, frame: SentFrame, payload: &mut Payload<'_>) -> Option<SentFrame> {
+        let (id, offset, length, fin) = match frame {
+            SentFrame::Stream { id, offset, length, fin } => (id, offset, length, fin),
+            SentFrame::Notice { notice, value } => {
+                let done = !self.notice_matters(notice, value) || self.repeat_notice(notice, payload);
+                return (!done).then_some(frame);
             }
             _ => return None,
-        })
-    }
-
-    fn note_control_sent(&mut self, sent: SentFrame) {
-        match sent {
-            SentFrame::MaxData => self.grant.raise(),
-            SentFrame::MaxStreamData { id } => {
-                if let Some(half) = self.recv_half(id) {
-                    half.raise_limit();
-                    half.update_pending = false;
-                }
-            }
-            SentFrame::MaxStreams { bidirectional } => {
-                let counts = &mut self.counts[usize::from(!bidirectional)];
-                counts.peer_may_open =
-                    (counts.peer_closed + counts.window).max(counts.peer_may_open).min(StreamId::MAX_COUNT);
-                counts.update_pending = false;
-            }
-            SentFrame::ResetStream { id } => {
-                if let Some(half) = self.send_half(id) {
-                    half.note_reset_sent();
-                }
-            }
-            _ => {}
+        };
+        let end = offset + u64::from(length);
+        let half = self.send_half(id)?;
+        let mut piece = half.missing(offset..end, fin)?;
+        let room = payload.stream_room(id, piece.offset);
+        if room == 0 {
+            return Some(frame);
         }
+        if piece.length > room {
+            (piece.length, piece.fin) = (room, false);
+        }
+        payload.stream(id, &piece, |range, out| half.copy(range, out));
+        self.stats.retransmitted_bytes += u64::from(piece.length);
+        let done = piece.offset + u64::from(piece.length);
+        let rest =
+            SentFrame::Stream { id, offset: done, length: (end - done) as u32, fin: fin && !piece.fin };
+        self.matters(rest).then_some(rest)
     }
 
     #[inline]
@@ -284,12 +239,7 @@ impl Streams {
                     }
                 }
             }
-            SentFrame::ResetStream { id } => {
-                if let Some(half) = self.send_half(id) {
-                    half.on_reset_acked();
-                    self.close_if_over(id);
-                }
-            }
+            SentFrame::Notice { notice, value } => self.on_notice_acked(notice, value),
             _ => {}
         }
     }
@@ -315,28 +265,7 @@ impl Streams {
                     self.tell_lost(id);
                 }
             }
-            SentFrame::ResetStream { id } if self.send_half(id).is_some_and(SendHalf::on_reset_lost) => {
-                self.control.push_back(frame);
-            }
-            // RFC 9000 section 13.3: the newest value is sent again, if it still matters.
-            SentFrame::MaxStreamData { id }
-                if self
-                    .recv_half(id)
-                    .is_some_and(|half| !std::mem::replace(&mut half.update_pending, true)) =>
-            {
-                self.control.push_back(frame);
-            }
-            SentFrame::MaxData if self.grant.ask() => self.control.push_back(frame),
-            SentFrame::MaxStreams { bidirectional } => {
-                let counts = &mut self.counts[usize::from(!bidirectional)];
-                if !std::mem::replace(&mut counts.update_pending, true) {
-                    self.control.push_back(frame);
-                }
-            }
-            SentFrame::StopSending { .. }
-            | SentFrame::DataBlocked
-            | SentFrame::StreamDataBlocked { .. }
-            | SentFrame::StreamsBlocked { .. } => self.control.push_back(frame),
+            SentFrame::Notice { notice, value } => self.on_notice_lost(notice, value),
             _ => {}
         }
     }
@@ -363,7 +292,7 @@ impl Streams {
         // RFC 9000 section 4.2: bytes that nobody will read give their credit back.
         let unread = stream.recv.as_mut().map_or(0, RecvHalf::give_up);
         if unread > 0 && self.grant.consume(unread) {
-            self.control.push_back(SentFrame::MaxData);
+            self.notices.push_back(Notice::MaxData);
         }
         let sending = stream.send.as_ref().is_some_and(|half| !half.is_over());
         let receiving = stream.recv.as_ref().is_some_and(|half| !half.is_over());
@@ -391,14 +320,12 @@ impl Streams {
         }
         self.events.push_back(Event::Closed { stream: id, sent, received });
         if id.initiator() != self.side {
-            let bidirectional = id.direction() == Direction::Bidirectional;
             let counts = &mut self.counts[direction_index(id.direction())];
             counts.peer_closed += 1;
             let left = counts.peer_may_open - counts.peer_closed.min(counts.peer_may_open);
             // RFC 9000-4.6-5: by what is over, and never because the peer says that it is blocked.
-            if left <= counts.window / 2 && !counts.update_pending {
-                counts.update_pending = true;
-                self.control.push_back(SentFrame::MaxStreams { bidirectional });
+            if left <= counts.window / 2 {
+                self.tell(Notice::MaxStreams(id.direction()));
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::Window;
+use crate::stream::notices::Delivery;
 use crate::stream::number::OptionalNumber;
 use crate::stream::spares::Spares;
 use std::collections::VecDeque;
@@ -15,6 +16,8 @@ use wire::{Code, Data};
 const MAX_PIECES: usize = 256;
 /// A tenth of a packet: losses leave pieces that are longer.
 const SPAN_OF_PIECE: u64 = 128;
+/// In the place of a number of chunks: there are none.
+const COUNTING: u32 = 0;
 /// Neighbouring pieces of real bytes are joined up to this size.
 const JOIN_BELOW: usize = 65_536;
 
@@ -48,9 +51,7 @@ pub(crate) struct RecvHalf {
     received: RangeSet,
     /// By offset, ascending.
     chunks: VecDeque<(u64, Chunk)>,
-    /// The application only counts: data is not kept.
-    counting: bool,
-    /// When there are so many chunks, neighbours are joined.
+    /// When there are so many chunks, neighbours are joined; [`COUNTING`]: the application only counts, and data is not kept.
     join_at: u32,
     read: u64,
     highest: u64,
@@ -64,8 +65,10 @@ pub(crate) struct RecvHalf {
     end_was_read: bool,
     /// Whether the application was told that there is something to read.
     pub told: bool,
-    /// Whether MAX_STREAM_DATA waits to be sent.
-    pub update_pending: bool,
+    /// How far the peer has heard of MAX_STREAM_DATA.
+    pub update: Delivery,
+    /// How far it has heard of STOP_SENDING.
+    pub stop_delivery: Delivery,
 }
 
 impl RecvHalf {
@@ -73,7 +76,6 @@ impl RecvHalf {
         RecvHalf {
             received: RangeSet::new(),
             chunks: VecDeque::new(),
-            counting: false,
             join_at: MAX_PIECES as u32,
             read: 0,
             highest: 0,
@@ -84,7 +86,8 @@ impl RecvHalf {
             stopped: OptionalNumber::NONE,
             end_was_read: false,
             told: false,
-            update_pending: false,
+            update: Delivery::default(),
+            stop_delivery: Delivery::default(),
         }
     }
 
@@ -159,7 +162,7 @@ impl RecvHalf {
         if length == 0 || self.reset.is_some() {
             return Ok(fresh);
         }
-        if !self.counting && self.stopped.is_none() {
+        if self.join_at != COUNTING && self.stopped.is_none() {
             self.keep(offset..offset + length, data, spares);
         }
         self.received.insert(offset..offset + length);
@@ -314,8 +317,8 @@ impl RecvHalf {
     /// Takes all that can be read without looking at it; from now on data is not kept.
     #[inline]
     pub(crate) fn discard(&mut self) -> Read {
-        if !self.counting {
-            self.counting = true;
+        if self.join_at != COUNTING {
+            self.join_at = COUNTING;
             self.forget_chunks();
         }
         let bytes = self.contiguous().saturating_sub(self.read);

@@ -1,7 +1,6 @@
 //! Streams under limits that change: those of an earlier connection before those of this one, and none of what was
 //! sent where the server did not take 0-RTT (RFC 9001 section 4.6.2).
 
-use super::flow::Credit;
 use super::marks::Marks;
 use super::{Index, Streams, direction_index};
 use crate::event::Event;
@@ -68,7 +67,7 @@ impl Streams {
     /// Nothing that was sent has arrived, and no limit is known: all of it waits to be sent again from the start, under
     /// the limits that come.
     pub(crate) fn rewind(&mut self) {
-        self.credit = Credit::default();
+        self.credit.rewind();
         self.starved.clear();
         for counts in &mut self.counts {
             counts.may_open = 0;
@@ -86,13 +85,13 @@ impl Streams {
 
     /// No stream was ever opened. Those that there were are gone without a word.
     pub(crate) fn forget(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.drop_notices();
         self.rewind();
         self.marks = Marks::wanted(&*scheduler);
         self.scheduler = scheduler;
         self.slots.clear();
         self.free.clear();
         self.index = Index::default();
-        self.control.clear();
         self.events.clear();
         for counts in &mut self.counts {
             counts.opened = 0;

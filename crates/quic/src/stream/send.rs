@@ -3,6 +3,7 @@
 use super::buffer::{Data, SendBuffer};
 use crate::assemble::Piece;
 use crate::ranges::RangeSet;
+use crate::stream::notices::{Delivery, NEVER_TOLD};
 use crate::stream::number::OptionalNumber;
 use std::ops::Range;
 
@@ -10,8 +11,10 @@ use std::ops::Range;
 enum Progress {
     /// Not asked for.
     Open,
-    /// Must be sent, first or again.
+    /// Must be sent.
     Pending,
+    /// Was lost, and must be sent again.
+    Lost,
     Sent,
     Acked,
 }
@@ -36,13 +39,16 @@ pub(crate) struct SendHalf {
     acked: RangeSet,
     lost: RangeSet,
     fin: Progress,
-    reset: Progress,
-    reset_code: u64,
+    /// The code of RESET_STREAM, once there is one.
+    reset_code: OptionalNumber,
+    /// How far the peer has heard of RESET_STREAM.
+    pub reset_delivery: Delivery,
     stopped: OptionalNumber,
     /// MAX_STREAM_DATA: the peer takes up to here.
     pub credit: u64,
     /// The limit for which STREAM_DATA_BLOCKED was last sent.
     blocked_at: OptionalNumber,
+    blocked: Delivery,
     /// Whether it stands in the connection's list of those that waited for credit.
     pub listed: bool,
     /// Whether the scheduler has this stream.
@@ -51,8 +57,6 @@ pub(crate) struct SendHalf {
     pub lost_told: bool,
     /// Whether it stands in the list of those that wait for credit of the connection.
     pub starved: bool,
-    /// Whether the FIN was sent once and lost.
-    fin_lost: bool,
     /// Whether the application waits to be told that it can write.
     pub wants_write: bool,
     /// Whether it waits to be told that there is room: see [`super::Streams::room`].
@@ -68,16 +72,16 @@ impl SendHalf {
             acked: RangeSet::new(),
             lost: RangeSet::new(),
             fin: Progress::Open,
-            reset: Progress::Open,
-            reset_code: 0,
+            reset_code: OptionalNumber::NONE,
+            reset_delivery: Delivery::default(),
             stopped: OptionalNumber::NONE,
             credit,
             blocked_at: OptionalNumber::NONE,
+            blocked: Delivery::default(),
             listed: false,
             scheduled: false,
             lost_told: false,
             starved: false,
-            fin_lost: false,
             wants_write: false,
             wants_room: false,
         }
@@ -86,7 +90,7 @@ impl SendHalf {
     /// Whether the application may still write: neither finished nor reset nor stopped by the peer.
     pub(crate) fn is_writable(&self) -> bool {
         // RFC 9000-4.5-2: once the final size stands nothing is added.
-        self.fin == Progress::Open && self.reset == Progress::Open && self.stopped.is_none()
+        self.fin == Progress::Open && self.reset_code.is_none() && self.stopped.is_none()
     }
     /// The code with which the peer asked to stop.
     pub(crate) fn stopped(&self) -> Option<u64> {
@@ -94,7 +98,7 @@ impl SendHalf {
     }
     /// The code with which it was reset, if it was.
     pub(crate) fn reset_code(&self) -> Option<u64> {
-        (self.reset != Progress::Open).then_some(self.reset_code)
+        self.reset_code.get()
     }
     /// Real bytes that are kept because they may have to be sent (again).
     pub(crate) fn buffered(&self) -> u64 {
@@ -133,9 +137,8 @@ impl SendHalf {
 
     /// Gives up on the stream: what is not sent stays unsent.
     pub(crate) fn reset(&mut self, code: u64) {
-        if self.reset == Progress::Open && !self.is_delivered() {
-            self.reset = Progress::Pending;
-            self.reset_code = code;
+        if self.reset_code.is_none() && !self.is_delivered() {
+            self.reset_code = code.into();
             self.buffer = SendBuffer::default();
             self.lost.clear();
         }
@@ -144,7 +147,7 @@ impl SendHalf {
     /// The peer asks to stop; the answer is a reset with its code (RFC 9000 section 3.5).
     pub(crate) fn on_stop_sending(&mut self, code: u64) -> bool {
         // In "Reset Sent" and in the states that are terminal there is nothing to stop any more.
-        if self.reset != Progress::Open || self.is_delivered() {
+        if self.reset_code.is_some() || self.is_delivered() {
             return false;
         }
         self.stopped = code.into();
@@ -156,20 +159,25 @@ impl SendHalf {
     #[inline]
     pub(crate) fn is_ready(&self, connection_credit: u64) -> bool {
         // RFC 9000-3.3-2: behind a reset comes no data.
-        if self.reset != Progress::Open {
+        if self.reset_code.is_some() {
             return false;
         }
         !self.lost.is_empty()
             || self.next < self.written && self.next < self.credit && connection_credit > 0
-            || self.fin == Progress::Pending && self.next == self.written
+            || self.fin_waits() && self.next == self.written
+    }
+
+    /// Whether the FIN is to be sent, for the first time or again.
+    #[inline]
+    fn fin_waits(&self) -> bool {
+        matches!(self.fin, Progress::Pending | Progress::Lost)
     }
 
     /// Whether there is anything to send again: data, or the FIN.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
-        self.reset == Progress::Open
-            && (!self.lost.is_empty()
-                || self.fin_lost && self.fin == Progress::Pending && self.next == self.written)
+        self.reset_code.is_none()
+            && (!self.lost.is_empty() || self.fin == Progress::Lost && self.next == self.written)
     }
 
     /// All below has been acknowledged.
@@ -186,13 +194,20 @@ impl SendHalf {
     /// Whether there is new data, here or still with the application, that only the stream's own credit holds back.
     pub(crate) fn is_blocked(&self) -> bool {
         let more = self.next < self.written || self.wants_room && self.fin == Progress::Open;
-        self.reset == Progress::Open && more && self.next >= self.credit
+        self.reset_code.is_none() && more && self.next >= self.credit
     }
     /// STREAM_DATA_BLOCKED is to be sent. Gives whether it was not sent for this limit yet.
     pub(crate) fn note_blocked(&mut self) -> bool {
         let new = self.blocked_at.get() != Some(self.credit);
-        self.blocked_at = self.credit.into();
+        if new {
+            self.blocked_at = self.credit.into();
+            self.blocked.renew();
+        }
         new
+    }
+    /// How far the peer has heard of STREAM_DATA_BLOCKED, and the limit that it tells.
+    pub(super) fn blocked_delivery(&mut self) -> (&mut Delivery, u64) {
+        (&mut self.blocked, self.blocked_at.get().unwrap_or(NEVER_TOLD))
     }
     /// What STREAM_DATA_BLOCKED tells, if it still holds.
     pub(crate) fn blocked_limit(&self) -> Option<u64> {
@@ -200,7 +215,7 @@ impl SendHalf {
     }
     /// Whether there is new data to send at all.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.reset == Progress::Open && self.next < self.written
+        self.reset_code.is_none() && self.next < self.written
     }
 
     /// What the next STREAM frame may carry: lost data first, then new data up to the credits. `room` is for the data.
@@ -214,7 +229,7 @@ impl SendHalf {
         let available = end.saturating_sub(self.next).min(u64::from(room));
         let offset = self.next;
         self.next += available;
-        let fin = self.fin == Progress::Pending && self.next == self.written;
+        let fin = self.fin_waits() && self.next == self.written;
         if available == 0 && !fin {
             return None;
         }
@@ -231,7 +246,7 @@ impl SendHalf {
         let length = (first.end - first.start).min(u64::from(room));
         let end = first.start + length;
         self.lost.remove(first.start..end);
-        let fin = self.fin == Progress::Pending && end == self.written && self.next == self.written;
+        let fin = self.fin_waits() && end == self.written && self.next == self.written;
         if fin {
             self.fin = Progress::Sent;
         }
@@ -264,12 +279,11 @@ impl SendHalf {
 
     /// A STREAM frame was lost: what of it is not acknowledged is to be sent again.
     pub(crate) fn on_lost(&mut self, range: Range<u64>, fin: bool) {
-        if self.reset != Progress::Open {
+        if self.reset_code.is_some() {
             return;
         }
         if fin && self.fin == Progress::Sent {
-            self.fin = Progress::Pending;
-            self.fin_lost = true;
+            self.fin = Progress::Lost;
         }
         self.lost.insert(range.clone());
         if self.acked.max().is_some_and(|max| max >= range.start) {
@@ -279,34 +293,36 @@ impl SendHalf {
         }
     }
 
+    /// What a probe repeats of a STREAM frame with this range: the first part of it that is not acknowledged.
+    pub(crate) fn missing(&self, range: Range<u64>, fin: bool) -> Option<Piece> {
+        if self.reset_code.is_some() {
+            return None;
+        }
+        let fin = fin && self.fin != Progress::Acked;
+        let part = self.acked.first_missing(range.clone());
+        let part = part.or_else(|| fin.then_some(range.end..range.end))?;
+        let hollow = self.buffer.is_virtual(part.clone());
+        let length = (part.end - part.start) as u32;
+        Some(Piece { offset: part.start, length, fin: fin && part.end == range.end, hollow, fresh: 0 })
+    }
+
     /// Nothing of what was sent has arrived, and the credit is not known any more. Gives how much had been sent.
     pub(crate) fn rewind(&mut self) -> u64 {
         let again = |progress| if progress == Progress::Open { Progress::Open } else { Progress::Pending };
-        (self.fin, self.reset) = (again(self.fin), again(self.reset));
+        self.fin = again(self.fin);
         self.lost.clear();
         self.acked.clear();
         (self.credit, self.blocked_at, self.scheduled) = (0, OptionalNumber::NONE, false);
-        (self.lost_told, self.starved, self.fin_lost) = (false, false, false);
+        (self.lost_told, self.starved) = (false, false);
         std::mem::take(&mut self.next)
     }
 
     /// What RESET_STREAM is to tell, if it is to be sent: (code, final size).
     pub(crate) fn pending_reset(&self) -> Option<(u64, u64)> {
         // RFC 9000-13.3-1: neither changes any more. Section 13.3: not once all data is acknowledged.
-        (self.reset == Progress::Pending && !self.is_delivered()).then_some((self.reset_code, self.next))
-    }
-    pub(crate) fn note_reset_sent(&mut self) {
-        self.reset = Progress::Sent;
-    }
-    pub(crate) fn on_reset_acked(&mut self) {
-        self.reset = Progress::Acked;
-    }
-    pub(crate) fn on_reset_lost(&mut self) -> bool {
-        let again = self.reset == Progress::Sent;
-        if again {
-            self.reset = Progress::Pending;
-        }
-        again
+        let code =
+            self.reset_code.get().filter(|_| !self.reset_delivery.is_done() && !self.is_delivered())?;
+        Some((code, self.next))
     }
 
     fn is_delivered(&self) -> bool {
@@ -316,7 +332,7 @@ impl SendHalf {
 
     /// Whether nothing more will happen here: all acknowledged (RFC 9000 figure 2: "Data Recvd" or "Reset Recvd").
     pub(crate) fn is_over(&self) -> bool {
-        self.reset == Progress::Acked || self.is_delivered()
+        self.reset_delivery.is_done() || self.is_delivered()
     }
 }
 
@@ -456,28 +472,19 @@ mod tests {
         half.on_lost(0..1000, false);
         assert!(!half.is_ready(u64::MAX) && !half.is_writable());
         assert_eq!(half.pending_reset(), Some((7, 1000)));
-        half.note_reset_sent();
-        assert_eq!(half.pending_reset(), None);
-        assert!(half.on_reset_lost());
-        assert_eq!(half.pending_reset(), Some((7, 1000)));
-        half.on_reset_acked();
+        half.reset_delivery.finish();
+        assert_eq!(half.pending_reset(), None, "it was acknowledged");
         assert!(half.is_over());
     }
 
     /// RFC 9000-3.3-1, and section 13.3: a reset that waits, first or again, is needless once all data is acknowledged.
     #[test]
     fn a_reset_that_all_data_overtook_is_not_sent() {
-        for lost in [false, true] {
-            let mut half = half(1000);
-            half.take(1000, u64::MAX).unwrap();
-            half.reset(5);
-            assert_eq!(half.pending_reset(), Some((5, 1000)));
-            if lost {
-                half.note_reset_sent();
-                assert!(half.on_reset_lost());
-            }
-            assert!(half.on_acked(0..1000, true).delivered && half.is_over());
-            assert_eq!(half.pending_reset(), None);
-        }
+        let mut half = half(1000);
+        half.take(1000, u64::MAX).unwrap();
+        half.reset(5);
+        assert_eq!(half.pending_reset(), Some((5, 1000)));
+        assert!(half.on_acked(0..1000, true).delivered && half.is_over());
+        assert_eq!(half.pending_reset(), None);
     }
 }

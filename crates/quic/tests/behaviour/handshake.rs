@@ -1,11 +1,12 @@
 //! The handshake: flights lost, late and repeated, large messages, padding, amplification (RFC 9000 sections 7, 8, 14).
 
-use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null};
+use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null, span};
 use quic::Event;
 use random::Stream;
 use tls::{KeyShare, Options, Protection};
 use trace::PacketKind;
 use units::{Duration, Size, Time};
+use wire::Frame;
 
 /// Runs a handshake to its end and checks what must hold whatever the link does.
 fn complete(mut pair: Pair) -> Pair {
@@ -252,4 +253,49 @@ fn a_first_packet_that_was_altered_leaves_no_connection_behind() {
     assert!(pair.server.is_empty() && pair.server.dropped() == 1);
     let pair = complete(pair);
     assert_eq!(pair.server.len(), 1);
+}
+
+/// RFC 9002 section 6.2.3: the server's flight is lost. The client's probe timeout is shorter than the server's, and its
+/// ClientHello, which comes again, brings the flight again at once.
+#[test]
+fn a_client_hello_that_comes_again_brings_the_flight_again() {
+    for context in contexts() {
+        let client = config(&[("initial_rtt", span(50))]);
+        let link = losing(10, |to_server, number| !to_server && number < 3);
+        let mut pair = Pair::new(context, client, config(&[]), link);
+        pair.run_to(at(169));
+        assert!(!pair.client().is_established());
+        pair.run_to(at(171));
+        assert!(pair.client().is_established(), "150 ms are the client's probe timeout, and 20 a round trip");
+        assert_eq!(pair.server().stats().probe_timeouts, 0);
+    }
+}
+
+/// RFC 9002 section 6.2.3: "for a limited number of times per connection", and RFC 9000 section 8.1: within three times what
+/// came.
+#[test]
+fn client_hellos_without_end_do_not_bring_flights_without_end() {
+    // The server is never answered, and has time enough.
+    let server = config(&[("initial_rtt", span(10_000))]);
+    let link = losing(10, |to_server, number| !to_server || number > 0);
+    let mut pair = Pair::new(null(), config(&[("initial_rtt", span(10_000))]), server, link);
+    pair.run_for(ms(100));
+    let flight = |pair: &Pair, mark| {
+        let sent = pair.sent_from(mark, false).into_iter();
+        sent.filter(|packet| packet.kind == PacketKind::Initial && packet.has("CRYPTO")).count()
+    };
+    assert_eq!(flight(&pair, 0), 1);
+    let hello = [Frame::Crypto { offset: 0, data: &[0; 100] }, Frame::Padding { length: 1100 }];
+    // The second probe of a pair comes on the heels of the first.
+    let mark = pair.mark();
+    pair.inject(true, PacketKind::Initial, &hello);
+    assert_eq!(flight(&pair, mark), 0, "no time to have been lost");
+    for number in 0..10 {
+        let mark = pair.mark();
+        pair.run_for(ms(2_000));
+        pair.inject(true, PacketKind::Initial, &hello);
+        pair.run_for(ms(1));
+        assert_eq!(flight(&pair, mark), usize::from(number < 2), "after {number}");
+    }
+    assert_eq!(pair.server().stats().probe_timeouts, 0);
 }

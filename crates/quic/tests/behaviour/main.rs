@@ -10,6 +10,7 @@ mod address_tokens;
 mod attacks;
 mod close;
 mod congestion;
+mod control_frames;
 mod datagrams;
 mod early_data;
 mod ecn;

@@ -1,6 +1,6 @@
 //! The probe timeout (RFC 9002 section 6.2) and persistent congestion (7.6).
 
-use crate::pair::{Pair, config, delay, losing, ms, null, span};
+use crate::pair::{Pair, config, count, delay, losing, ms, null, span};
 use units::{Duration, Time};
 
 /// The client's probe timeout (RFC 9002 section 6.2.1).
@@ -135,4 +135,74 @@ fn losses_over_a_shorter_time_are_not_persistent_congestion() {
     pair.link = delay(10);
     pair.run_until(pto * 20, |pair| pair.client().stats().packets_declared_lost > 0);
     assert!(pair.client().flight().0 > 4 * 1472, "{:?}", pair.client().flight());
+}
+
+/// The streams' offsets that the client sent since then, packet by packet.
+fn offsets(pair: &Pair, mark: usize) -> Vec<u64> {
+    let frames = pair.frames_from(mark, true).into_iter();
+    let offset = |frame| if let trace::Frame::Stream { offset, .. } = frame { Some(offset) } else { None };
+    frames.filter_map(offset).collect()
+}
+
+/// RFC 9002 section 6.2.4: "Sending different payloads each time reduces the chances of spurious retransmission."
+#[test]
+fn probes_go_from_packet_to_packet_and_come_round() {
+    let mut pair = Pair::established();
+    let pto = timeout(&mut pair);
+    pair.cut();
+    let stream = pair.upload(100);
+    (0..4).for_each(|_| pair.upload_more(stream, 100));
+    let mark = pair.mark();
+    pair.run_for(pto * 15 + ms(1));
+    assert_eq!(offsets(&pair, mark), [0, 100, 200, 300, 400, 0, 100, 200]);
+    assert!(pair.sent_from(mark, true).iter().all(|probe| probe.data() == 100));
+    assert_eq!(pair.client().stats().probe_timeouts, 4);
+}
+
+/// RFC 9002 section 6.2.4; RFC 9221 section 5.2: DATAGRAM frames and PINGs are not sent again, so that what was sent behind
+/// them is.
+#[test]
+fn packets_with_nothing_to_repeat_are_passed_over() {
+    let server = config(&[("max_datagram_frame_size", count(65_535))]);
+    let client = config(&[("keep_alive", span(1000))]);
+    let mut pair = Pair::new(null(), client, server, delay(10));
+    pair.establish();
+    let pto = timeout(&mut pair);
+    pair.cut();
+    // A PING that keeps alive, and its two probes, which are PINGs.
+    pair.run_for(ms(1000) + pto);
+    for _ in 0..3 {
+        pair.client().send_datagram(quic::Data::Virtual(10)).unwrap();
+        pair.drain();
+    }
+    pair.upload(100);
+    let mark = pair.mark();
+    pair.run_for(pto * 40);
+    let probes = pair.sent_from(mark, true);
+    assert!(probes.len() >= 2, "{probes:?}");
+    for probe in &probes {
+        assert_eq!((probe.data(), probe.has("DATAGRAM")), (100, false), "{probe:?}");
+    }
+}
+
+/// A client that hears and is not heard. The first copy of the answer is lost, and no acknowledgement ever comes: all of the
+/// answer comes by probes, none of which repeats what another has just repeated.
+#[test]
+fn an_answer_comes_whole_by_probes_alone() {
+    let mut pair = Pair::established();
+    let now = pair.now;
+    let request = pair.client().open(wire::Direction::Bidirectional).unwrap();
+    pair.client().write(now, request, quic::Data::Virtual(100)).unwrap();
+    pair.client().finish(now, request).unwrap();
+    pair.run_for(ms(200));
+    let (now, first) = (pair.now, pair.wire.iter().filter(|seen| !seen.to_server).count() as u64);
+    pair.link = losing(10, move |to_server, number| to_server || number < first + 11);
+    let settings = pair.server().open(wire::Direction::Unidirectional).unwrap();
+    pair.server().write(now, settings, quic::Data::Bytes(b"settings")).unwrap();
+    pair.drain();
+    pair.server().write(now, request, quic::Data::Virtual(12_000)).unwrap();
+    pair.server().finish(now, request).unwrap();
+    pair.run_for(ms(25_000));
+    assert_eq!(pair.client().stats().streams.received_bytes, 8 + 12_000);
+    assert_eq!(pair.server().stats().packets_declared_lost, 0, "nothing was acknowledged");
 }

@@ -17,9 +17,9 @@ impl Pair {
     pub(crate) fn hang_up(&mut self) {
         let now = self.now;
         self.client().close(now, 0, "");
-        // Where the close is lost, the idle timeout ends it.
+        // Where the close is lost, the idle timeout ends it; and closing lasts three probe timeouts, however long.
         self.run_for(ms(5_000));
-        if !self.server.is_empty() {
+        if !self.server.is_empty() || !self.client.is_empty() {
             self.run_for(ms(40_000));
         }
         assert!(self.client.is_empty() && self.server.is_empty());

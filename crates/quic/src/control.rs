@@ -1,0 +1,183 @@
+//! The control frames of a connection that are sent until they are acknowledged (RFC 9000 section 13.3), each with its one
+//! state: to be sent, underway, or done. What is done is not here any more.
+//!
+//! There are few of them: ids of ours (at most 8), ids of the peer that are retired (32, see [`crate::ids`]), tokens (4), one
+//! request for acknowledgements and HANDSHAKE_DONE. What streams have to say is in `stream::notices`.
+
+use crate::sent::SentFrame;
+
+/// One frame that the peer is not known to have.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    frame: SentFrame,
+    /// Whether it is to be sent: for the first time, or because all its copies are lost.
+    waits: bool,
+    /// How many copies are underway.
+    copies: u32,
+}
+
+/// The frames that the peer is not known to have.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    /// In the order in which they were first asked for.
+    entries: Vec<Entry>,
+    waiting: u32,
+}
+
+impl Control {
+    /// Whether none is to be sent.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+    fn find(&mut self, frame: SentFrame) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.frame == frame)
+    }
+
+    /// A frame is to be sent. Nothing changes if it is on its way already.
+    pub(crate) fn ask(&mut self, frame: SentFrame) {
+        if self.find(frame).is_none() {
+            self.entries.push(Entry { frame, waits: true, copies: 0 });
+            self.waiting += 1;
+        }
+    }
+    /// The first frame that is to be sent.
+    pub(crate) fn next(&self) -> Option<SentFrame> {
+        self.entries.iter().find(|entry| entry.waits).map(|entry| entry.frame)
+    }
+    /// Whether the peer is not known to have the frame.
+    pub(crate) fn is_open(&self, frame: SentFrame) -> bool {
+        self.entries.iter().any(|entry| entry.frame == frame)
+    }
+
+    /// A copy of the frame was sent.
+    pub(crate) fn on_sent(&mut self, frame: SentFrame) {
+        if let Some(at) = self.find(frame) {
+            let entry = &mut self.entries[at];
+            entry.copies += 1;
+            self.waiting -= u32::from(std::mem::take(&mut entry.waits));
+        }
+    }
+    /// A copy was acknowledged, or the frame has become needless: no more copies are sent.
+    pub(crate) fn on_done(&mut self, frame: SentFrame) {
+        if let Some(at) = self.find(frame) {
+            self.waiting -= u32::from(self.entries.remove(at).waits);
+        }
+    }
+    /// A copy was lost. The frame is sent again when no other copy is underway.
+    pub(crate) fn on_lost(&mut self, frame: SentFrame) {
+        if let Some(at) = self.find(frame) {
+            let entry = &mut self.entries[at];
+            entry.copies = entry.copies.saturating_sub(1);
+            if entry.copies == 0 && !std::mem::replace(&mut entry.waits, true) {
+                self.waiting += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const FRAMES: [SentFrame; 4] = [
+        SentFrame::HandshakeDone,
+        SentFrame::AckFrequency,
+        SentFrame::NewConnectionId { sequence: 3 },
+        SentFrame::RetireConnectionId { sequence: 3 },
+    ];
+
+    /// Sends all that waits in one packet; gives what was in it.
+    fn packet(control: &mut Control) -> Vec<SentFrame> {
+        let mut frames = Vec::new();
+        while let Some(frame) = control.next() {
+            control.on_sent(frame);
+            frames.push(frame);
+        }
+        assert!(control.is_empty());
+        frames
+    }
+
+    /// RFC 9000-13.3-2 and section 13.3: "sending ceases when a packet containing that information is acknowledged".
+    #[test]
+    fn a_frame_is_sent_until_one_copy_is_acknowledged() {
+        let mut control = Control::default();
+        let frame = SentFrame::HandshakeDone;
+        control.ask(frame);
+        control.ask(frame);
+        assert_eq!(packet(&mut control), [frame], "asked for twice, sent once");
+        // A probe repeats it.
+        control.on_sent(frame);
+        control.on_lost(frame);
+        assert!(control.is_empty(), "the copy of the probe is underway");
+        control.on_lost(frame);
+        control.on_lost(frame);
+        assert_eq!(packet(&mut control), [frame]);
+        control.on_lost(frame);
+        assert!(!control.is_empty());
+        // The first packet was only late.
+        control.on_done(frame);
+        assert!(control.is_empty() && !control.is_open(frame));
+        control.on_lost(frame);
+        assert_eq!(control.next(), None);
+    }
+
+    proptest! {
+        /// Whatever is lost, repeated by probes and acknowledged in whatever order, late acknowledgements of lost packets
+        /// among them: no packet has a frame twice, and behind an acknowledgement no frame is sent again. What is lost
+        /// without any copy left underway is sent.
+        #[test]
+        fn no_frame_is_sent_twice_at_a_time_or_after_it_arrived(
+            steps in prop::collection::vec((0u8..4, 0usize..64), 1..200),
+        ) {
+            let mut control = Control::default();
+            FRAMES.iter().for_each(|frame| control.ask(*frame));
+            // The frames of each packet, and whether it is still underway.
+            let mut packets: Vec<(Vec<SentFrame>, bool)> = Vec::new();
+            let mut done: Vec<SentFrame> = Vec::new();
+            for (step, which) in steps {
+                match step {
+                    0 => {
+                        let frames = packet(&mut control);
+                        prop_assert_eq!(frames.len(), BTreeSet::from_iter(frames.iter().map(|f| format!("{f:?}"))).len());
+                        prop_assert!(frames.iter().all(|frame| !done.contains(frame)), "{:?}", frames);
+                        packets.push((frames, true));
+                    }
+                    1 => {
+                        // A probe: a packet's frames once more, as far as they are open.
+                        let Some((frames, _)) = packets.get(which % packets.len().max(1)).cloned() else { continue };
+                        let again: Vec<_> = frames.into_iter().filter(|frame| control.is_open(*frame)).collect();
+                        prop_assert!(again.iter().all(|frame| !done.contains(frame)));
+                        again.iter().for_each(|frame| control.on_sent(*frame));
+                        packets.push((again, true));
+                    }
+                    2 => {
+                        let count = packets.len().max(1);
+                        let Some((frames, underway)) = packets.get_mut(which % count) else { continue };
+                        if std::mem::take(underway) {
+                            frames.iter().for_each(|frame| control.on_lost(*frame));
+                        }
+                    }
+                    _ => {
+                        // Lost or not: it arrived.
+                        let count = packets.len().max(1);
+                        let Some((frames, underway)) = packets.get_mut(which % count) else { continue };
+                        *underway = false;
+                        for frame in std::mem::take(frames) {
+                            control.on_done(frame);
+                            done.push(frame);
+                        }
+                    }
+                }
+                for frame in FRAMES.into_iter().filter(|frame| !done.contains(frame)) {
+                    let underway = packets.iter().any(|(frames, underway)| *underway && frames.contains(&frame));
+                    let waits = control.entries.iter().any(|entry| entry.frame == frame && entry.waits);
+                    prop_assert!(underway != waits, "{:?} is underway or waits", frame);
+                }
+                prop_assert!(control.entries.len() <= FRAMES.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! What streams tell beside their data: limits, what they are blocked at, resets and stops. Each notice has one state: to be
+//! sent, underway, or acknowledged (RFC 9000 section 13.3).
+
+use super::{Streams, direction_index};
+use crate::assemble::Payload;
+use crate::sent::SentFrame;
+use wire::{Direction, Frame, StreamId};
+
+/// What is told. The value, where there is one, is the newest when it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notice {
+    MaxData,
+    MaxStreamData(StreamId),
+    MaxStreams(Direction),
+    DataBlocked,
+    StreamDataBlocked(StreamId),
+    StreamsBlocked(Direction),
+    ResetStream(StreamId),
+    StopSending(StreamId),
+}
+
+/// How far the peer has been told the newest value of a notice, in one byte: every stream has four of these.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Delivery(u8);
+
+/// It stands among those that are to be sent.
+const QUEUED: u8 = 0x80;
+/// A copy was acknowledged.
+const DONE: u8 = 0x40;
+/// Copies underway. (Beyond 63 they are not counted, and the value may be told once too often.)
+const COPIES: u8 = 0x3f;
+
+/// No value of a notice.
+pub(super) const NEVER_TOLD: u64 = u64::MAX;
+
+impl Delivery {
+    /// Asks for it to be sent; `false` if that was asked already.
+    #[inline]
+    pub(crate) fn ask(&mut self) -> bool {
+        let new = self.0 & QUEUED == 0;
+        self.0 |= QUEUED;
+        new
+    }
+    /// There is another value, which the peer has not heard of.
+    pub(crate) fn renew(&mut self) {
+        self.0 &= QUEUED;
+    }
+    /// Whether the peer has the newest value.
+    pub(super) fn is_done(self) -> bool {
+        self.0 & DONE != 0
+    }
+    /// A copy was acknowledged.
+    pub(super) fn finish(&mut self) {
+        self.0 |= DONE;
+    }
+    /// A copy was lost; gives whether that was the only one, so that it is to be sent again.
+    fn lose(&mut self) -> bool {
+        self.0 -= u8::from(self.0 & COPIES > 0);
+        self.0 == 0
+    }
+    /// A copy was sent.
+    fn add(&mut self) {
+        self.0 += u8::from(self.0 & COPIES < COPIES);
+    }
+    /// It does not stand among those that are to be sent any more.
+    fn dequeue(&mut self) {
+        self.0 &= !QUEUED;
+    }
+    fn is_queued(self) -> bool {
+        self.0 & QUEUED != 0
+    }
+}
+
+impl Streams {
+    /// The state of a notice and the value that was told last; `None` for a stream that is over.
+    fn delivery(&mut self, notice: Notice) -> Option<(&mut Delivery, u64)> {
+        Some(match notice {
+            Notice::MaxData => self.grant.delivery(),
+            Notice::MaxStreamData(id) => {
+                let half = self.recv_half(id)?;
+                (&mut half.update, half.limit)
+            }
+            Notice::MaxStreams(direction) => {
+                let counts = &mut self.counts[direction_index(direction)];
+                (&mut counts.update, counts.peer_may_open)
+            }
+            Notice::DataBlocked => self.credit.delivery(),
+            Notice::StreamDataBlocked(id) => self.send_half(id)?.blocked_delivery(),
+            Notice::StreamsBlocked(direction) => {
+                let counts = &mut self.counts[direction_index(direction)];
+                (&mut counts.blocked, counts.blocked_at.unwrap_or(NEVER_TOLD))
+            }
+            Notice::ResetStream(id) => (&mut self.send_half(id)?.reset_delivery, 0),
+            Notice::StopSending(id) => (&mut self.recv_half(id)?.stop_delivery, 0),
+        })
+    }
+
+    /// A notice is to be sent.
+    pub(super) fn tell(&mut self, notice: Notice) {
+        if self.delivery(notice).is_some_and(|(delivery, _)| delivery.ask()) {
+            self.notices.push_back(notice);
+        }
+    }
+
+    /// Whether any notice is to be sent. Those in front that have become needless are forgotten.
+    pub(super) fn has_notices(&mut self) -> bool {
+        while let Some(&notice) = self.notices.front() {
+            if self.notice_frame(notice).is_some() {
+                return true;
+            }
+            self.pop_notice();
+        }
+        false
+    }
+
+    fn pop_notice(&mut self) {
+        if let Some(notice) = self.notices.pop_front()
+            && let Some((delivery, _)) = self.delivery(notice)
+        {
+            delivery.dequeue();
+        }
+    }
+
+    /// Nothing waits any more.
+    pub(super) fn drop_notices(&mut self) {
+        while !self.notices.is_empty() {
+            self.pop_notice();
+        }
+    }
+
+    pub(super) fn fill_notices(&mut self, payload: &mut Payload<'_>) {
+        while let Some(&notice) = self.notices.front() {
+            if let Some((frame, value)) = self.notice_frame(notice) {
+                if frame.encoded_size() > payload.room() {
+                    break;
+                }
+                self.put_notice(notice, (&frame, value), payload);
+            }
+            self.pop_notice();
+        }
+    }
+
+    fn put_notice(&mut self, notice: Notice, (frame, value): (&Frame<'_>, u64), payload: &mut Payload<'_>) {
+        payload.frame(frame, SentFrame::Notice { notice, value });
+        if let Some((delivery, told)) = self.delivery(notice) {
+            if value != told {
+                delivery.renew();
+            }
+            delivery.add();
+        }
+        match notice {
+            Notice::MaxData => self.grant.raise(),
+            Notice::MaxStreamData(id) => {
+                if let Some(half) = self.recv_half(id) {
+                    half.raise_limit();
+                }
+            }
+            Notice::MaxStreams(direction) => {
+                self.counts[direction_index(direction)].peer_may_open = value;
+            }
+            _ => {}
+        }
+    }
+
+    /// The frame with the value of this moment, and that value; `None` if the peer has it, or it is not needed any more.
+    fn notice_frame(&mut self, notice: Notice) -> Option<(Frame<'static>, u64)> {
+        let (frame, value) = match notice {
+            Notice::MaxData => {
+                let maximum = self.grant.next_limit();
+                (Frame::MaxData { maximum }, maximum)
+            }
+            Notice::MaxStreamData(id) => {
+                let half = self.recv_half(id)?;
+                // RFC 9000 section 13.3: no longer in "Size Known" and "Reset Recvd", and to no purpose after a stop.
+                if half.knows_size() || half.is_stopped() {
+                    return None;
+                }
+                let maximum = half.next_limit();
+                (Frame::MaxStreamData { id, maximum }, maximum)
+            }
+            Notice::MaxStreams(direction) => {
+                let counts = &self.counts[direction_index(direction)];
+                let maximum = (counts.peer_closed + counts.window).max(counts.peer_may_open);
+                let maximum = maximum.min(StreamId::MAX_COUNT);
+                (Frame::MaxStreams { direction, maximum }, maximum)
+            }
+            Notice::ResetStream(id) => {
+                // RFC 9000-3.3-1: nothing once it was acknowledged; then the half is over, or gone.
+                let (code, final_size) = self.send_half(id)?.pending_reset()?;
+                (Frame::ResetStream { id, code, final_size }, 0)
+            }
+            Notice::StopSending(id) => {
+                let half = self.recv_half(id)?;
+                if half.has_all() || half.reset_code().is_some() {
+                    return None;
+                }
+                (Frame::StopSending { id, code: half.stop_code()? }, 0)
+            }
+            Notice::DataBlocked => {
+                let limit = self.credit.blocked_limit()?;
+                (Frame::DataBlocked { limit }, limit)
+            }
+            Notice::StreamDataBlocked(id) => {
+                let limit = self.send_half(id)?.blocked_limit()?;
+                (Frame::StreamDataBlocked { id, limit }, limit)
+            }
+            Notice::StreamsBlocked(direction) => {
+                let counts = &self.counts[direction_index(direction)];
+                let limit = counts.blocked_at.filter(|limit| *limit == counts.may_open)?;
+                (Frame::StreamsBlocked { direction, limit }, limit)
+            }
+        };
+        // Section 13.3: "sending ceases when a packet containing that information is acknowledged".
+        let (delivery, told) = self.delivery(notice)?;
+        (value != told || !delivery.is_done()).then_some((frame, value))
+    }
+
+    /// A frame with this value was acknowledged.
+    #[cold]
+    pub(super) fn on_notice_acked(&mut self, notice: Notice, value: u64) {
+        if let Some((delivery, told)) = self.delivery(notice)
+            && told == value
+        {
+            delivery.finish();
+        }
+        if let Notice::ResetStream(id) = notice {
+            self.close_if_over(id);
+        }
+    }
+
+    /// A frame with this value was lost. Section 13.3: only the newest is sent again, and while it matters.
+    #[cold]
+    pub(super) fn on_notice_lost(&mut self, notice: Notice, value: u64) {
+        let lost = self.delivery(notice).is_some_and(|(delivery, told)| told == value && delivery.lose());
+        if lost && self.notice_frame(notice).is_some() {
+            self.tell(notice);
+        }
+    }
+
+    /// Whether a frame with this value tells the peer anything that it is not known to have, and that does not wait anyway.
+    pub(super) fn notice_matters(&mut self, notice: Notice, value: u64) -> bool {
+        self.delivery(notice).is_some_and(|(delivery, told)| told == value && !delivery.is_queued())
+            && self.notice_frame(notice).is_some()
+    }
+
+    /// Repeats a notice in a probe; `false` if there is no room for it.
+    pub(super) fn repeat_notice(&mut self, notice: Notice, payload: &mut Payload<'_>) -> bool {
+        let Some((frame, value)) = self.notice_frame(notice) else { return true };
+        let fits = frame.encoded_size() <= payload.room();
+        if fits {
+            self.put_notice(notice, (&frame, value), payload);
+        }
+        fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::Payload;
+    use crate::config::Config;
+    use crate::sent::Contents;
+    use crate::stream::Data;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use units::Time;
+    use wire::{Side, TransportParameters};
+
+    /// Streams with something of each kind to tell: blocked everywhere, reset, stopped, and read.
+    fn talkative() -> Streams {
+        let config = Config::default();
+        let scheduler = crate::schedule::build("rr", &config.scheduler.arguments).unwrap();
+        let mut streams = Streams::new(Side::Client, &config, scheduler);
+        streams.set_peer_parameters(
+            Time::ZERO,
+            &TransportParameters {
+                initial_max_data: 30,
+                initial_max_stream_data_uni: 20,
+                initial_max_streams_uni: 3,
+                ..TransportParameters::default()
+            },
+        );
+        let ids: Vec<_> = (0..3).map(|_| streams.open(Direction::Unidirectional).unwrap()).collect();
+        streams.open(Direction::Unidirectional).unwrap_err();
+        streams.write(Time::ZERO, ids[0], Data::Virtual(100)).unwrap();
+        streams.write(Time::ZERO, ids[1], Data::Virtual(100)).unwrap();
+        streams.reset(ids[2], 7).unwrap();
+        let theirs = |index| StreamId::new(Side::Server, Direction::Unidirectional, index);
+        for (index, length) in [(0, 100), (1, 9_000_000)] {
+            streams.on_stream(theirs(index), 0, wire::Data::Virtual { length }, false).unwrap();
+        }
+        streams.stop(theirs(0), 9).unwrap();
+        streams.read(theirs(1), crate::stream::Reading::Discard).unwrap();
+        streams
+    }
+
+    fn with_payload(each: impl FnOnce(&mut Payload<'_>)) -> Vec<(Notice, u64)> {
+        let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+        each(&mut Payload::new(&mut buffer, &mut contents, 1000, true));
+        let notices = contents.frames.iter().filter_map(|frame| match *frame {
+            SentFrame::Notice { notice, value } => Some((notice, value)),
+            _ => None,
+        });
+        notices.collect()
+    }
+
+    /// A packet with all that waits.
+    fn packet(streams: &mut Streams) -> Vec<(Notice, u64)> {
+        let view = crate::schedule::PathView {
+            now: Time::ZERO,
+            window: 1 << 20,
+            smoothed_rtt: units::Duration::ZERO,
+        };
+        with_payload(|payload| streams.fill(payload, &view))
+    }
+
+    proptest! {
+        /// Whatever is lost, repeated by probes and acknowledged in whatever order, late acknowledgements of lost packets
+        /// among them: a packet says nothing twice, and what was acknowledged is not said again. The queue has each notice
+        /// once at most.
+        #[test]
+        fn nothing_is_said_twice_at_a_time_or_after_it_was_heard(
+            steps in prop::collection::vec((0u8..4, 0usize..64), 1..100),
+        ) {
+            let mut streams = talkative();
+            let mut packets: Vec<Vec<(Notice, u64)>> = vec![packet(&mut streams), packet(&mut streams)];
+            let mut lost = BTreeSet::new();
+            let mut heard: Vec<(Notice, u64)> = Vec::new();
+            let said: usize = packets.iter().map(Vec::len).sum();
+            prop_assert!(said >= 7, "{:?}", packets);
+            for (step, which) in steps {
+                let which = which % packets.len();
+                match step {
+                    0 => {
+                        let said = packet(&mut streams);
+                        for (at, notice) in said.iter().enumerate() {
+                            prop_assert!(!said[..at].contains(notice), "{:?}", said);
+                            prop_assert!(!heard.contains(notice), "{:?} was heard", notice);
+                        }
+                        packets.push(said);
+                    }
+                    1 => {
+                        let again: Vec<_> = packets[which].clone();
+                        let again = with_payload(|payload| for (notice, value) in again {
+                            if streams.notice_matters(notice, value) {
+                                assert!(streams.repeat_notice(notice, payload));
+                            }
+                        });
+                        prop_assert!(again.iter().all(|notice| !heard.contains(notice)), "{:?}", again);
+                        packets.push(again);
+                    }
+                    2 if lost.insert(which) => {
+                        for (notice, value) in packets[which].clone() {
+                            streams.on_lost(Time::ZERO, SentFrame::Notice { notice, value });
+                        }
+                    }
+                    2 => {}
+                    _ => {
+                        lost.insert(which);
+                        for (notice, value) in std::mem::take(&mut packets[which]) {
+                            streams.on_acked(SentFrame::Notice { notice, value });
+                            heard.push((notice, value));
+                        }
+                    }
+                }
+                for (at, notice) in streams.notices.iter().enumerate() {
+                    prop_assert!(!streams.notices.iter().take(at).any(|other| other == notice));
+                }
+            }
+        }
+    }
+
+    /// RFC 9000 section 13.3: "An updated value is sent ... if the packet containing the most recently sent MAX_DATA frame is
+    /// declared lost".
+    #[test]
+    fn only_the_newest_limit_is_sent_again() {
+        let mut streams = talkative();
+        while !packet(&mut streams).is_empty() {}
+        let id = StreamId::new(Side::Server, Direction::Unidirectional, 1);
+        let mut limits = Vec::new();
+        for end in [18_000_000, 30_000_000] {
+            streams.on_stream(id, 9_000_000, wire::Data::Virtual { length: end - 9_000_000 }, false).unwrap();
+            streams.read(id, crate::stream::Reading::Discard).unwrap();
+            limits.push(packet(&mut streams));
+        }
+        let [old, new] = &limits[..] else { panic!() };
+        assert!(!old.is_empty() && old.len() == new.len(), "{limits:?}");
+        let lose = |streams: &mut Streams, all: &[(Notice, u64)]| {
+            for (notice, value) in all.iter().copied() {
+                streams.on_lost(Time::ZERO, SentFrame::Notice { notice, value });
+            }
+        };
+        lose(&mut streams, old);
+        assert_eq!(packet(&mut streams), []);
+        lose(&mut streams, new);
+        assert_eq!(packet(&mut streams), *new);
+        lose(&mut streams, new);
+        new.iter().for_each(|&(notice, value)| streams.on_acked(SentFrame::Notice { notice, value }));
+        assert!(!streams.has_notices(), "the first copy was only late");
+    }
+}
