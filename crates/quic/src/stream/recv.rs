@@ -170,7 +170,10 @@ impl RecvHalf {
         if self.received.len() > most
             || self.chunks.len() > self.join_at as usize && self.join_chunks() > most
         {
-            return Err(TransportError::new(Code::INTERNAL_ERROR, "stream data in too many pieces"));
+            // RFC 9000 section 20.1 has no code for what section 21.7 lets an endpoint refuse. Nothing is wrong here, so that
+            // it is not INTERNAL_ERROR, and the credit holds, so that it is not FLOW_CONTROL_ERROR: PROTOCOL_VIOLATION is for
+            // what "was not covered by more specific error codes". (In CRYPTO frames it is CRYPTO_BUFFER_EXCEEDED.)
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "stream data in too many pieces"));
         }
         Ok(fresh)
     }

@@ -70,8 +70,20 @@ fn fragments_cost_no_more_than_the_credit() {
         .flat_map(|at| (0..100).map(move |stream| data(id(Direction::Unidirectional, stream), 2 * at, b"x")));
     let sent = flood(&mut pair, frames);
     assert!(held() - before < 5_000_000, "{} bytes for {sent} fragments", held() - before);
-    assert_eq!(code(&mut pair), Some(Code::INTERNAL_ERROR));
+    assert_eq!(code(&mut pair), Some(Code::PROTOCOL_VIOLATION), "the peer's doing, and nothing wrong here");
     assert!(sent >= 25_600, "losses alone must not look like this: {sent}");
+}
+
+/// RFC 9000 sections 7.5 and 21.7: gaps in the messages of the handshake cost no more than they are worth.
+#[test]
+fn fragments_of_the_handshake_are_too_much_for_its_buffer() {
+    let mut pair = victim(&[]);
+    let before = held();
+    // Every second byte, behind all that was ever sent there.
+    let data = [b'x'];
+    flood(&mut pair, (0..10_000).map(|at| Frame::Crypto { offset: 10_000 + 2 * at, data: &data }));
+    assert!(held() - before < 100_000, "{} bytes", held() - before);
+    assert_eq!(code(&mut pair), Some(Code::CRYPTO_BUFFER_EXCEEDED));
 }
 
 /// The same bytes from the end to the beginning: each fragment touches the one before it.
