@@ -1,6 +1,6 @@
 //! How connections end (RFC 9000 section 10.2).
 
-use crate::pair::{Pair, at, config, contexts, delay, losing, ms, null};
+use crate::pair::{Flying, Pair, at, config, contexts, delay, losing, ms, null};
 use quic::{CloseReason, Event, StreamError};
 use trace::{Frame, PacketKind};
 use units::Duration;
@@ -262,6 +262,36 @@ fn with_known_token(at_server: bool) -> (Pair, [u8; 16]) {
     let frame = wire::Frame::NewConnectionId { sequence: 2, retire_prior_to: 1, id, token: [9; 16] };
     pair.inject_data(at_server, &[frame]);
     (pair, token.unwrap())
+}
+
+/// RFC 9000 section 10.3.1: tokens are compared "with all stateless reset tokens associated with the remote address on which
+/// the datagram was received": the right token from anywhere else is worth nothing, and so is that of another connection.
+#[test]
+fn a_stateless_reset_counts_from_the_address_that_is_sent_to() {
+    for at_server in [true, false] {
+        for with_id in [false, true] {
+            let (mut pair, token) = with_known_token(at_server);
+            let mut bytes = stateless_reset(token);
+            if with_id {
+                // To an id of the victim: it gets to the connection, and does not open.
+                bytes = pair.forge(at_server, PacketKind::OneRtt, &[1, 0, 0, 0]);
+                let tail = bytes.len() - 16;
+                bytes[tail..].copy_from_slice(&token);
+            }
+            let (from, to) = crate::pair::ends(at_server);
+            for elsewhere in ["10.0.0.7:443", "10.0.0.1:50001", "10.0.0.2:444"] {
+                let from = elsewhere.parse().unwrap();
+                let (bytes, ecn) = (bytes.clone(), wire::Ecn::NotEct);
+                pair.deliver(at_server, Flying { bytes, hole: None, damage: None, ecn, from, to });
+                let victim = if at_server { pair.server() } else { pair.client() };
+                assert!(!victim.is_over(), "{elsewhere} {at_server} {with_id}");
+            }
+            let ecn = wire::Ecn::NotEct;
+            pair.deliver(at_server, Flying { bytes, hole: None, damage: None, ecn, from, to });
+            let victim = if at_server { pair.server() } else { pair.client() };
+            assert_eq!(victim.close_reason(), Some(&CloseReason::StatelessReset), "{at_server} {with_id}");
+        }
+    }
 }
 
 /// RFC 9000-10.3-5, 9000-10.3.1-1, 9000-12.3-5: a reset may look like any packet, to this connection or to none.

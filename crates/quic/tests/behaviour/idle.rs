@@ -1,7 +1,7 @@
 //! Idle timeout and keep-alive (RFC 9000 section 10.1).
 
 use crate::pair::{Pair, at, config, delay, losing, ms, null, span};
-use units::Time;
+use units::{Duration, Time};
 
 /// When each side was given up.
 fn ends(pair: &mut Pair, limit: u64) -> [Option<Time>; 2] {
@@ -22,13 +22,13 @@ fn ends(pair: &mut Pair, limit: u64) -> [Option<Time>; 2] {
 
 /// When a datagram last reached each side, over a link of 10 ms without loss.
 fn last_arrivals(pair: &Pair) -> [Time; 2] {
+    last_arrivals_after(pair, ms(10))
+}
+
+/// The same over a link of this delay.
+fn last_arrivals_after(pair: &Pair, delay: Duration) -> [Time; 2] {
     [false, true].map(|to_server| {
-        pair.wire
-            .iter()
-            .filter(|seen| seen.to_server == to_server)
-            .map(|seen| seen.at + ms(10))
-            .max()
-            .unwrap()
+        pair.wire.iter().filter(|seen| seen.to_server == to_server).map(|seen| seen.at + delay).max().unwrap()
     })
 }
 
@@ -84,6 +84,19 @@ fn a_short_timeout_is_three_probe_timeouts_at_least() {
     let mut pair = Pair::new(null(), short.clone(), short, delay(100));
     let done = pair.run_until(ms(10_000), |pair| pair.client().is_established());
     assert!(done);
+    // All that is underway arrives, and then there is silence.
+    pair.run_for(ms(300));
+    let (heard, silent) = (pair.client().stats().datagrams_received, pair.now);
+    pair.link = losing(0, |_, _| true);
+    let rtt = pair.client().rtt();
+    let pto = rtt.smoothed() + (rtt.variance() * 4).max(ms(1)) + ms(25);
+    assert!(pto > ms(225), "{pto}");
+    let last = last_arrivals_after(&pair, ms(100))[0];
+    assert!(last <= silent);
+    pair.run_to(last + pto * 3 - ms(1));
+    assert!(!pair.client_is_gone() && pair.client().stats().datagrams_received == heard);
+    pair.run_to(last + pto * 3);
+    assert!(pair.client_is_gone());
 }
 
 #[test]

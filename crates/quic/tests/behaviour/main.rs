@@ -30,6 +30,7 @@ mod path_validation;
 mod preferred_address;
 mod probe;
 mod resume;
+mod rtt;
 mod sampling;
 mod sources;
 mod stream_states;
