@@ -47,6 +47,10 @@ pub(crate) const PARAMETERS: [Parameter; 5] = [
 const FULL_ROUNDS: u64 = 5;
 /// Round trips over which the greatest RTT is taken (section 2.2).
 const GREATEST_ROUNDS: u64 = 4;
+/// "Nearly empty" is a queueing delay below this share of its swing (section 2.2).
+const EMPTY_SHARE: f64 = 0.1;
+/// Packets of a sender in the queue at the greatest, times delta, in the default mode (figure 1).
+const SWING: f64 = 2.5;
 /// Windows in one direction before the velocity grows (section 2.1).
 const STEADY_ROUNDS: u32 = 3;
 
@@ -71,6 +75,8 @@ pub struct Copa {
     emptied_at: Option<Time>,
     /// 1/delta in the competitive mode; `None` in the default mode.
     competing: Option<f64>,
+    /// The last loss.
+    lost_at: Option<Time>,
     allowance: Allowance,
 }
 
@@ -108,10 +114,10 @@ impl Delays {
         let (standing, least) = (self.standing.get(), self.least.get());
         if standing > least { standing - least } else { Duration::ZERO }
     }
-    /// Section 2.2: below a tenth of how much the delay swings.
-    fn nearly_empty(&self) -> bool {
+    /// Section 2.2: below this share of how much the delay swings.
+    fn nearly_empty(&self, share: f64) -> bool {
         let swing = self.greatest.get().saturating_sub(self.least.get().as_nanos());
-        self.queueing().as_nanos() <= swing / 10
+        self.queueing().as_nanos() as f64 <= swing as f64 * share
     }
 }
 
@@ -175,6 +181,7 @@ impl Copa {
             velocity: Velocity::new(window),
             emptied_at: None,
             competing: None,
+            lost_at: None,
             allowance: Allowance::new(0, None),
         };
         sender.allow();
@@ -197,16 +204,40 @@ impl Copa {
     }
 
     /// Section 2.1: whether the rate is below its target, cwnd / RTTstanding <= 1 / (delta d_q).
-    fn below_target(&self) -> bool {
+    ///
+    /// RTTstanding belongs to packets that were sent a round trip ago. While the window falls it has become smaller since,
+    /// so that the quotient is less than the rate that made this queue, and the sender turns before the queue is empty.
+    /// What was in flight with the packet counts then: unless others fill the buffer, against whom it is the paper's rule
+    /// that holds its own.
+    fn below_target(&self, ack: &AckSample<'_>) -> bool {
         let queueing = self.delays.queueing().as_nanos() as f64;
-        let packets = self.window / self.basis.datagram() as f64;
+        // Slow start does not fall: what is above the window then was sent before a persistent congestion.
+        let rising = self.slow_start;
+        let among_fillers = self.competing.is_some() && self.saw_full_buffer(ack.now);
+        let window = match ack.rate {
+            Some(sample) if !rising && !among_fillers => self.window.max(sample.in_flight as f64),
+            _ => self.window,
+        };
+        let packets = window / self.basis.datagram() as f64;
         packets * queueing <= self.inverse_delta() * self.delays.standing.get().as_nanos() as f64
+    }
+
+    /// Whether packets were lost as long ago as RTTmin is remembered: a full buffer, and so senders that fill it.
+    fn saw_full_buffer(&self, now: Time) -> bool {
+        self.lost_at.is_some_and(|at| now.since(at) < self.min_rtt_window)
+    }
+
+    /// Below what share of its swing a queueing delay counts as that of an empty queue. A sender puts whole packets into
+    /// the queue, and so cannot tell less than one of its own from none: with the default of delta one is a fifth of the
+    /// swing, and the paper's tenth is half a packet.
+    fn empty_share(&self, now: Time) -> f64 {
+        if self.saw_full_buffer(now) { EMPTY_SHARE } else { EMPTY_SHARE.max(self.delta / SWING) }
     }
 
     /// Section 2.2: which mode it is, and 1/delta in the competitive one, which grows by one in each round trip.
     fn choose_mode(&mut self, now: Time, round: bool) {
         let emptied_at = *self.emptied_at.get_or_insert(now);
-        if self.delays.nearly_empty() {
+        if self.delays.nearly_empty(self.empty_share(now)) {
             self.emptied_at = Some(now);
             self.competing = None;
         } else if self.competitive && now.since(emptied_at) > self.basis.smoothed_rtt * FULL_ROUNDS {
@@ -218,7 +249,7 @@ impl Copa {
     /// Section 2.1, steps 3 and 4.
     fn move_window(&mut self, ack: &AckSample<'_>, window_over: bool) {
         let acked = ack.acked_bytes;
-        let below = self.below_target();
+        let below = self.below_target(ack);
         if self.slow_start {
             if below {
                 self.window += acked as f64;
@@ -281,9 +312,11 @@ impl Controller for Copa {
     fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
             // RFC 9002 section 7.1: a mark counts as a loss; Copa itself does not speak of marks.
-            Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
+            Signal::Lost { now, newest_sent_at, .. } => {
+                self.lost_at = Some(now);
                 self.on_congestion(now, newest_sent_at);
             }
+            Signal::Marked { now, newest_sent_at, .. } => self.on_congestion(now, newest_sent_at),
             Signal::PersistentCongestion => {
                 self.basis.recovery = RecoveryPeriod::default();
                 self.begin(self.basis.minimum() as f64);
@@ -295,6 +328,7 @@ impl Controller for Copa {
             Signal::PathChanged => {
                 let window = self.basis.restart();
                 self.delays = Delays::default();
+                self.lost_at = None;
                 self.rounds.restart(self.basis.delivered);
                 self.windows.restart(self.basis.delivered);
                 self.begin(window as f64);
@@ -326,7 +360,7 @@ impl Controller for Copa {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Bottleneck, Path, SETUP, arguments, at, lose, mark, ms};
+    use crate::testing::{Ack, Begin, Bottleneck, Path, SETUP, arguments, at, lose, mark, ms};
     use units::parameter::Value;
 
     fn sender(changes: &[(&'static str, Value)]) -> Copa {
@@ -366,8 +400,7 @@ mod tests {
         }
     }
 
-    /// Section 2.2: alone it empties the queue in each swing and so stays in the default mode. Where a swing is but five
-    /// packets, "nearly empty" is less than one, and the sender is now and then mistaken for some round trips.
+    /// Section 2.2: alone it empties the queue in each swing and so stays in the default mode.
     #[test]
     fn alone_it_does_not_compete() {
         for (delta, rtt) in [(0.25, 20), (0.25, 80), (0.1, 40), (0.1, 80)] {
@@ -375,7 +408,145 @@ mod tests {
             assert!(mean < 1.4 && most <= 2.5, "delta {delta}, {rtt} ms: mean {mean}, most {most} / delta");
         }
         let (_, mean) = queue(0.5, 20, true);
-        assert!(mean < 1.6, "mean {mean} / delta");
+        assert!(mean < 1.4, "mean {mean} / delta");
+    }
+
+    /// What several senders did in the last part of their time together.
+    #[derive(Debug)]
+    struct Company {
+        /// Packets that an arriving one finds in the queue, in the mean and at least.
+        mean: f64,
+        least: f64,
+        /// Share of the bottleneck's time.
+        utilisation: f64,
+        /// Jain's index of what each sent.
+        fairness: f64,
+        /// Share of the time in the competitive mode, in the mean over all.
+        competing: f64,
+    }
+
+    /// So many senders, 500 ms one after the other, at a packet for each half millisecond: from 30 to 60 s.
+    fn company(number: u64, delta: f64, competitive: bool) -> Company {
+        let begins: Vec<Begin> =
+            (0..number).map(|i| Begin { at: at(500 * i), propagation: ms(40) }).collect();
+        let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
+        let changes = [("delta", Value::Number(delta)), ("competitive", Value::Flag(competitive))];
+        let mut senders: Vec<Copa> = begins.iter().map(|_| sender(&changes)).collect();
+        let mut each = vec![0.0; begins.len()];
+        let (mut sum, mut least, mut competing) = (0.0, f64::MAX, 0.0);
+        let (from, until, step) = (30_000, 60_000, 10);
+        for now in (step..=until).step_by(step as usize) {
+            let mut all: Vec<&mut dyn Controller> = Vec::new();
+            all.extend(senders.iter_mut().map(|s| s as &mut dyn Controller));
+            path.run_all(&mut all, at(now), &mut |arrival| {
+                if now > from {
+                    each[arrival.sender] += 1.0;
+                    sum += arrival.queue;
+                    least = arrival.queue.min(least);
+                }
+            });
+            if now > from {
+                competing += senders.iter().filter(|s| s.competing.is_some()).count() as f64;
+            }
+        }
+        let packets: f64 = each.iter().sum();
+        let squares: f64 = each.iter().map(|packets| packets * packets).sum();
+        Company {
+            mean: sum / packets,
+            least,
+            utilisation: packets * 0.5 / (until - from) as f64,
+            fairness: packets * packets / (squares * number as f64),
+            competing: competing * step as f64 / ((until - from) * number) as f64,
+        }
+    }
+
+    /// Section 2.1 and its figure 1: senders among their own kind empty the queue in each swing, whose mean is not above
+    /// 1.25/delta packets for each of them, and so go on to know the RTT without a queue.
+    #[test]
+    fn among_their_own_kind_they_empty_the_queue() {
+        for delta in [0.5, 0.1] {
+            for number in [2, 3, 5, 10] {
+                let seen = company(number, delta, false);
+                let bound = 1.25 * number as f64 / delta;
+                assert!(seen.least < 1.0 && seen.mean <= bound, "{number}, delta {delta}: {seen:?}");
+                assert!(seen.utilisation > 0.96 && seen.fairness > 0.98, "{number}, delta {delta}: {seen:?}");
+            }
+        }
+    }
+
+    /// Section 2.2: nobody competes, which the queue tells that is empty now and again. Where five and more share 80
+    /// packets some now and then take the others for competitors; they find out, and the queue does not grow.
+    #[test]
+    fn among_their_own_kind_they_find_out_that_nobody_competes() {
+        for (number, delta, most, share) in [
+            (2, 0.5, 5.0, 0.05),
+            (3, 0.5, 7.5, 0.05),
+            (5, 0.5, 20.0, 0.25),
+            (10, 0.5, 75.0, 0.7),
+            (2, 0.1, 25.0, 0.05),
+            (3, 0.1, 37.5, 0.05),
+            (5, 0.1, 62.5, 0.05),
+        ] {
+            let seen = company(number, delta, true);
+            assert!(seen.mean <= most && seen.competing <= share, "{number}, delta {delta}: {seen:?}");
+            assert!(seen.least < 1.0 && seen.utilisation > 0.97, "{number}, delta {delta}: {seen:?}");
+            assert!(seen.fairness > 0.98, "{number}, delta {delta}: {seen:?}");
+        }
+    }
+
+    /// The share of one beside another sender, in a minute, in a buffer of so many packets.
+    fn share_beside(other: &str, limit: f64, start: u64) -> f64 {
+        let begins = [0, start].map(|ms| Begin { at: at(ms), propagation: Duration::from_millis(40) });
+        let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
+        path.limit = limit;
+        let row = crate::CONTROLLERS.iter().find(|row| row.name == other).unwrap();
+        let mut other = (row.build)(&arguments(row.parameters, &[]), SETUP);
+        let mut copa = sender(&[]);
+        let mut each = [0.0; 2];
+        path.run_all(&mut [&mut copa, &mut *other], at(60_000), &mut |arrival| each[arrival.sender] += 1.0);
+        each[0] / (each[0] + each[1])
+    }
+
+    /// Section 2.2: beside a sender that fills the buffer it competes. Its share depends on when the other one began.
+    #[test]
+    fn beside_buffer_fillers_it_takes_its_share() {
+        for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0)] {
+            let shares = [100, 500, 1300, 2100].map(|start| share_beside(other, limit, start));
+            let mean = shares.iter().sum::<f64>() / 4.0;
+            assert!((0.33..0.6).contains(&mean), "{shares:?} beside {other} with {limit} packets of buffer");
+        }
+    }
+
+    /// What was sent before a persistent congestion does not end the slow start that follows.
+    #[test]
+    fn slow_start_looks_at_its_window_alone() {
+        let mut s = sender(&[]);
+        let mut path = Path::new();
+        path.round(&mut s, ms(100), 0);
+        s.on_signal(&Signal::PersistentCongestion);
+        let before = s.window;
+        let (now, rtt) = (path.now + ms(150), ms(150));
+        let mut ack = Ack::new(now, 1000);
+        (ack.rtt, ack.in_flight) = (rtt, 100_000);
+        path.rtt.update(rtt, Duration::ZERO);
+        ack.tell_with(&mut s, &path.rtt);
+        assert_eq!((s.state(), s.window), ("slow_start", before + 1000.0));
+    }
+
+    /// A loss tells of a full buffer for as long as RTTmin is remembered; then "nearly empty" is a tenth of the swing.
+    #[test]
+    fn after_a_loss_the_paper_holds_to_the_letter() {
+        let mut s = sender(&[]);
+        assert_eq!(
+            (s.empty_share(at(0)), sender(&[("delta", Value::Number(0.1))]).empty_share(at(0))),
+            (0.2, 0.1)
+        );
+        mark(&mut s, at(1_000), at(999));
+        assert_eq!(s.empty_share(at(1_000)), 0.2, "a mark is no full buffer");
+        lose(&mut s, at(1_000), at(999), 1);
+        assert_eq!([1_000, 10_999, 11_000].map(|ms| s.empty_share(at(ms))), [0.1, 0.1, 0.2]);
+        s.on_signal(&Signal::PathChanged);
+        assert_eq!(s.empty_share(at(1_000)), 0.2);
     }
 
     /// Section 2.1: 2 cwnd / RTTstanding.
@@ -417,6 +588,9 @@ mod tests {
         assert_eq!(s.inverse_delta(), before / 2.0);
         mark(&mut s, path.now, path.now);
         assert_eq!(s.inverse_delta(), before / 2.0, "once in a round trip");
+        s.competing = Some(3.0);
+        lose(&mut s, path.now + ms(1), path.now + ms(1), 1);
+        assert_eq!(s.inverse_delta(), 2.0, "not below that of the default mode");
         for _ in 0..20 {
             path.round(&mut s, ms(100), 0);
         }

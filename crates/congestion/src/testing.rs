@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::VecDeque;
 use units::parameter::{Arguments, Parameter, Value};
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 /// Packets of 1000 bytes, ten of them at first, and 100 ms.
 pub(crate) const SETUP: Setup = Setup {
@@ -72,7 +72,7 @@ impl Ack {
         let rate = RateSample {
             delivered,
             interval: self.rtt,
-            rate: Some(units::Rate::of(units::Size::from_bytes(delivered), self.rtt)),
+            rate: Some(Rate::of(units::Size::from_bytes(delivered), self.rtt)),
             prior_delivered: self.delivered.0,
             in_flight: self.in_flight,
             lost: 0,
@@ -160,68 +160,143 @@ impl Path {
     }
 }
 
-/// A sender with all the data in the world behind a bottleneck without a limit to its queue: packet by packet, each
-/// acknowledged.
+/// A sender of [`Bottleneck`]: when it starts, and its round trip without any queue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begin {
+    pub(crate) at: Time,
+    pub(crate) propagation: Duration,
+}
+
+/// Senders with all the data in the world behind one bottleneck, whose queue has no limit unless one is set: packet by
+/// packet, each acknowledged. One that is dropped is declared lost with the third that was sent after it.
 #[derive(Debug)]
 pub(crate) struct Bottleneck {
-    now: Time,
     /// What a packet takes at the bottleneck.
     packet: Duration,
-    propagation: Duration,
     free_at: Time,
-    /// When each was sent and what was noted then, and when it is acknowledged.
-    flight: VecDeque<(Time, SentState, Time)>,
+    /// Packets that may wait.
+    pub(crate) limit: f64,
+    ends: Vec<End>,
+}
+
+/// One sender's end.
+#[derive(Debug)]
+struct End {
+    now: Time,
+    propagation: Duration,
+    /// Of each packet when it was sent and what was noted then, its number, and when it is acknowledged.
+    flight: VecDeque<(Time, SentState, u64, Time)>,
+    /// When those were sent that the queue dropped, and their numbers.
+    dropped: VecDeque<(Time, u64)>,
+    packets: u64,
     delivery: DeliveryRate,
     rtt: RttEstimate,
     pacer: Pacer,
 }
 
+/// A packet at the bottleneck: whose it is, and how many it found before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) sender: usize,
+    pub(crate) queue: f64,
+}
+
 impl Bottleneck {
+    /// For one sender, which starts at once.
     pub(crate) fn new(packet: Duration, propagation: Duration) -> Bottleneck {
-        Bottleneck {
-            now: Time::ZERO,
-            packet,
-            propagation,
-            free_at: Time::ZERO,
+        Bottleneck::shared(packet, &[Begin { at: Time::ZERO, propagation }])
+    }
+    /// For several.
+    pub(crate) fn shared(packet: Duration, begins: &[Begin]) -> Bottleneck {
+        let ends = begins.iter().map(End::new).collect();
+        Bottleneck { packet, free_at: Time::ZERO, limit: f64::MAX, ends }
+    }
+
+    /// Lets one sender run; `sent` hears how many packets each one that is sent finds before it.
+    pub(crate) fn run(&mut self, sender: &mut dyn Controller, until: Time, sent: &mut dyn FnMut(f64)) {
+        self.run_all(&mut [sender], until, &mut |arrival| sent(arrival.queue));
+    }
+
+    /// Lets all run, `senders` in the order of their beginnings.
+    pub(crate) fn run_all(
+        &mut self,
+        senders: &mut [&mut dyn Controller],
+        until: Time,
+        sent: &mut dyn FnMut(Arrival),
+    ) {
+        loop {
+            let next = (0..senders.len()).map(|i| (self.ends[i].next(&*senders[i]), i)).min();
+            let Some(((now, acked), sender)) = next else { return };
+            if now >= until {
+                return;
+            }
+            let end = &mut self.ends[sender];
+            end.now = now;
+            if acked {
+                end.acknowledge(senders[sender]);
+            } else {
+                self.free_at = self.free_at.max(now);
+                let queue = self.free_at.since(now).as_secs_f64() / self.packet.as_secs_f64();
+                let taken = queue < self.limit;
+                if taken {
+                    sent(Arrival { sender, queue });
+                    self.free_at += self.packet;
+                }
+                end.send(taken.then_some(self.free_at));
+            }
+        }
+    }
+}
+
+impl End {
+    fn new(begin: &Begin) -> End {
+        End {
+            now: begin.at,
+            propagation: begin.propagation,
             flight: VecDeque::new(),
+            dropped: VecDeque::new(),
+            packets: 0,
             delivery: DeliveryRate::default(),
             rtt: RttEstimate::new(ms(100)),
             pacer: Pacer::new(10_000, 1000),
         }
     }
 
-    /// Lets it run; `sent` hears how many packets each one that is sent finds before it.
-    pub(crate) fn run(&mut self, sender: &mut dyn Controller, until: Time, sent: &mut dyn FnMut(f64)) {
-        while self.now < until {
-            let allowance = sender.allowance();
-            self.pacer.set_rate(self.now, allowance.pacing.unwrap());
-            let in_flight = self.flight.len() as u64 * 1000;
-            let released = self.pacer.blocked_until(self.now).unwrap_or(self.now);
-            let acked = self.flight.front().map_or(Time::NEVER, |front| front.2);
-            if in_flight + 1000 <= allowance.window && released < acked {
-                self.now = released;
-                self.send(in_flight, sent);
-            } else {
-                self.now = acked;
-                self.acknowledge(sender);
-            }
+    fn in_flight(&self) -> u64 {
+        (self.flight.len() + self.dropped.len()) as u64 * 1000
+    }
+
+    /// When something happens here, and whether it is an acknowledgement.
+    fn next(&mut self, sender: &dyn Controller) -> (Time, bool) {
+        let allowance = sender.allowance();
+        self.pacer.set_rate(self.now, allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
+        let released = self.pacer.blocked_until(self.now).unwrap_or(self.now);
+        let acked = self.flight.front().map_or(Time::NEVER, |front| front.3);
+        if self.in_flight() + 1000 <= allowance.window && released < acked {
+            (released, false)
+        } else {
+            (acked, true)
         }
     }
 
-    fn send(&mut self, in_flight: u64, sent: &mut dyn FnMut(f64)) {
-        self.free_at = self.free_at.max(self.now);
-        sent(self.free_at.since(self.now).as_secs_f64() / self.packet.as_secs_f64());
-        self.free_at += self.packet;
-        let state = self.delivery.on_sent(self.now, 1000, in_flight);
-        self.flight.push_back((self.now, state, self.free_at + self.propagation));
+    fn send(&mut self, leaves_at: Option<Time>) {
+        let state = self.delivery.on_sent(self.now, 1000, self.in_flight());
+        match leaves_at {
+            Some(at) => self.flight.push_back((self.now, state, self.packets, at + self.propagation)),
+            None => self.dropped.push_back((self.now, self.packets)),
+        }
+        self.packets += 1;
         self.pacer.on_sent(self.now, 1000);
     }
 
     fn acknowledge(&mut self, sender: &mut dyn Controller) {
-        let (sent_at, state, _) = self.flight.pop_front().unwrap();
+        let (sent_at, state, number, _) = self.flight.pop_front().unwrap();
+        while let Some((sent_at, _)) = self.dropped.pop_front_if(|(_, dropped)| *dropped + 3 <= number) {
+            lose(sender, self.now, sent_at, 1);
+        }
         self.rtt.update(self.now.since(sent_at), Duration::ZERO);
         self.delivery.on_acked(self.now, 1000, sent_at, &state);
-        let in_flight = self.flight.len() as u64 * 1000;
+        let in_flight = self.in_flight();
         sender.on_ack(&AckSample {
             now: self.now,
             acked_bytes: 1000,
