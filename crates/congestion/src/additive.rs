@@ -20,3 +20,18 @@ impl Additive {
         window
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5681 section 3.1: a packet for each window, of the window as it is then, also where one acknowledgement covers
+    /// several: 6000 bytes are one window of 2000 and one of 3000, and 1000 are left of the next.
+    #[test]
+    fn one_acknowledgement_may_cover_several_windows() {
+        let mut increase = Additive::default();
+        assert_eq!(increase.grow(2000, 6000, 1000), 4000);
+        assert_eq!(increase.grow(4000, 2999, 1000), 4000);
+        assert_eq!(increase.grow(4000, 1, 1000), 5000);
+    }
+}

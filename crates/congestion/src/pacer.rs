@@ -50,8 +50,8 @@ impl Pacer {
     #[inline]
     pub fn set_quantum(&mut self, bytes: u64) {
         self.quantum = i128::from(bytes.max(1)) * SCALE;
+        // What was saved above it is cut with the next packet.
         self.burst = self.quantum;
-        self.credit = self.credit.min(self.burst);
     }
 
     /// Pays for a packet that leaves at `now`.

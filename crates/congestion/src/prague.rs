@@ -368,6 +368,16 @@ mod tests {
         assert_eq!(packets(&s), 50.0, "and a mark in the same round trip takes no more");
     }
 
+    /// Section 2.4.1: of what a loss took, the next one takes half again, also within a round trip: what marks took counts
+    /// towards a loss, and what losses took does not.
+    #[test]
+    fn a_second_loss_halves_again() {
+        let (mut s, path) = avoiding(100.0, &[]);
+        lose(&mut s, path.now + ms(300), path.now, 1);
+        lose(&mut s, path.now + ms(350), path.now + ms(310), 1);
+        assert_eq!(packets(&s), 25.0);
+    }
+
     /// Section 2.4.4: below 25 ms the reduction comes once in 25 ms as well.
     #[test]
     fn reductions_are_a_virtual_round_trip_apart() {

@@ -230,6 +230,22 @@ mod tests {
         assert!(sample.app_limited);
     }
 
+    /// 4.1.2.4: what is sent is limited by the application until more is delivered than was in flight when the data ran out.
+    #[test]
+    fn a_limit_by_the_application_lasts_until_what_was_in_flight_is_passed() {
+        let mut rate = DeliveryRate::default();
+        let first = rate.on_sent(at(0), 1000, 0);
+        rate.on_app_limited(1000);
+        let second = rate.on_sent(at(1), 1000, 1000);
+        rate.on_acked(at(10), 1000, at(0), &first);
+        assert!(!rate.sample(at(10), Duration::ZERO).unwrap().app_limited);
+        // "if (C.delivered > C.app_limited)": now they are equal.
+        assert!(rate.on_sent(at(10), 1000, 1000).app_limited());
+        rate.on_acked(at(11), 1000, at(1), &second);
+        assert!(rate.sample(at(11), Duration::ZERO).unwrap().app_limited);
+        assert!(!rate.on_sent(at(11), 1000, 1000).app_limited());
+    }
+
     /// 4.1.2.3: of packets that were sent at once the last one is the newest, in whatever order an ACK frame names them.
     #[test]
     fn the_newest_of_a_burst_is_its_last() {
