@@ -1,4 +1,4 @@
-"""The fits are not tuned: other MTUs, RTTs, rates, loss rates and credits than the INET paper's hold as well.
+"""The fits are not tuned: other MTUs, RTTs, rates, loss rates, credits and times than the papers' hold as well.
 
 Each case changes the figure's own scenario, measures with the figure's own code, and must hold what the figure must.
 """
@@ -21,7 +21,7 @@ def document(name: str, scenario: str) -> Document:
 
 
 def made(changed: Document) -> Runs:
-    runs = Runs.of(quiclab.sweep(changed))
+    runs = Runs.of(quiclab.sweep(changed), quiclab.Scenario(changed))
     assert runs.failures == []
     return runs
 
@@ -91,3 +91,18 @@ def test_other_credits_let_one_through_in_a_round_trip_too(credit: int, rtt_ms: 
     points = figures()["inet-flow-control"].module.measure(runs)
     assert {point["level"] for point in points} == {"stream", "connection"}
     check(points, "goodput_mbps", 0.01)
+
+
+def test_times_and_rates_of_a_changing_capacity_are_those_of_the_scenario() -> None:
+    changed = document("ns3-bbr-capacity", "main")
+    (link,) = (link for link in changed["link"] if link["name"] == "bottleneck")
+    link["forward"]["rate"]["steps"] = [["0 s", "3 Mbit/s"], ["15 s", "6 Mbit/s"], ["30 s", "3 Mbit/s"]]
+    changed["duration"] = "55 s"
+    changed["sweep"]["flow.data.protocol"] = ["quic"]
+    changed["sweep"]["zip"] = [{path: ["bbr1"] for path in changed["sweep"]["zip"][0]}]
+    points = figures()["ns3-bbr-capacity"].module.measure({"main": made(changed)})
+    run = points[-1]
+    assert (run["low_mbps"], run["high_mbps"], run["least_rtt_ms"]) == (3, 6, pytest.approx(180.02))
+    assert [point["capacity_mbps"] for point in points if point["time_s"] in (14, 16, 31)] == [3, 6, 3]
+    assert 0 < run["used_after_s"] <= 6 and 0.9 * 6 <= run["used_mbps"] <= 6
+    assert 9 <= run["kept_rounds"] <= 13 and 0.9 * 3 <= run["settled_mbps"] <= 3

@@ -38,6 +38,11 @@ _LATER = (
     "settled_mbps",
     "high_mbps",
     "low_mbps",
+    "used_target_mbps",
+    "settled_target_mbps",
+    "least_rtt_ms",
+    "double_rtt_ms",
+    "settled_limit_ms",
     "lost_packets",
 )
 _OVER_TIME = ("time_s", "capacity_mbps", *SERIES, "queue_kb", "phase")
@@ -51,6 +56,8 @@ class _Capacity:
     fall_s: float
     low_mbps: float
     high_mbps: float
+    least_rtt_ms: float
+    """Of the path, without the time that sending takes."""
 
     @staticmethod
     def of(scenario: dict[str, Any]) -> "_Capacity":
@@ -59,7 +66,8 @@ class _Capacity:
         steps = [(number(time), number(rate)) for time, rate in link["forward"]["rate"]["steps"]]
         (_, low), (rise, high), (fall, after) = steps
         assert low == after < high, "the rate rises, and falls to what it was"
-        return _Capacity(rise, fall, low, high)
+        there_and_back = sum(number(link[way]["delay"]) for link in scenario["link"] for way in ("forward", "backward"))
+        return _Capacity(rise, fall, low, high, 1e3 * there_and_back)
 
     def at(self, time: float) -> float:
         """The rate at that time."""
@@ -108,6 +116,11 @@ def _summary(row: dict[str, Any], of: Trace, link: Trace, capacity: _Capacity) -
         "settled_mbps": fmean(value for time, value in bins if time >= end - 10),
         "high_mbps": capacity.high_mbps,
         "low_mbps": capacity.low_mbps,
+        "used_target_mbps": 0.9 * capacity.high_mbps,
+        "settled_target_mbps": 0.9 * capacity.low_mbps,
+        "least_rtt_ms": capacity.least_rtt_ms,
+        "double_rtt_ms": 2 * capacity.least_rtt_ms,
+        "settled_limit_ms": 1.5 * capacity.least_rtt_ms,
         "lost_packets": row["connection.data.packets_declared_lost"],
     }
 
