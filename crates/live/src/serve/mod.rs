@@ -1,6 +1,9 @@
 //! A web server on the wire: the files of a folder over HTTP/3 or hq-interop.
 
 mod folder;
+mod responder;
+
+pub use responder::Responder;
 
 use crate::clock::Clock;
 use crate::driver::{Driver, Host};
@@ -94,7 +97,7 @@ impl Server {
         };
         let endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
         let records = Records::new(Side::Server, &options.recording)?;
-        let sites = Sites { folder, connections: BTreeMap::new(), records, established: 0, closing: false };
+        let sites = Sites::new(folder, records);
         Ok(Server { driver: Driver::new(clock, endpoint, sockets), sites })
     }
 
@@ -173,6 +176,10 @@ struct Sites {
 }
 
 impl Sites {
+    fn new(folder: Folder, records: Records) -> Sites {
+        Sites { folder, connections: BTreeMap::new(), records, established: 0, closing: false }
+    }
+
     fn is_idle(&self) -> bool {
         self.connections.values().all(|visit| visit.web.is_idle())
     }

@@ -1,7 +1,8 @@
 //! What the applications at both ends do: many streams, some given up midway, every byte known.
 
 use crate::allocator::inside;
-use quic::{Connection, Data, Event, StreamError};
+use crate::applications::{Applications, End};
+use quic::{Connection, Data, Event, Handle, StreamError};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,20 +11,6 @@ use wire::{Direction, StreamId};
 
 /// The longest stream.
 const LONGEST: u64 = 60_000;
-
-/// One end of a connection: that of a client, by its number over all clients and their rounds, or one of the server's,
-/// by its number in the order in which they came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum End {
-    Client(usize),
-    Server(usize),
-}
-
-impl End {
-    fn is_client(self) -> bool {
-        matches!(self, End::Client(_))
-    }
-}
 
 /// A half of a stream that an end sends on.
 #[derive(Debug)]
@@ -58,8 +45,6 @@ struct State {
 pub(crate) struct Exchange {
     random: Stream,
     ends: BTreeMap<End, State>,
-    /// The server's end of each client's connection.
-    partners: BTreeMap<usize, usize>,
     /// Whether what is received must be what was sent.
     pub strict: bool,
 }
@@ -79,16 +64,11 @@ fn length_of(stream: StreamId, from_client: bool) -> u64 {
 
 impl Exchange {
     pub(crate) fn new(random: Stream) -> Exchange {
-        Exchange { random, ends: BTreeMap::new(), partners: BTreeMap::new(), strict: true }
-    }
-
-    /// A handshake is complete at one of the server's connections, and this client's is the one that it is with.
-    pub(crate) fn join(&mut self, client: usize, accepted: usize) {
-        self.partners.entry(client).or_insert(accepted);
+        Exchange { random, ends: BTreeMap::new(), strict: true }
     }
 
     /// Events of one end.
-    pub(crate) fn attend(&mut self, now: Time, end: End, connection: &mut Connection, events: &[Event]) {
+    fn on_events(&mut self, now: Time, end: End, connection: &mut Connection, events: &[Event]) {
         for event in events {
             match *event {
                 Event::EarlyDataReady | Event::Connected => {
@@ -251,35 +231,25 @@ impl Exchange {
             }
         }
     }
+}
 
-    /// What is not over at the ends of this client's connection, for who reads of a failure.
-    pub(crate) fn describe(&self, client: usize) -> String {
-        let mut text = String::new();
-        let partner = self.partners.get(&client).map(|accepted| End::Server(*accepted));
-        for (end, state) in
-            self.ends.iter().filter(|(end, _)| **end == End::Client(client) || Some(**end) == partner)
-        {
-            let _ = writeln!(text, "{end:?}: {} streams still to open", state.still_to_open);
-            for (stream, half) in state.sending.iter().filter(|(_, half)| !half.over) {
-                let _ = writeln!(text, "  {stream:?} {half:?}");
+impl Applications for Exchange {
+    fn attend(&mut self, now: Time, end: End, _handle: Handle, connection: &mut Connection) {
+        loop {
+            let mut events = Vec::with_capacity(1000);
+            while let Some(event) = inside(|| connection.poll_event()) {
+                events.push(event);
             }
-            for (stream, half) in state.receiving.iter().filter(|(_, half)| !half.finished && !half.given_up)
-            {
-                let _ = writeln!(text, "  {stream:?} {half:?}");
+            if events.is_empty() {
+                return;
             }
+            self.on_events(now, end, connection, &events);
         }
-        text
     }
 
-    /// Whether this client's connection was established at both ends.
-    pub(crate) fn is_established(&self, client: usize) -> bool {
-        self.partners.contains_key(&client)
-    }
-    /// Whether all streams of this client's connection have come to their end at both ends.
-    pub(crate) fn is_done(&self, client: usize) -> bool {
-        let Some(accepted) = self.partners.get(&client) else { return false };
+    fn is_done(&self, client: usize, accepted: usize) -> bool {
         let (Some(ours), Some(theirs)) =
-            (self.ends.get(&End::Client(client)), self.ends.get(&End::Server(*accepted)))
+            (self.ends.get(&End::Client(client)), self.ends.get(&End::Server(accepted)))
         else {
             return false;
         };
@@ -294,5 +264,25 @@ impl Exchange {
                 })
         };
         all(ours, theirs) && all(theirs, ours)
+    }
+
+    fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    fn describe(&self, client: usize, accepted: Option<usize>) -> String {
+        let mut text = String::new();
+        let ends = [Some(End::Client(client)), accepted.map(End::Server)];
+        for (end, state) in self.ends.iter().filter(|(end, _)| ends.contains(&Some(**end))) {
+            let _ = writeln!(text, "{end:?}: {} streams still to open", state.still_to_open);
+            for (stream, half) in state.sending.iter().filter(|(_, half)| !half.over) {
+                let _ = writeln!(text, "  {stream:?} {half:?}");
+            }
+            for (stream, half) in state.receiving.iter().filter(|(_, half)| !half.finished && !half.given_up)
+            {
+                let _ = writeln!(text, "  {stream:?} {half:?}");
+            }
+        }
+        text
     }
 }

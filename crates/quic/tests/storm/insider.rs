@@ -1,5 +1,6 @@
 //! An attacker with the keys, or a peer that is one: valid packets with frames of all kinds and values.
 
+use crate::applications::Applications;
 use crate::world::{Flying, Overheard, World, client_address, server_address};
 use random::Stream;
 use trace::PacketKind;
@@ -8,6 +9,8 @@ use wire::header::{LongHeader, ShortHeader};
 use wire::{Code, ConnectionId, Direction, Ecn, Frame, StreamId, Truncated, Version};
 
 const TAG: usize = 16;
+/// Bytes of a packet number.
+const NUMBER_LENGTH: usize = 4;
 
 /// The codes that such frames may call for (RFC 9000 section 20.1). INTERNAL_ERROR is not among them: whatever a peer
 /// does, it is the peer that is wrong.
@@ -102,36 +105,53 @@ fn ack(random: &mut Stream, out: &mut Vec<u8>) {
     }
 }
 
-/// A packet that opens under null protection.
-fn packet(random: &mut Stream, known: &Overheard, kind: PacketKind, payload: &[u8]) -> Vec<u8> {
+/// A packet that opens: under null protection a tag of zeros fits, under TLS there are the secrets of the wiretap. Of
+/// what there is no secret for, or not after so many key updates, the tag is wrong.
+fn packet<A>(
+    random: &mut Stream,
+    world: &World<A>,
+    known: &Overheard,
+    kind: PacketKind,
+    payload: &[u8],
+) -> Vec<u8> {
     let number = match random.below(3) {
         0 => random.below(200),
         1 => random.below(100_000),
         _ => 1_000_000 + random.below(1_000_000),
     };
-    let number = Truncated::with_length(number, 4);
+    let (full, number) = (number, Truncated::with_length(number, NUMBER_LENGTH));
     let (destination, source) = (known.destination, known.source);
+    // Most connections update their keys never or seldom.
+    let updates = match &world.wiretap {
+        Some(_) if random.chance(0.3) => random.below(4) as u32,
+        _ => 0,
+    };
     let mut bytes = Vec::new();
+    let payload_offset;
     if kind == PacketKind::OneRtt {
-        let key_phase = random.chance(0.05);
+        let key_phase = random.chance(0.05) != (updates % 2 == 1);
         ShortHeader { destination, spin: random.chance(0.5), key_phase, number }.write(&mut bytes);
+        payload_offset = bytes.len();
         bytes.extend_from_slice(payload);
         bytes.resize(bytes.len() + TAG, 0);
     } else {
         let version = if random.chance(0.9) { known.version } else { Version::V2 };
         let header = LongHeader { kind, version, destination, source, token: &[], number };
         let written = header.write(&mut bytes);
-        let begin = bytes.len();
+        payload_offset = bytes.len();
         bytes.extend_from_slice(payload);
         bytes.resize(bytes.len() + TAG, 0);
-        let behind = bytes.len() - begin;
+        let behind = bytes.len() - payload_offset;
         written.set_length(&mut bytes, behind);
+    }
+    if let Some(sealer) = world.wiretap.as_ref().and_then(|tap| tap.sealer(known, kind, updates)) {
+        sealer.seal(full, &mut bytes, payload_offset - NUMBER_LENGTH, payload_offset);
     }
     bytes
 }
 
 /// Sends one such packet to one of the ends.
-pub(crate) fn act(random: &mut Stream, world: &mut World, filler: &[u8]) {
+pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>, filler: &[u8]) {
     let count = world.overheard.len() as u64;
     if count == 0 {
         return;
@@ -158,7 +178,18 @@ pub(crate) fn act(random: &mut Stream, world: &mut World, filler: &[u8]) {
     if kind != PacketKind::OneRtt && random.chance(0.5) {
         payload.resize(payload.len().max(1200), 0);
     }
-    let bytes = packet(random, &known, kind, &payload);
+    send(random, world, &known, kind, &payload);
+}
+
+/// Sends a packet with this payload in the name of one of the ends.
+pub(crate) fn send<A: Applications>(
+    random: &mut Stream,
+    world: &mut World<A>,
+    known: &Overheard,
+    kind: PacketKind,
+    payload: &[u8],
+) {
+    let bytes = packet(random, world, known, kind, payload);
     let (from, to) = match known.to_server {
         true => (world.clients[known.client].outside, server_address()),
         false => (server_address(), client_address(known.client)),

@@ -7,6 +7,8 @@
 //! `QUIC_STORM_FIRST` the first seed (0).
 
 mod allocator;
+mod applications;
+mod cases;
 #[path = "../behaviour/pair/options.rs"]
 #[allow(dead_code, reason = "other tests use all of it")]
 mod defaults;
@@ -16,60 +18,23 @@ mod laws;
 mod options;
 mod outsider;
 mod weather;
+mod wiretap;
 mod world;
 
-use allocator::{held, start_anew};
+use allocator::start_anew;
+use cases::{Tally, for_seeds, is_downgrade, is_lost_token, is_natural, is_refusal, run};
+use exchange::Exchange;
 use quic::CloseReason;
 use random::Stream;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
-use tls::Protection;
-use units::{Duration, Time};
+use tls::{Cipher, Protection};
 use weather::Weather;
-use world::{World, connection_number};
+use wiretap::Wiretap;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// When a connection that could still finish has had all the time for it.
-const LAST: Duration = Duration::from_secs(900);
-
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-/// What came of some cases.
-#[derive(Debug, Default, Clone, Copy)]
-struct Tally {
-    connections: u64,
-    established: u64,
-    finished: u64,
-    peak: i64,
-}
-
-/// Runs a case for each seed and says which one failed.
-fn for_seeds(name: &str, default: u64, mut case: impl FnMut(u64) -> Tally) -> Tally {
-    let first = number("QUIC_STORM_FIRST").unwrap_or(0);
-    let count = number("QUIC_STORM_CASES").unwrap_or(default);
-    let mut sum = Tally::default();
-    for seed in first..first + count {
-        start_anew();
-        match catch_unwind(AssertUnwindSafe(|| case(seed))) {
-            Ok(tally) => {
-                sum.connections += tally.connections;
-                sum.established += tally.established;
-                sum.finished += tally.finished;
-                sum.peak = sum.peak.max(tally.peak);
-            }
-            Err(panic) => {
-                eprintln!("{name}: failed with QUIC_STORM_FIRST={seed} QUIC_STORM_CASES=1");
-                resume_unwind(panic);
-            }
-        }
-    }
-    println!("{name}: seeds {first}..{}: {sum:?}", first + count);
-    sum
-}
+type World = world::World<Exchange>;
 
 /// Contexts without tickets, with tickets that are good once, and with tickets that can be replayed.
 fn context(protection: Protection, seed: u64) -> tls::Context {
@@ -95,95 +60,16 @@ fn context(protection: Protection, seed: u64) -> tls::Context {
 /// A world whose connections have options of all kinds.
 fn world(seed: u64, protection: Protection) -> World {
     let mut random = Stream::new(seed, "options");
-    World::new(seed, &context(protection, seed), || options::config(&mut random))
-}
-
-/// Goes on until all is over; `allowed` judges how each connection ended.
-fn run(
-    mut world: World,
-    weather: &mut Weather,
-    protection: Protection,
-    mut meddle: impl FnMut(&mut World),
-    allowed: impl Fn(&CloseReason) -> bool,
-) -> Tally {
-    let end = Time::ZERO + LAST;
-    while !world.is_over() && world.now < end {
-        weather.meddle(&mut world);
-        meddle(&mut world);
-        if !world.step(weather) {
-            break;
-        }
-    }
-    let mut tally = Tally { peak: world.laws.peak, ..Tally::default() };
-    // A Version Negotiation packet has nothing that shows that it was altered on its way.
-    let negotiated = world.server.stats().version_negotiations_sent > 0;
-    let allowed = |reason: &CloseReason| {
-        allowed(reason) || negotiated && matches!(reason, CloseReason::VersionMismatch)
-    };
-    for (index, client) in world.clients.iter().enumerate() {
-        for (round, close) in client.closes.iter().enumerate() {
-            let number = connection_number(index, round);
-            let done = world.exchange.is_done(number);
-            tally.connections += 1;
-            tally.established += u64::from(world.exchange.is_established(number));
-            tally.finished += u64::from(done);
-            assert!(
-                // Who lies about what arrived can keep the truth waiting for ever.
-                done || close.is_some() || !world.exchange.strict,
-                "client {index} neither finishes nor ends by {}\n{}",
-                world.now,
-                world.exchange.describe(number)
-            );
-            if let Some(reason) = close {
-                assert!(allowed(reason), "client {index}: {reason}");
-            }
-        }
-    }
-    for (_, reason) in &world.accepted {
-        if let Some(reason) = reason {
-            assert!(allowed(reason), "server: {reason}");
-        }
-    }
-    world.end();
-    if protection == Protection::Null {
-        assert_eq!(held(), 0, "what the endpoints allocated is given back");
-    }
-    tally
-}
-
-fn is_natural(reason: &CloseReason) -> bool {
-    reason.is_clean() || matches!(reason, CloseReason::IdleTimeout | CloseReason::StatelessReset)
-}
-
-/// The token of a Retry is good for one address: RFC 9000 section 8.1.3.
-fn is_lost_token(reason: &CloseReason) -> bool {
-    is_error(reason, wire::Code::INVALID_TOKEN)
-}
-
-/// Who leads a client to a version that both like less is found out: RFC 9368 section 4.
-fn is_downgrade(reason: &CloseReason) -> bool {
-    is_error(reason, wire::Code::VERSION_NEGOTIATION_ERROR)
-}
-
-fn is_error(reason: &CloseReason, expected: wire::Code) -> bool {
-    match reason {
-        CloseReason::PeerTransport { code, .. } => *code == expected,
-        CloseReason::Transport(error) => error.code == expected,
-        _ => false,
-    }
-}
-
-/// Who fills the server up makes it refuse others. So does a first packet that comes again from other addresses: to the
-/// server each is another client.
-fn is_refusal(reason: &CloseReason) -> bool {
-    matches!(reason, CloseReason::PeerTransport { code: wire::Code::CONNECTION_REFUSED, .. })
+    let exchange = Exchange::new(Stream::new(seed, "exchange"));
+    World::new(seed, &context(protection, seed), || options::config(&mut random), exchange)
 }
 
 fn case_of_weather(seed: u64, protection: Protection) -> Tally {
     let mut weather = Weather::new(seed);
     let moves = weather.moves > 0.0;
-    let allowed =
-        |reason: &CloseReason| is_natural(reason) || moves && (is_lost_token(reason) || is_refusal(reason));
+    let allowed = |_, reason: &CloseReason| {
+        is_natural(reason) || moves && (is_lost_token(reason) || is_refusal(reason))
+    };
     run(world(seed, protection), &mut weather, protection, |_| (), allowed)
 }
 
@@ -225,7 +111,7 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
                 forged.set(forged.get() || fatal);
             }
         };
-        let allowed = |reason: &CloseReason| {
+        let allowed = |_, reason: &CloseReason| {
             is_natural(reason)
                 || is_refusal(reason)
                 || moves && is_lost_token(reason)
@@ -247,27 +133,67 @@ fn who_has_no_keys_does_no_harm_under_tls() {
     under_outsiders("outsider, tls", 15, Protection::Tls);
 }
 
-#[test]
-fn hostile_packets_do_no_more_than_close_the_connection() {
+/// Contexts whose secrets an attacker can use, for a wiretap.
+fn tapped_context(seed: u64) -> (tls::Context, Cipher) {
+    static MADE: OnceLock<Vec<(tls::Context, Cipher)>> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let kinds = [(Cipher::Aes256Gcm, 0), (Cipher::ChaCha20Poly1305, 2)];
+        let context = |(cipher, tickets)| {
+            let protection = Protection::Tls;
+            let early_data = tickets > 0;
+            let options = tls::Options { protection, cipher, tickets, early_data, ..tls::Options::default() };
+            (defaults::context(&options), cipher)
+        };
+        kinds.map(context).to_vec()
+    });
+    made[(seed % 2) as usize].clone()
+}
+
+fn under_insiders(name: &str, default: u64, protection: Protection) {
     let filler = vec![0x5a; 800];
-    for_seeds("insider", 400, |seed| {
+    let tally = for_seeds(name, default, |seed| {
         let mut weather = Weather::new(seed);
         let mut random = Stream::new(seed, "insider");
         let rate = random.unit() * random.unit() * 0.5;
         let until = weather.until;
-        let mut world = world(seed, Protection::Null);
-        world.exchange.strict = false;
+        let mut world = match protection {
+            Protection::Null => world(seed, protection),
+            Protection::Tls => {
+                let (context, cipher) = tapped_context(seed);
+                let mut options = Stream::new(seed, "options");
+                let exchange = Exchange::new(Stream::new(seed, "exchange"));
+                let mut world = World::new(seed, &context, || options::config(&mut options), exchange);
+                world.wiretap = Some(Wiretap::new(cipher));
+                world
+            }
+        };
+        world.applications.strict = false;
+        let broken = std::cell::Cell::new(false);
         let meddle = |world: &mut World| {
             if world.now < until && random.chance(rate) {
                 insider::act(&mut random, world, &filler);
             }
         };
-        let allowed = |reason: &CloseReason| match reason {
+        let allowed = |_, reason: &CloseReason| match reason {
             CloseReason::Transport(error) => {
+                broken.set(true);
                 insider::CODES.contains(&error.code) || error.code.alert().is_some()
             }
             _ => true,
         };
-        run(world, &mut weather, Protection::Null, meddle, allowed)
+        let tally = run(world, &mut weather, protection, meddle, allowed);
+        Tally { broken: u64::from(broken.get()), ..tally }
     });
+    // Packets that do not open would break nothing.
+    assert!(tally.broken * 10 >= tally.connections, "{tally:?}");
+}
+
+#[test]
+fn hostile_packets_do_no_more_than_close_the_connection() {
+    under_insiders("insider", 400, Protection::Null);
+}
+
+#[test]
+fn hostile_packets_do_no_more_than_close_the_connection_under_tls() {
+    under_insiders("insider, tls", 40, Protection::Tls);
 }

@@ -1,5 +1,6 @@
 //! An attacker without keys: it replays, spoofs addresses, and invents what needs no keys.
 
+use crate::applications::Applications;
 use crate::weather::flip;
 use crate::world::{Flying, ID_LENGTH, World, client_address, server_address};
 use random::Stream;
@@ -26,7 +27,7 @@ fn version(random: &mut Stream) -> Version {
 }
 
 /// Does one thing. Gives whether it may make a client give up: a Version Negotiation packet needs no proof.
-pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
+pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) -> bool {
     let client = random.below(world.clients.len() as u64) as usize;
     let delay = Duration::from_micros(random.below(50_000));
     match random.below(7) {
@@ -130,14 +131,14 @@ pub(crate) fn act(random: &mut Stream, world: &mut World) -> bool {
 }
 
 /// An id that was seen on the wire, of the usual length.
-fn overheard(random: &mut Stream, world: &World) -> Option<ConnectionId> {
+fn overheard<A>(random: &mut Stream, world: &World<A>) -> Option<ConnectionId> {
     let count = world.overheard.len() as u64;
     let known = (count > 0).then(|| world.overheard[random.below(count) as usize].destination)?;
     (known.len() == ID_LENGTH).then_some(known)
 }
 
-fn inject(
-    world: &mut World,
+fn inject<A: Applications>(
+    world: &mut World<A>,
     delay: Duration,
     to_server: bool,
     client: usize,

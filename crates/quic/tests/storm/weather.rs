@@ -1,5 +1,6 @@
 //! A bad network: it loses, repeats, delays, alters and cuts datagrams, and clients' addresses change under way.
 
+use crate::applications::Applications;
 use crate::world::{Attacker, Flying, World};
 use random::Stream;
 use std::net::SocketAddr;
@@ -45,7 +46,7 @@ impl Weather {
     }
 
     /// What it does between datagrams.
-    pub(crate) fn meddle(&mut self, world: &mut World) {
+    pub(crate) fn meddle<A: Applications>(&mut self, world: &mut World<A>) {
         if world.now < self.until && self.random.chance(self.moves) {
             let client = self.random.below(world.clients.len() as u64) as usize;
             let mut outside = world.clients[client].outside;

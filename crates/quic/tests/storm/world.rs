@@ -1,13 +1,14 @@
 //! Some clients, one server, and a network that belongs to an attacker.
 
 use crate::allocator::{held, inside};
-use crate::exchange::{End, Exchange};
+use crate::applications::{Applications, End};
 use crate::laws::Laws;
+use crate::wiretap::Wiretap;
 use quic::{
-    CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Event, Handle, Migration, Opening,
+    CloseReason, Config, Connection, Datagram, Endpoint, EndpointOptions, Handle, Migration, Opening,
 };
 use random::Stream;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::Interest;
@@ -57,6 +58,8 @@ pub(crate) struct Overheard {
     pub client: usize,
     pub destination: ConnectionId,
     pub source: ConnectionId,
+    /// The id from which both ends have the keys of their Initial packets (RFC 9001 section 5.2).
+    pub original: ConnectionId,
     pub kind: PacketKind,
     pub version: wire::Version,
 }
@@ -84,7 +87,7 @@ pub(crate) struct Client {
 /// A client moves at most so often.
 const MOST_MOVES: usize = 100;
 /// A client has at most so many connections, one behind the other.
-const MOST_ROUNDS: usize = 3;
+pub(crate) const MOST_ROUNDS: usize = 3;
 
 /// The number of a client's connection over all clients.
 pub(crate) fn connection_number(client: usize, round: usize) -> usize {
@@ -104,14 +107,20 @@ pub(crate) trait Attacker {
 }
 
 /// Everything.
-pub(crate) struct World {
+pub(crate) struct World<A> {
     pub now: Time,
     pub clients: Vec<Client>,
     pub server: Endpoint,
     pub accepted: Vec<(Handle, Option<CloseReason>)>,
-    pub exchange: Exchange,
+    pub applications: A,
+    /// The server's end of each client's connection.
+    partners: BTreeMap<usize, usize>,
+    /// The server's connections whose handshake was completed.
+    joined: BTreeSet<usize>,
     pub laws: Laws,
     pub overheard: Vec<Overheard>,
+    /// For an attacker who has the keys.
+    pub wiretap: Option<Wiretap>,
     flying: BTreeMap<(Time, u64), Flying>,
     order: u64,
     random: Stream,
@@ -121,8 +130,13 @@ pub(crate) struct World {
     translated: BTreeMap<SocketAddr, usize>,
 }
 
-impl World {
-    pub(crate) fn new(seed: u64, context: &tls::Context, mut config: impl FnMut() -> Config) -> World {
+impl<A: Applications> World<A> {
+    pub(crate) fn new(
+        seed: u64,
+        context: &tls::Context,
+        mut config: impl FnMut() -> Config,
+        applications: A,
+    ) -> World<A> {
         let mut random = Stream::new(seed, "world");
         let options = |local, accept: Option<Arc<Config>>| EndpointOptions {
             accept,
@@ -133,12 +147,12 @@ impl World {
         let server = Arc::new(config());
         let mut kept = vec![server.clone()];
         let mut laws = Laws::new();
-        laws.admit(&server, MAX_CONNECTIONS as u64);
+        laws.admit(&server, MAX_CONNECTIONS as u64, applications.most_memory(&server));
         let mut clients = Vec::new();
         for index in 0..1 + random.below(3) as usize {
             let config = Arc::new(config());
             kept.push(config.clone());
-            laws.admit(&config, 1);
+            laws.admit(&config, 1, applications.most_memory(&config));
             let local = client_address(index);
             let name = format!("client {index}");
             let endpoint = inside(|| Endpoint::new(options(local, None), Stream::new(seed, &name)));
@@ -162,7 +176,10 @@ impl World {
             server: inside(|| {
                 Endpoint::new(options(server_address(), Some(server)), Stream::new(seed, "server"))
             }),
-            exchange: Exchange::new(Stream::new(seed, "exchange")),
+            applications,
+            partners: BTreeMap::new(),
+            joined: BTreeSet::new(),
+            wiretap: None,
             clients,
             accepted: Vec::new(),
             laws,
@@ -177,12 +194,23 @@ impl World {
 
     /// Drops the endpoints, with all that they allocated.
     pub(crate) fn end(self) {
-        let World { clients, server, accepted, kept, .. } = self;
+        let World { clients, server, accepted, kept, applications, .. } = self;
         inside(|| drop(server));
+        applications.end();
         for client in clients {
             inside(|| drop(client.endpoint));
         }
         drop((accepted, kept));
+    }
+
+    /// The server's end of this client's connection, if it was established at both ends.
+    pub(crate) fn partner(&self, number: usize) -> Option<usize> {
+        self.partners.get(&number).copied()
+    }
+
+    /// Whether all that this client's connection is for has come to its end.
+    pub(crate) fn is_done(&self, number: usize) -> bool {
+        self.partner(number).is_some_and(|accepted| self.applications.is_done(number, accepted))
     }
 
     /// From now on the client comes from another address; what is sent to the old one still finds it.
@@ -228,7 +256,10 @@ impl World {
             }
             // An application that has all it wants leaves sooner or later.
             let number = connection_number(index, client.rounds.saturating_sub(1));
-            if self.exchange.is_done(number) && self.random.chance(0.1) {
+            let partner = self.partners.get(&number);
+            if partner.is_some_and(|accepted| self.applications.is_done(number, *accepted))
+                && self.random.chance(0.1)
+            {
                 let connection = client.handle.and_then(|handle| inside(|| client.endpoint.get_mut(handle)));
                 connection.into_iter().for_each(|connection| inside(|| connection.close(at, 0, "done")));
             }
@@ -259,6 +290,7 @@ impl World {
         }
         self.drain(attacker);
         self.laws.check_memory(held());
+        self.applications.check();
         true
     }
 
@@ -295,11 +327,15 @@ impl World {
             let client = &mut self.clients[index];
             let mut sent = Vec::new();
             let now = self.now;
-            let exchange = &mut self.exchange;
+            let applications = &mut self.applications;
+            let wiretap = &mut self.wiretap;
             let number = connection_number(index, client.rounds.saturating_sub(1));
             let close = &mut client.closes;
-            drain_endpoint(now, &mut client.endpoint, &mut sent, |_, connection, events| {
-                exchange.attend(now, End::Client(number), connection, events);
+            drain_endpoint(now, &mut client.endpoint, &mut sent, |handle, connection| {
+                applications.attend(now, End::Client(number), handle, connection);
+                if let Some(wiretap) = wiretap {
+                    wiretap.listen(index, connection);
+                }
                 if let (Some(reason), Some(last)) = (connection.close_reason(), close.last_mut()) {
                     *last = Some(reason.clone());
                 }
@@ -315,24 +351,26 @@ impl World {
         }
         let mut sent = Vec::new();
         let now = self.now;
-        let (exchange, accepted, translated) = (&mut self.exchange, &mut self.accepted, &self.translated);
+        let (accepted, translated) = (&mut self.accepted, &self.translated);
+        let (applications, partners, joined) = (&mut self.applications, &mut self.partners, &mut self.joined);
         let number =
             |(index, client): (usize, &Client)| connection_number(index, client.rounds.saturating_sub(1));
         let numbers: Vec<usize> = self.clients.iter().enumerate().map(number).collect();
-        drain_endpoint(now, &mut self.server, &mut sent, |handle, connection, events| {
+        drain_endpoint(now, &mut self.server, &mut sent, |handle, connection| {
             let at = accepted.iter().position(|(known, _)| *known == handle).unwrap_or_else(|| {
                 accepted.push((handle, None));
                 accepted.len() - 1
             });
-            accepted[at].1 = connection.close_reason().cloned();
             // Which client it is that speaks, its address tells; a replayed handshake never comes to its end.
-            if events.contains(&Event::Connected)
+            if connection.is_established()
+                && joined.insert(at)
                 && let Some(number) =
                     translated.get(&connection.remote()).and_then(|client| numbers.get(*client))
             {
-                exchange.join(*number, at);
+                partners.entry(*number).or_insert(at);
             }
-            exchange.attend(now, End::Server(at), connection, events);
+            applications.attend(now, End::Server(at), handle, connection);
+            accepted[at].1 = connection.close_reason().cloned();
         });
         for flying in sent {
             self.laws.server_sent(flying.to, flying.length());
@@ -365,22 +403,13 @@ fn drain_endpoint(
     now: Time,
     endpoint: &mut Endpoint,
     sent: &mut Vec<Flying>,
-    mut attend: impl FnMut(Handle, &mut Connection, &[Event]),
+    mut attend: impl FnMut(Handle, &mut Connection),
 ) {
     loop {
         if let Some(handle) = endpoint.next_active()
             && let Some(connection) = inside(|| endpoint.get_mut(handle))
         {
-            loop {
-                let mut events = Vec::with_capacity(1000);
-                while let Some(event) = inside(|| connection.poll_event()) {
-                    events.push(event);
-                }
-                if events.is_empty() {
-                    break;
-                }
-                attend(handle, connection, &events);
-            }
+            attend(handle, connection);
             inside(|| drop(connection.log().drain()));
         }
         // With room for every datagram, so that the endpoint allocates none of it.
@@ -411,15 +440,26 @@ fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flyi
             client,
             destination: header.destination,
             source: header.source,
+            original: header.destination,
             kind: header.kind,
             version: header.version,
         });
         overheard.len() - 1
     });
+    // Another connection has begun, or another first packet was asked for (RFC 9001 section 5.2).
+    if header.kind == PacketKind::Initial && to_server && overheard[at].source != header.source {
+        note_original(overheard, client, header.destination);
+    } else if header.kind == PacketKind::Retry {
+        note_original(overheard, client, header.source);
+    }
     overheard[at].destination = header.destination;
     if header.kind != PacketKind::OneRtt {
         overheard[at].source = header.source;
         overheard[at].version = header.version;
     }
     overheard[at].kind = header.kind;
+}
+
+fn note_original(overheard: &mut [Overheard], client: usize, original: ConnectionId) {
+    overheard.iter_mut().filter(|known| known.client == client).for_each(|known| known.original = original);
 }

@@ -1,0 +1,36 @@
+//! The web server without its sockets and its clock: for callers that bring connections and the time themselves.
+
+use super::Sites;
+use super::folder::Folder;
+use crate::driver::Host;
+use crate::error::LiveError;
+use crate::records::{Recording, Records};
+use quic::{Connection, Handle};
+use std::path::Path;
+use trace::Side;
+use units::Time;
+
+/// What [`Server`](super::Server) does on its connections: it answers requests with the files of a folder. It records
+/// nothing.
+pub struct Responder(Sites);
+
+impl Responder {
+    /// Serves the plain files below this folder.
+    ///
+    /// # Errors
+    /// [`LiveError::File`] if it is no folder that can be read.
+    pub fn new(root: &Path) -> Result<Responder, LiveError> {
+        let folder = Folder::new(root).map_err(|error| LiveError::File(root.to_owned(), error))?;
+        Ok(Responder(Sites::new(folder, Records::new(Side::Server, &Recording::default())?)))
+    }
+
+    /// To be called when something may have happened on a connection: its events are taken, and answers are written.
+    pub fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
+        self.0.attend(now, handle, connection);
+    }
+
+    /// How many connections it holds something for.
+    pub fn connections(&self) -> usize {
+        self.0.connections.len()
+    }
+}

@@ -1,0 +1,190 @@
+//! What is on the connections: web clients, honest or hostile, and a server of files, or a hostile one.
+
+use crate::allocator::inside;
+use crate::applications::{Applications, End};
+use crate::hostile::Hostile;
+use crate::site::{Expected, request, site};
+use crate::world::MOST_ROUNDS;
+use live::Responder;
+use quic::{Config, Connection, Handle};
+use random::Stream;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io;
+use traffic::web::{Fetched, Head, Sink, Take};
+use traffic::{Application, QuicTransport, WebClient};
+use units::Time;
+use wire::Side;
+
+/// What a message that is underway may hold: its fields, what is read of a file, and what a client reads into.
+const PER_MESSAGE: i64 = 128 * 1024;
+
+/// Who breaks the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Villain {
+    Nobody,
+    /// Some of the clients.
+    Clients,
+    Server,
+    /// Somebody with the keys: whatever an end receives may not come from the other.
+    Insider,
+}
+
+enum Player {
+    Honest(Box<WebClient>),
+    Hostile(Box<Hostile>),
+}
+
+/// The applications of all connections.
+pub(crate) struct Web {
+    random: Stream,
+    villain: Villain,
+    is_hq: bool,
+    /// Which of the clients are hostile.
+    hostile: [bool; 3],
+    server: Option<Responder>,
+    players: BTreeMap<End, Player>,
+}
+
+/// Compares what comes with the files.
+struct Compared {
+    expected: Vec<Expected>,
+    strict: bool,
+}
+
+impl Sink for Compared {
+    fn begin(&mut self, _request: usize, _head: &Head) -> io::Result<Take> {
+        Ok(Take::Bytes)
+    }
+    fn bytes(&mut self, request: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if let Some(expected) = self.expected[request].filter(|_| self.strict) {
+            let at = offset as usize;
+            assert!(
+                expected.get(at..at + bytes.len()) == Some(bytes),
+                "request {request} at {offset}: wrong bytes"
+            );
+        }
+        Ok(())
+    }
+    fn end(&mut self, request: usize, fetched: &Fetched) -> io::Result<()> {
+        if self.strict && fetched.is_complete() {
+            match self.expected[request] {
+                Some(bytes) => {
+                    assert!(
+                        fetched.status.is_none_or(|status| status == 200),
+                        "request {request}: {fetched:?}"
+                    );
+                    assert_eq!(fetched.bytes, bytes.len() as u64, "request {request}: {fetched:?}");
+                }
+                None => assert_eq!(fetched.status, Some(404), "request {request}: {fetched:?}"),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Web {
+    pub(crate) fn new(seed: u64, villain: Villain, is_hq: bool) -> Web {
+        let root = &site().root;
+        let mut random = Stream::new(seed, "web");
+        // The first is, and some of the others.
+        let hostile =
+            [true, random.chance(0.5), random.chance(0.5)].map(|is| is && villain == Villain::Clients);
+        let server = (villain != Villain::Server).then(|| inside(|| Responder::new(root).unwrap()));
+        Web { random, villain, is_hq, hostile, server, players: BTreeMap::new() }
+    }
+
+    fn player(&mut self, end: End) -> &mut Player {
+        if !self.players.contains_key(&end) {
+            let player = match end {
+                End::Client(number) if !self.hostile[number / MOST_ROUNDS] => self.honest(),
+                End::Client(_) => self.hostile(Side::Client),
+                End::Server(_) => self.hostile(Side::Server),
+            };
+            self.players.insert(end, player);
+        }
+        self.players.get_mut(&end).expect("it is there")
+    }
+
+    fn honest(&mut self) -> Player {
+        let count = 1 + self.random.below(12);
+        let asked = (0..count).map(|_| request(&mut self.random, self.is_hq));
+        let (requests, expected) = asked.unzip();
+        let concurrency = 1 + self.random.below(12) as usize;
+        let sink = Box::new(Compared { expected, strict: self.is_strict() });
+        Player::Honest(Box::new(WebClient::new("server.example", requests, concurrency, sink)))
+    }
+
+    fn hostile(&mut self, side: Side) -> Player {
+        Player::Hostile(Box::new(Hostile::new(&mut self.random, side, self.is_hq)))
+    }
+}
+
+impl Applications for Web {
+    fn attend(&mut self, now: Time, end: End, handle: Handle, connection: &mut Connection) {
+        inside(|| {
+            if let (End::Server(_), Some(server)) = (end, &mut self.server) {
+                server.attend(now, handle, connection);
+                return;
+            }
+            // What an act draws does not depend on the others.
+            let mut random = self.random.fork("act");
+            match self.player(end) {
+                Player::Honest(client) => {
+                    while let Some(event) = connection.poll_event() {
+                        client.on_event(
+                            now,
+                            &event,
+                            &mut QuicTransport { connection: &mut *connection, now },
+                        );
+                    }
+                }
+                Player::Hostile(hostile) => hostile.attend(&mut random, now, connection),
+            }
+        });
+    }
+
+    fn is_done(&self, client: usize, _accepted: usize) -> bool {
+        match self.players.get(&End::Client(client)) {
+            Some(Player::Honest(web)) => web.is_over() && web.results().iter().all(Fetched::is_complete),
+            Some(Player::Hostile(hostile)) => hostile.is_over(),
+            None => false,
+        }
+    }
+
+    fn is_strict(&self) -> bool {
+        matches!(self.villain, Villain::Nobody | Villain::Clients)
+    }
+
+    fn counts(&self, client: usize) -> bool {
+        !self.hostile[client / MOST_ROUNDS]
+    }
+
+    fn most_memory(&self, config: &Config) -> i64 {
+        (config.initial_max_streams_bidi as i64 + 2) * PER_MESSAGE
+    }
+
+    fn end(self) {
+        inside(|| drop(self));
+    }
+
+    fn check(&self) {
+        // One that is over is forgotten; those that are draining may be there beside those that are held.
+        if let Some(server) = &self.server {
+            let most = 2 * crate::world::MAX_CONNECTIONS;
+            assert!(server.connections() <= most, "{} connections have something", server.connections());
+        }
+    }
+
+    fn describe(&self, client: usize, _accepted: Option<usize>) -> String {
+        let mut text = String::new();
+        if let Some(Player::Honest(web)) = self.players.get(&End::Client(client)) {
+            for (at, fetched) in
+                web.results().iter().enumerate().filter(|(_, fetched)| !fetched.is_complete())
+            {
+                let _ = writeln!(text, "  request {at}: {fetched:?}");
+            }
+        }
+        text
+    }
+}
