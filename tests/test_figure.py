@@ -125,3 +125,53 @@ def test_many_connections_stand_side_by_side_or_on_pages(tmp_path: Path) -> None
     plots.save(run, tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().count(b"/Type /Page ") == 7
     assert len(run.plot(connection="flow6").axes) == 4
+
+
+def test_each_connection_is_shown_with_the_bottleneck_of_its_own_route() -> None:
+    from quiclab.plots.view import views
+    from quiclab.results import of_bottlenecks
+
+    example = Path(__file__).parent.parent / "examples" / "page.toml"
+    run = quiclab.Scenario.from_file(example).run()
+    links = ["first forward", "second forward", "third forward"]
+    assert [view.link for view in views(run, None)] == links
+    title, names = of_bottlenecks(run.summary)[0]
+    assert (title, names) == ("bottleneck", links)
+    # Not three times the numbers of one link.
+    assert all(len(set(values)) > 1 for _, values in of_bottlenecks(run.summary)[:2])
+    peaks = [view.queue()[1].max() for view in views(run, None)]
+    told = {f"{link['name']} {link['direction']}": link["queue_max_packets"] for link in run.summary["links"]}
+    assert peaks == [told[link] for link in links]
+
+
+def test_a_figure_and_means_cope_with_what_is_not_known_yet(tmp_path: Path) -> None:
+    """No RTT before the first sample, no goodput over no time: null in the tables, and no line or value for it."""
+    text = SCENARIO_WITHOUT_RTT
+    run = quiclab.Scenario.from_text(text).run()
+    latest = run.table("connection")["latest_rtt_ms"]
+    assert 0 < latest.null_count < len(latest)
+    (axes,) = (axes for axes in run.plot().axes if axes.get_ylabel() == "RTT (ms)")
+    for line in axes.lines:
+        values = np.asarray(line.get_ydata(), dtype=float)
+        assert np.nanmin(values) >= 20, line.get_label()
+    nothing = text.replace("delay = '10 ms'", "delay = '0 s'").replace("rate = '10 Mbit/s'", "rate = 'unlimited'")
+    nothing = nothing.replace("60 kB", "1 kB").replace(", loss = { type = 'list', packets = [1] }", "")
+    result = quiclab.sweep(quiclab.Scenario.from_text(nothing + "[sweep]\nflow.get.ip = [4, 6]\n"), out=tmp_path / "a")
+    assert result.runs["connection.get.goodput_mbps"].null_count == 2
+    means = result.means("goodput_mbps").to_pylist()
+    assert [row["mean"] for row in means] == [None, None]
+
+
+SCENARIO_WITHOUT_RTT = """
+duration = "10 s"
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+both = { rate = '10 Mbit/s', delay = '10 ms', queue = '50 packets', loss = { type = 'list', packets = [1] } }
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "60 kB" }
+"""

@@ -43,8 +43,8 @@ class Sweep:
     def __init__(self, path: Path, info: dict[str, Any]) -> None:
         self._path = path
         self.info = info
-        """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical, parameters,
-        series, keep, set, and failures."""
+        """The contents of sweep.json: scenario, version, runs, failed, repetitions, combinations, identical (whose
+        repetitions all gave the same), parameters, series, keep, set, and failures."""
         self._tables: dict[str, pa.Table] = {}
         self._held: tempfile.TemporaryDirectory[str] | None = None
         self.reused = 0
@@ -89,7 +89,7 @@ class Sweep:
     @property
     def warnings(self) -> list[str]:
         """What the results do not say that they may be taken to say: repetitions that are all the same run."""
-        told = _identical_told(self.info.get("identical", 0), self.info.get("combinations", 0), self.info["repetitions"])
+        told = _identical_told(self.info)
         return [told] if told else []
 
     @property
@@ -229,14 +229,15 @@ def foretold(inner: _quiclab.Sweep) -> str | None:
     return f"nothing in it draws at random: all {repetitions} {what} are the same run{_REMEDY}"
 
 
-_REMEDY = "; make one, or give them something to draw: loss, jitter, a trace with offset = \"random\" or a generated one"
+_REMEDY = "; make one, or give them what draws: loss, jitter, a trace with offset = 'random' or a generated one"
 
 
-def _identical_told(identical: int, combinations: int, repetitions: int) -> str | None:
+def _identical_told(info: dict[str, Any]) -> str | None:
+    identical, combinations = info.get("identical", 0), info.get("combinations", 0)
     if not identical:
         return None
     where = "" if combinations == 1 else f" in {identical} of {combinations} combinations"
-    return f"all {repetitions} repetitions gave the same results{where}: nothing drew at random that matters{_REMEDY}"
+    return f"all {info['repetitions']} repetitions gave the same results{where}: nothing drew that matters{_REMEDY}"
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
