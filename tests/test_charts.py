@@ -1,6 +1,7 @@
 """Charts of sweeps: what is drawn is what the tables say."""
 
 import json
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,14 @@ def test_series_over_time(sweep: quiclab.Sweep) -> None:
     assert len(times) > 300
 
 
+def test_a_title_is_text(sweep: quiclab.Sweep, tmp_path: Path) -> None:
+    """Neither mathematics that does not end, nor what moves a cursor."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = sweep.plot(tmp_path / "a.svg", x="delay_ms", y="goodput_mbps", title="$\\frac$ \x1b[31m")
+    assert figure.get_suptitle() == "$\\frac$ \\x1b[31m"
+
+
 def test_equal_sweeps_give_equal_files(sweep: quiclab.Sweep, tmp_path: Path) -> None:
     for ending, magic in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         files = [tmp_path / f"{name}.{ending}" for name in "ab"]
@@ -181,6 +190,7 @@ def test_equal_sweeps_give_equal_files(sweep: quiclab.Sweep, tmp_path: Path) -> 
         ("line", {"y": "goodput_mbps"}, "needs a column for x"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "spread": "sigma"}, "no band 'sigma'"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "confidence": 95}, "a confidence of 95"),
+        ("line", {"x": "delay_ms", "y": "goodput_mbps", "log": "xq"}, "no logarithmic axis 'q': some of x, y, v"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "group": "run"}, "24 groups cannot be told apart"),
         ("line", {"x": "delay_ms", "y": "goodput_mbps", "where": {"ack_ratio": 3}}, r"ack_ratio = 3; there are: 1, 10"),
         ("line", {"x": "time_s", "y": "cwnd"}, "no quantity 'cwnd' in the series; there are: .*cwnd_bytes"),

@@ -127,6 +127,11 @@ def test_a_folder_is_read_back(file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "sweep.toml").read_text(encoding="utf-8") == SWEEP
     with pytest.raises(quiclab.OutputError, match=r"it has no sweep\.json"):
         quiclab.load_sweep(tmp_path)
+    whole = made.info
+    for key, value in (("scenario", 1), ("parameters", 3), ("parameters", [{}]), ("parameters", [1]), ("failures", {})):
+        (tmp_path / "out" / "sweep.json").write_text(json.dumps({**whole, key: value}), encoding="utf-8")
+        with pytest.raises(quiclab.OutputError, match=r"cannot be read as a sweep: sweep\.json is not that of a sweep"):
+            quiclab.load_sweep(tmp_path / "out")
     (tmp_path / "out" / "sweep.json").unlink()
     with pytest.raises(quiclab.OutputError, match="not complete: run it again"):
         quiclab.load_sweep(tmp_path / "out")

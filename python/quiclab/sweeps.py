@@ -251,9 +251,24 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
         raise OutputError(f"{where}: not a finished sweep: {why}") from error
     except (OSError, ValueError) as error:
         raise OutputError(f"{where}: cannot be read as a sweep: {str(error).splitlines()[0]}") from error
-    if not isinstance(info, dict) or not {"scenario", "runs", "parameters", "series", "failures"} <= info.keys():
+    if not _is_info(info):
         raise OutputError(f"{where}: cannot be read as a sweep: {_INFO} is not that of a sweep")
     return Sweep(where, info)
+
+
+def _is_info(info: object) -> bool:
+    """Whether it has what sweep.json has: a file of that name may be anything."""
+    if not isinstance(info, dict):
+        return False
+    kinds = {"scenario": str, "runs": int, "parameters": list, "series": list, "failures": list}
+    if not all(isinstance(info.get(key), kind) for key, kind in kinds.items()):
+        return False
+    return all(
+        isinstance(parameter, dict)
+        and isinstance(parameter.get("path"), str)
+        and isinstance(parameter.get("column"), str)
+        for parameter in info["parameters"]
+    )
 
 
 def cores() -> int:

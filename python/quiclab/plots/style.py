@@ -33,6 +33,8 @@ _RC: dict[str, Any] = {
     "lines.linewidth": 1.2,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    # A dollar in a title is a dollar.
+    "text.parse_math": False,
     "savefig.dpi": 150,
     "figure.dpi": 100,
     # Otherwise the identifiers in an SVG are random.

@@ -5,6 +5,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from quiclab._quiclab import Error
+from quiclab.lines import plain
 from quiclab.plots.charts import bar, box, ecdf, heatmap, line
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import value_text
@@ -84,7 +85,9 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
             cell.tick_params(labelbottom=True)
     _legend(figure, found)
     heading = choice.title if choice.title is not None else title
-    lines = ([heading] if heading else []) + (wrap(found.note, int(_LETTERS_PER_INCH * width)) if found.note else [])
+    lines = ([plain(heading)] if heading else []) + (
+        wrap(found.note, int(_LETTERS_PER_INCH * width)) if found.note else []
+    )
     if lines:
         figure.suptitle("\n".join(lines), fontweight="bold", fontsize=9)
     return figure

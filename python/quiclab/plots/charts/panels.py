@@ -23,6 +23,7 @@ _MOST_PANELS = 30
 _MOST_PLACES = 200
 """More than can be told apart on a page."""
 
+_LOGARITHMIC = ("x", "y", "v")
 _SIDE_BY_SIDE = ("bar", "box")
 """Kinds whose horizontal axis has a place for each value, whether it is a number or not."""
 
@@ -167,6 +168,8 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
         raise Error(f"no band {choice.spread!r}: one of student, bootstrap, quantiles")
     if not 0 < choice.confidence < 1:
         raise Error(f"a confidence of {choice.confidence}: expected a number between 0 and 1")
+    if unknown := set(choice.log) - set(_LOGARITHMIC):
+        raise Error(f"no logarithmic axis {min(unknown)!r}: some of {', '.join(_LOGARITHMIC)}")
     columns = _columns(table, kind, choice)
     names = {role: column for role, (column, _) in columns.items()}
     values = "value" if kind == "heatmap" else "x" if kind == "ecdf" else "y"
