@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ def serving(command: Command, *options: str, listen: str = "127.0.0.1:0") -> Ite
         rest, errors = server.communicate(timeout=30)
     assert server.returncode == 0, errors
     told["stats"] = json.loads(rest)
+    told["errors"] = errors
 
 
 def put(command: Command, name: str, size: int) -> bytes:
@@ -152,6 +154,7 @@ def test_mistakes_are_one_line(command: Command) -> None:
             (("serve", "site", "--alpn", "spdy"), "hq-interop"),
             (("fetch", "http://127.0.0.1/a", "-k"), "https://"),
             (("fetch", "https://127.0.0.1:1/a", "--pin", "abc"), "64 hexadecimal digits"),
+            (("serve", "site", "--listen", "127.0.0.1:0", "--max-memory", "much"), "--max-memory"),
             (("fetch", "https://127.0.0.1:1/a", "-k", "--early-data"), "--resume"),
             (("fetch", "https://127.0.0.1:1/a", "https://127.0.0.1:2/a", "-k"), "same"),
             (("fetch", "https://nothing.invalid/a", "-k"), "nothing.invalid"),
@@ -176,9 +179,19 @@ def test_the_hash_of_the_key_is_a_pin_as_it_is_printed(command: Command) -> None
     put(command, "a", 10)
     with serving(command) as server:
         words = ("fetch", f"{server['base']}/a", "--out", "out", "--pin")
-        assert command(*words, server["public_key"]).returncode == 0
+        for pin in (
+            server["public_key"],
+            server["public_key"].rstrip("="),
+            server["fingerprint"].upper(),
+            f"public key SHA-256   {server['public_key']}",
+            f"certificate SHA-256  {server['fingerprint']}",
+            f"sha256//{server['public_key']}",
+        ):
+            assert command(*words, pin).returncode == 0, pin
         wrong = command(*words, "A" * 43 + "=")
         assert wrong.returncode == 2 and "no connection" in wrong.stderr
+        for told in ("pin mismatch", "A" * 43 + "=", "0" * 64, server["public_key"], server["fingerprint"]):
+            assert told in wrong.stderr
 
 
 def test_a_link_that_leads_out_is_not_found(command: Command) -> None:
@@ -239,3 +252,65 @@ def test_files_with_the_names_of_halves_and_links_are_left_alone(command: Comman
         assert {name: (out / name).read_bytes() for name in names} == files
     assert (command.folder / "mine").read_text(encoding="utf-8") == "mine"
     assert sorted(path.name for path in out.iterdir()) == ["a", "a.part", "a.part.part", "b.part"]
+
+
+def test_hidden_files_are_served_only_if_told(command: Command) -> None:
+    data = put(command, ".env", 10)
+    for options, code in [((), 1), (("--dotfiles",), 0)]:
+        with serving(command, *options) as server:
+            assert command("fetch", f"{server['base']}/.env", "-k", "--out", "out").returncode == code
+    assert (command.folder / "out" / ".env").read_bytes() == data
+
+
+def test_a_server_listens_on_loopback_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from quiclab import _quiclab
+    from quiclab.commands.serve import serve
+
+    listened: list[str] = []
+
+    def fake(root: Path, listen: list[str], **options: object) -> dict[str, int]:
+        listened.extend(listen)
+        return {}
+
+    monkeypatch.setattr(_quiclab, "serve", fake)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    serve(Path())
+    assert listened == ["127.0.0.1:4433", "[::1]:4433"]
+
+
+def test_one_network_has_its_share_of_a_server(command: Command) -> None:
+    with (command.folder / "zeros").open("wb") as file:
+        file.truncate(1 << 34)
+    (command.folder / "site").mkdir()
+    (command.folder / "zeros").rename(command.folder / "site" / "zeros")
+    with serving(command, "--max-of-source", "1") as server:
+        client = command.start("fetch", f"{server['base']}/zeros", "-k", "--out", "out")
+        wait_for_some(command, client)
+        refused = command("fetch", f"{server['base']}/zeros", "-k", "--out", "other")
+        assert refused.returncode == 2 and "CONNECTION_REFUSED" in refused.stderr
+        client.send_signal(signal.SIGINT)
+        client.communicate(timeout=30)
+    assert server["stats"]["refused"] >= 1
+
+
+def test_a_server_without_handles_says_so_and_goes_on(command: Command) -> None:
+    """RFC 9110 section 15.6.4: what cannot be opened now is not said to be missing."""
+    import resource
+
+    data = put(command, "a", 1000)
+    with serving(command, "--qlog", "qlog") as server:
+        process = server["process"]
+        before = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        used = {int(link.name) for link in Path(f"/proc/{process.pid}/fd").iterdir()}
+        free = min(set(range(len(used) + 1)) - used)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (free, before[1]))
+        for number in range(2):
+            words = ("fetch", f"{server['base']}/a", "-k", "--out", f"out-{number}", "--json")
+            told = json.loads(command(*words).stdout)
+            assert [url["status"] for url in told["urls"]] == [503]
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, before)
+        assert command("fetch", f"{server['base']}/a", "-k", "--out", "out").returncode == 0
+    errors = server["errors"]
+    assert (command.folder / "out" / "a").read_bytes() == data
+    assert errors.count("warning") == 1 and "Too many open files" in errors, errors
+    assert server["stats"]["unrecorded"] == 2

@@ -68,10 +68,15 @@ def serve(
     names: Sequence[str],
     sets: Sequence[str],
     protocols: Sequence[str],
+    hidden: bool,
     max_connections: int,
+    max_of_source: int | None,
+    max_memory: str | None,
+    max_files: int | None,
     key_log: str | PathLike[str] | None,
     qlog: str | PathLike[str] | None,
     ready: Callable[[list[str], str, str, str], object],
+    complain: Callable[[str], object],
 ) -> dict[str, int]: ...
 def fetch(
     urls: Sequence[str],
@@ -87,6 +92,7 @@ def fetch(
     resume: bool,
     early_data: bool,
     connect_timeout: float,
+    stall_timeout: float,
     key_log: str | PathLike[str] | None,
     qlog: str | PathLike[str] | None,
     watch: Callable[[int, int, int], object],

@@ -20,5 +20,5 @@ pub use entropy::system_random;
 pub use error::LiveError;
 pub use fetch::{FetchOptions, FetchProgress, FetchReport, FetchedOver, FetchedUrl, Url, fetch};
 pub use records::Recording;
-pub use serve::{Responder, ServeOptions, ServeStats, Server};
+pub use serve::{Limits, Responder, ServeOptions, ServeStats, Server};
 pub use settings::Settings;

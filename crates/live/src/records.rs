@@ -2,9 +2,10 @@
 
 use crate::error::LiveError;
 use quic::Connection;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use trace::qlog::{Options, Writer};
 use trace::{Interest, Side};
 
@@ -12,7 +13,7 @@ use trace::{Interest, Side};
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     /// A file that the secrets of TLS are added to, in the format of SSLKEYLOGFILE (RFC 9850). Who has them can read
-    /// everything.
+    /// everything, so it is made readable for its owner alone.
     pub key_log: Option<PathBuf>,
     /// A folder that gets a qlog file for each connection; it is made if it is not there.
     pub qlog: Option<PathBuf>,
@@ -32,67 +33,109 @@ pub(crate) struct Records {
     key_log: Option<File>,
     qlog: Option<PathBuf>,
     opened: u64,
+    /// Connections of which not everything was written.
+    incomplete: u64,
     /// The first file that could not be written.
     pub(crate) failed: Option<LiveError>,
+    /// Whether that was told.
+    told: bool,
 }
 
 /// The qlog of a connection, once it has one.
-pub(crate) type Log = Option<Writer<BufWriter<File>>>;
+#[derive(Default)]
+pub(crate) struct Log {
+    writer: Option<Writer<BufWriter<File>>>,
+    /// Whether its file was opened, or could not be.
+    begun: bool,
+    /// Whether something could not be written of what is recorded of the connection.
+    broken: bool,
+}
 
 impl Records {
     /// # Errors
     /// If the file or the folder cannot be made.
     pub(crate) fn new(side: Side, recording: &Recording) -> Result<Records, LiveError> {
-        let key_log = match &recording.key_log {
-            None => None,
-            Some(path) => {
-                let file = File::options().append(true).create(true).open(path);
-                Some(file.map_err(|error| LiveError::File(path.clone(), error))?)
-            }
-        };
+        let key_log = recording.key_log.as_deref().map(open_key_log).transpose()?;
         if let Some(folder) = &recording.qlog {
             fs::create_dir_all(folder).map_err(|error| LiveError::File(folder.clone(), error))?;
         }
-        Ok(Records { side, key_log, qlog: recording.qlog.clone(), opened: 0, failed: None })
+        let qlog = recording.qlog.clone();
+        Ok(Records { side, key_log, qlog, opened: 0, incomplete: 0, failed: None, told: false })
+    }
+
+    /// The first failure, once.
+    pub(crate) fn take_complaint(&mut self) -> Option<LiveError> {
+        let complaint = self.failed.take().filter(|_| !self.told);
+        self.told |= complaint.is_some();
+        complaint
+    }
+    /// Connections of which not everything was written.
+    pub(crate) fn incomplete(&self) -> u64 {
+        self.incomplete
     }
 
     /// Writes down what a connection has to tell.
     pub(crate) fn take(&mut self, log: &mut Log, connection: &mut Connection) {
         if let Some(file) = &mut self.key_log {
-            for secret in connection.take_secrets() {
-                if let Err(error) = writeln!(file, "{secret}") {
-                    self.failed.get_or_insert(LiveError::File(PathBuf::from("SSLKEYLOGFILE"), error));
-                }
+            let lines: String =
+                connection.take_secrets().iter().map(|secret| format!("{secret}\n")).collect();
+            if let Err(error) = file.write_all(lines.as_bytes()) {
+                self.fail(log, PathBuf::from("SSLKEYLOGFILE"), error);
             }
         }
         let Some(folder) = &self.qlog else { return };
-        if log.is_none() {
+        if !std::mem::replace(&mut log.begun, true) {
             self.opened += 1;
             let name =
                 format!("{}-{}", if self.side == Side::Client { "client" } else { "server" }, self.opened);
             let path = folder.join(format!("{name}.sqlog"));
             match File::create(&path) {
                 Ok(file) => {
-                    *log = Some(Writer::new(BufWriter::new(file), &name, self.side, Options::default()))
+                    log.writer =
+                        Some(Writer::new(BufWriter::new(file), &name, self.side, Options::default()));
                 }
-                Err(error) => drop(self.failed.get_or_insert(LiveError::File(path, error))),
+                Err(error) => self.fail(log, path, error),
             }
         }
+        let mut failed = None;
         for record in connection.log().drain() {
-            if let Some(writer) = log
-                && let Err(error) = writer.write(&record)
+            if failed.is_none()
+                && let Some(writer) = &mut log.writer
             {
-                self.failed.get_or_insert(LiveError::File(folder.clone(), error));
+                failed = writer.write(&record).err();
             }
+        }
+        if let Some(error) = failed {
+            // The half of a line cannot be made whole.
+            log.writer = None;
+            self.fail(log, self.qlog.clone().unwrap_or_default(), error);
         }
     }
 
     /// A connection is over.
     pub(crate) fn end(&mut self, log: &mut Log) {
-        if let Some(mut writer) = log.take()
+        if let Some(mut writer) = log.writer.take()
             && let Err(error) = writer.flush()
         {
-            self.failed.get_or_insert(LiveError::File(self.qlog.clone().unwrap_or_default(), error));
+            self.fail(log, self.qlog.clone().unwrap_or_default(), error);
         }
     }
+
+    fn fail(&mut self, log: &mut Log, path: PathBuf, error: io::Error) {
+        self.incomplete += u64::from(!std::mem::replace(&mut log.broken, true));
+        self.failed.get_or_insert(LiveError::File(path, error));
+    }
+}
+
+/// Opens the file of secrets, for nobody but its owner: also one that is there. What is no file, a pipe say, is as it is.
+fn open_key_log(path: &Path) -> Result<File, LiveError> {
+    let open = || {
+        let file = File::options().append(true).create(true).mode(0o600).open(path)?;
+        let meta = file.metadata()?;
+        if meta.is_file() && meta.mode() & 0o077 != 0 {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+        }
+        Ok(file)
+    };
+    open().map_err(|error| LiveError::File(path.to_owned(), error))
 }

@@ -2,13 +2,15 @@
 #![cfg(target_os = "linux")]
 
 use live::{
-    FetchOptions, FetchReport, LiveError, Recording, ServeOptions, ServeStats, Server, Settings, Url, fetch,
+    FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, ServeStats, Server, Settings, Url,
+    fetch,
 };
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tls::{Identity, Trust};
 use units::Duration;
@@ -64,8 +66,8 @@ fn serving(root: &Path, identity: Identity, sets: &[&str]) -> ServeOptions {
         identity,
         settings: settings(sets),
         protocols: vec!["hq-interop".to_owned()],
-        max_connections: 100,
-        max_half_open: 50,
+        hidden: false,
+        limits: Limits { half_open: 50, ..Limits::of(100) },
         recording: Recording::default(),
     }
 }
@@ -76,6 +78,7 @@ struct Running {
     fingerprint: [u8; 32],
     stop: Arc<AtomicBool>,
     thread: JoinHandle<ServeStats>,
+    complaints: Arc<Mutex<Vec<String>>>,
 }
 
 impl Running {
@@ -83,16 +86,19 @@ impl Running {
         let fingerprint = options.identity.fingerprint();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let heard = complaints.clone();
         let (told, addresses) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let mut server = Server::bind(&options).unwrap();
             told.send(server.addresses()).unwrap();
             while !stopped.load(Ordering::Relaxed) {
                 server.run_for(Duration::from_millis(20)).unwrap();
+                heard.lock().unwrap().extend(server.take_complaint().map(|error| error.to_string()));
             }
             server.shut_down(Duration::from_secs(2)).unwrap()
         });
-        Running { addresses: addresses.recv().unwrap(), fingerprint, stop, thread }
+        Running { addresses: addresses.recv().unwrap(), fingerprint, stop, thread, complaints }
     }
     fn url(&self, at: usize, path: &str) -> Url {
         Url::parse(&format!("https://{}/{path}", self.addresses[at])).unwrap()
@@ -117,6 +123,7 @@ fn fetching(urls: Vec<Url>, out: PathBuf, trust: Trust) -> FetchOptions {
         resume: false,
         early_data: false,
         connect_timeout: Duration::from_secs(10),
+        stall_timeout: Duration::from_secs(30),
         recording: Recording::default(),
     }
 }
@@ -230,16 +237,23 @@ fn who_is_not_trusted_is_not_asked() {
     let folder = Folder::new("trust");
     let bytes = folder.put("file", 1000);
     let shown = identity();
-    let pem = shown.to_pem();
+    let (pem, shown_key) = (shown.to_pem(), shown.key_fingerprint());
     let server = Running::new(serving(&folder.site(), shown, &[]));
     let urls = vec![server.url(0, "file")];
-    for wrong in [Trust::Pin([7; 32]), Trust::from_pem(identity().to_pem().as_bytes()).unwrap()] {
+    for (is_pin, wrong) in
+        [(true, Trust::Pin([7; 32])), (false, Trust::from_pem(identity().to_pem().as_bytes()).unwrap())]
+    {
         let failed = fetch(&fetching(urls.clone(), folder.out(), wrong), &mut |_| true);
         let error = failed.unwrap_err().to_string();
         assert!(
             error.contains("no connection") && error.contains(&server.addresses[0].to_string()),
             "{error}"
         );
+        // What was expected and what there is, in the forms in which pins are told.
+        let hexadecimal = |hash: [u8; 32]| hash.map(|byte| format!("{byte:02x}")).concat();
+        let pins = [hexadecimal([7; 32]), hexadecimal(server.fingerprint), tls::base64(&shown_key)];
+        let mismatch = error.contains("pin mismatch") && pins.iter().all(|pin| error.contains(pin));
+        assert_eq!(mismatch, is_pin, "{error}");
         assert_eq!(folder.left(), 0);
     }
     for right in [Trust::Anyone, Trust::Pin(server.fingerprint), Trust::from_pem(pem.as_bytes()).unwrap()] {
@@ -318,7 +332,8 @@ fn a_server_that_is_full_asks_for_addresses_and_refuses() {
     done(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone));
     let stats = server.end();
     assert_eq!((stats.endpoint.retries_sent, stats.connections), (1, 1));
-    let options = ServeOptions { max_connections: 0, ..serving(&folder.site(), identity(), &[]) };
+    let limits = Limits { connections: 0, ..Limits::of(1) };
+    let options = ServeOptions { limits, ..serving(&folder.site(), identity(), &[]) };
     let server = Running::new(options);
     let failed = fetch(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone), &mut |_| true);
     let error = failed.unwrap_err().to_string();
@@ -364,14 +379,45 @@ fn secrets_and_qlog_are_written() {
     let server = Running::new(options);
     let mut options = fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone);
     options.recording = Recording { key_log: Some(folder.0.join("keys")), qlog: Some(folder.0.join("qlog")) };
+    // A file that others could read is made one that they cannot.
+    fs::write(folder.0.join("keys"), "").unwrap();
+    fs::set_permissions(folder.0.join("keys"), fs::Permissions::from_mode(0o644)).unwrap();
     done(&options);
+    let mode = |name: &str| fs::metadata(folder.0.join(name)).unwrap().permissions().mode() & 0o777;
+    options.recording.key_log = Some(folder.0.join("new"));
+    done(&options);
+    assert_eq!((mode("keys"), mode("new")), (0o600, 0o600));
     server.end();
     let keys = fs::read_to_string(folder.0.join("keys")).unwrap();
     assert!(keys.contains("CLIENT_TRAFFIC_SECRET_0 "));
     assert!(keys.lines().all(|line| line.split(' ').count() == 3));
-    assert_eq!(fs::read_dir(folder.0.join("qlog")).unwrap().count(), 2);
-    for name in ["client-1.sqlog", "server-1.sqlog"] {
+    assert_eq!(fs::read_dir(folder.0.join("qlog")).unwrap().count(), 3);
+    for name in ["client-1.sqlog", "server-1.sqlog", "server-2.sqlog"] {
         let text = fs::read_to_string(folder.0.join("qlog").join(name)).unwrap();
         assert!(text.contains("packet_sent") && text.ends_with('\n'), "{name}");
     }
+}
+
+/// A full disk, and a folder that is gone: the server says so once, counts it, and goes on.
+#[test]
+fn a_record_that_cannot_be_written_ends_no_server() {
+    let folder = Folder::new("unrecorded");
+    let bytes = folder.put("file", 200_000);
+    let qlog = folder.0.join("qlog");
+    fs::create_dir_all(&qlog).unwrap();
+    symlink("/dev/full", qlog.join("server-1.sqlog")).unwrap();
+    let mut options = serving(&folder.site(), identity(), &[]);
+    options.recording = Recording { key_log: Some("/dev/full".into()), qlog: Some(qlog.clone()) };
+    let server = Running::new(options);
+    for round in 0..3 {
+        if round == 1 {
+            fs::remove_dir_all(&qlog).unwrap();
+        }
+        done(&fetching(vec![server.url(0, "file")], folder.out(), Trust::Anyone));
+        assert!(fs::read(folder.out().join("file")).unwrap() == bytes);
+    }
+    let complaints = server.complaints.clone();
+    assert_eq!(server.end().unrecorded, 3);
+    let complaints = complaints.lock().unwrap();
+    assert!(complaints.len() == 1 && complaints[0].contains("No space left"), "{complaints:?}");
 }

@@ -2,7 +2,7 @@
 //! interrupted.
 
 use crate::error::{Error, OutputError};
-use live::{FetchOptions, FetchReport, LiveError, Recording, ServeOptions, Server, Settings, Url};
+use live::{FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, Server, Settings, Url};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -20,9 +20,10 @@ const GRACE: Duration = Duration::from_secs(2);
 ///
 /// `identity` is PEM of the certificates and of their key; without one a certificate for `names` is made. `ready` is
 /// called once, when the sockets are open, with the addresses, the SHA-256 of the certificate in hexadecimal digits, that
-/// of its public key in base64, and the certificate as PEM.
+/// of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` and `max_files` are limits, by
+/// default those of [`Limits::of`]. `complain` is called with the first record that cannot be written, and only once.
 #[pyfunction]
-#[pyo3(signature = (root, listen, *, identity, names, sets, protocols, max_connections, key_log, qlog, ready))]
+#[pyo3(signature = (root, listen, *, identity, names, sets, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn serve<'py>(
     py: Python<'py>,
@@ -32,26 +33,45 @@ pub(crate) fn serve<'py>(
     names: Vec<String>,
     sets: Vec<String>,
     protocols: Vec<String>,
+    hidden: bool,
     max_connections: usize,
+    max_of_source: Option<usize>,
+    max_memory: Option<String>,
+    max_files: Option<usize>,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
     ready: Py<PyAny>,
+    complain: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let identity = match identity {
         Some((chain, key)) => Identity::from_pem(&chain, &key),
         None => Identity::self_signed(&names, live::Clock::start().date_of_zero()),
     };
+    let mut limits = Limits::of(max_connections);
+    if let Some(most) = max_of_source {
+        limits.connections_of_source = most;
+        limits.half_open_of_source = most.min(limits.half_open);
+    }
+    if let Some(text) = max_memory {
+        let wrong = |error| PyValueError::new_err(format!("--max-memory {text:?}: {error}"));
+        limits.memory = text.parse().map_err(wrong)?;
+        limits.memory_of_connection = limits.memory_of_connection.min(limits.memory);
+    }
+    if let Some(files) = max_files {
+        limits.files = files;
+        limits.files_of_connection = limits.files_of_connection.min(files);
+    }
     let options = ServeOptions {
         root,
         listen: listen.iter().map(|text| address(text)).collect::<PyResult<_>>()?,
         identity: identity.map_err(|error| failed(error.into()))?,
         settings: Settings::read(&sets).map_err(failed)?,
         protocols,
-        max_connections,
-        max_half_open: (max_connections / 10).clamp(1, 10_000),
+        hidden,
+        limits,
         recording: Recording { key_log, qlog },
     };
-    let stats = py.detach(|| run(&options, &ready))?;
+    let stats = py.detach(|| run(&options, &ready, &complain))?;
     let told = PyDict::new(py);
     for (name, count) in [
         ("connections", stats.connections),
@@ -62,6 +82,8 @@ pub(crate) fn serve<'py>(
         ("send_calls", stats.sent.1),
         ("datagrams_received", stats.received.0),
         ("receive_calls", stats.received.1),
+        ("most_kept_bytes", stats.kept.1),
+        ("unrecorded", stats.unrecorded),
     ] {
         told.set_item(name, count)?;
     }
@@ -69,7 +91,7 @@ pub(crate) fn serve<'py>(
 }
 
 /// Without the GIL but for short.
-fn run(options: &ServeOptions, ready: &Py<PyAny>) -> PyResult<live::ServeStats> {
+fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyResult<live::ServeStats> {
     let mut server = Server::bind(options).map_err(failed)?;
     let addresses: Vec<String> = server.addresses().iter().map(SocketAddr::to_string).collect();
     let identity = &options.identity;
@@ -78,6 +100,9 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>) -> PyResult<live::ServeStats> 
     Python::attach(|py| ready.call1(py, (addresses, fingerprint, key, identity.to_pem())).map(drop))?;
     loop {
         server.run_for(TURN).map_err(failed)?;
+        if let Some(complaint) = server.take_complaint() {
+            Python::attach(|py| complain.call1(py, (complaint.to_string(),)).map(drop))?;
+        }
         if Python::attach(|py| py.check_signals()).is_err() {
             return server.shut_down(GRACE).map_err(failed);
         }
@@ -90,7 +115,7 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>) -> PyResult<live::ServeStats> 
 /// called some times a second with bytes so far, bytes in all as far as known, and whole files; an exception of it or of
 /// a signal handler ends all, and is raised when nothing half-written is left.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, resume, early_data, connect_timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, resume, early_data, connect_timeout, stall_timeout, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -106,6 +131,7 @@ pub(crate) fn fetch<'py>(
     resume: bool,
     early_data: bool,
     connect_timeout: f64,
+    stall_timeout: f64,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
     watch: Py<PyAny>,
@@ -123,6 +149,7 @@ pub(crate) fn fetch<'py>(
         resume,
         early_data,
         connect_timeout: Duration::from_nanos((connect_timeout * 1e9) as u64),
+        stall_timeout: Duration::from_nanos((stall_timeout * 1e9) as u64),
         recording: Recording { key_log, qlog },
     };
     let (report, stopped) = py.detach(|| {
@@ -159,7 +186,7 @@ fn trusted((kind, data): &(String, Vec<u8>)) -> PyResult<Trust> {
                         std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok());
                     value.map(|value| *byte = value).is_some()
                 });
-            let expected = "a fingerprint is a SHA-256: 64 hexadecimal digits, with or without colons";
+            let expected = "a pin is a SHA-256: 64 hexadecimal digits, with or without colons, or 44 characters of base64";
             if read { Ok(Trust::Pin(pin)) } else { Err(PyValueError::new_err(expected)) }
         }
     }
@@ -182,7 +209,7 @@ fn told<'py>(py: Python<'py>, report: &FetchReport) -> PyResult<Bound<'py, PyDic
             "complete_s",
             url.fetched.finished_at.filter(|_| url.fetched.is_complete()).map(since_begin),
         )?;
-        row.set_item("problem", url.fetched.failure.as_ref().map(ToString::to_string))?;
+        row.set_item("problem", &url.problem)?;
         urls.append(row)?;
     }
     let connections = PyList::empty(py);

@@ -33,7 +33,7 @@ def fetch(
         str | None,
         typer.Option(
             metavar="SHA256",
-            help="Trust the server whose certificate or public key has this SHA-256 (hexadecimal), and no other.",
+            help="Trust only the server whose certificate or public key has this SHA-256, as `serve` prints it.",
             show_default=False,
         ),
     ] = None,
@@ -60,6 +60,9 @@ def fetch(
         bool, typer.Option("--early-data", help="With --resume: ask in 0-RTT packets, which can be replayed.")
     ] = False,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a handshake may take.")] = 10.0,
+    stall: Annotated[
+        float, typer.Option(min=0.001, help="Seconds for which nothing may come of what was asked for.")
+    ] = 30.0,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
     as_json: Json = False,
@@ -90,6 +93,7 @@ def fetch(
                 resume=resume,
                 early_data=early_data,
                 connect_timeout=timeout,
+                stall_timeout=stall,
                 key_log=wire.key_log(),
                 qlog=qlog,
                 watch=watch,
@@ -125,12 +129,14 @@ def trust(ca: Path | None, pin: str | None, insecure: bool) -> tuple[str, bytes]
 
 
 def hexadecimal(pin: str) -> str:
-    """A SHA-256 in hexadecimal digits: that of a key is printed, and taken, in base 64."""
+    """A SHA-256 in hexadecimal digits, out of what `serve` prints: these or base 64, with or without its words."""
+    value = pin.split()[-1] if pin.split() else ""
+    value = value.removeprefix("sha256:").removeprefix("sha256//").removeprefix("sha256/")
     try:
-        value = base64.b64decode(pin, validate=True)
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except binascii.Error:
-        return pin
-    return value.hex() if len(value) == 32 else pin
+        return value
+    return decoded.hex() if len(decoded) == 32 else value
 
 
 def show(told: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ def serve(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder.", show_default=False)],
     listen: Annotated[
         list[str] | None,
-        typer.Option(metavar="ADDRESS", help="Where clients send to. [default: 0.0.0.0:4433 and [::]:4433]"),
+        typer.Option(metavar="ADDRESS", help="Where clients send to; without it 127.0.0.1 and ::1, port 4433."),
     ] = None,
     cert: Annotated[
         Path | None,
@@ -32,6 +32,30 @@ def serve(
     max_connections: Annotated[
         int, typer.Option(min=1, max=1 << 24, help="Clients at a time; others are refused.")
     ] = 10_000,
+    max_of_source: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Clients at a time from one network, an IPv4 /24 or an IPv6 /56. [default: a tenth, at least 16]",
+            show_default=False,
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What is read of files and not acknowledged, for all clients. [default: 512 MB]",
+            show_default=False,
+        ),
+    ] = None,
+    max_files: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Files open at a time. [default: 256]", show_default=False),
+    ] = None,
+    dotfiles: Annotated[
+        bool, typer.Option("--dotfiles", help="Serve hidden files, too: their names begin with a dot.")
+    ] = False,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,
     as_json: Json = False,
@@ -50,6 +74,9 @@ def serve(
     options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
     # A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
     options += ["transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
+    # Clients send requests and nothing else: what they send is kept until it is read.
+    options += ["transport.initial_max_data=256 kB", "transport.initial_max_stream_data_bidi_remote=64 kB"]
+    options += ["transport.initial_max_stream_data_uni=64 kB"]
 
     def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
         if as_json:
@@ -70,15 +97,20 @@ def serve(
     try:
         told = _quiclab.serve(
             folder,
-            listen or ["0.0.0.0:4433", "[::]:4433"],
+            listen or ["127.0.0.1:4433", "[::1]:4433"],
             identity=identity,
             names=name or ["localhost", "127.0.0.1", "::1"],
             sets=options + wire.sets(controller, scheduler, set_),
             protocols=wire.protocols(alpn),
+            hidden=dotfiles,
             max_connections=max_connections,
+            max_of_source=max_of_source,
+            max_memory=max_memory,
+            max_files=max_files,
             key_log=wire.key_log(),
             qlog=qlog,
             ready=ready,
+            complain=complain,
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
@@ -88,6 +120,11 @@ def serve(
         typer.echo(
             ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in told.items() if count) or "nobody came"
         )
+
+
+def complain(text: str) -> None:
+    """A record that cannot be written."""
+    typer.echo(f"warning: {text}: the records are not complete", err=True)
 
 
 def read(path: Path) -> bytes:

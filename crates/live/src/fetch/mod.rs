@@ -23,7 +23,7 @@ use std::sync::Arc;
 use store::Store;
 use tls::{Context, Trust};
 use trace::Side;
-use traffic::web::{Fetched, Request};
+use traffic::web::{Failure, Fetched, Request};
 use traffic::{Application, QuicTransport, WebClient};
 use units::{Duration, Time};
 
@@ -60,6 +60,8 @@ pub struct FetchOptions {
     pub early_data: bool,
     /// How long a handshake may take at one address of the server before the next one is tried.
     pub connect_timeout: Duration,
+    /// How long nothing may come of what was asked for before a connection is given up.
+    pub stall_timeout: Duration,
     /// What is written down.
     pub recording: Recording,
 }
@@ -73,6 +75,8 @@ pub struct FetchedUrl {
     pub file: Option<PathBuf>,
     /// Of the response. Its times count from the beginning of the fetch.
     pub fetched: Fetched,
+    /// Why there is no file.
+    pub problem: Option<String>,
 }
 
 /// What became of one connection.
@@ -146,7 +150,12 @@ pub fn fetch(
     client.report.urls = options
         .urls
         .iter()
-        .map(|url| FetchedUrl { url: url.as_str().to_owned(), file: None, fetched: Fetched::default() })
+        .map(|url| FetchedUrl {
+            url: url.as_str().to_owned(),
+            file: None,
+            fetched: Fetched::default(),
+            problem: None,
+        })
         .collect();
     for group in groups(options) {
         if client.report.interrupted {
@@ -256,6 +265,8 @@ impl Client<'_> {
         let mut driver = Driver::new(self.clock, endpoint, vec![socket]);
         let give_up = began + self.options.connect_timeout;
         let mut tell_at = began;
+        // How much has come, and since when that has not been more.
+        let mut last = ((0, 0), began);
         while !visit.is_over {
             let now = driver.now();
             driver.turn(&mut visit, now + TURN).map_err(LiveError::System)?;
@@ -263,10 +274,15 @@ impl Client<'_> {
             let goes_on = now < tell_at || watch(&self.progress.borrow());
             if now >= tell_at {
                 tell_at = now + TURN;
+                let came = visit.came();
+                if came != last.0 || visit.established.is_none() {
+                    last = (came, now);
+                }
             }
+            let stalled = now >= last.1 + self.options.stall_timeout;
             let too_long = visit.established.is_none() && now >= give_up;
             let failed = visit.records.borrow().failed.is_some();
-            if (!goes_on || too_long || failed || visit.refused)
+            if (!goes_on || too_long || stalled || failed || visit.refused)
                 && let Some(connection) = driver.endpoint().get_mut(handle)
                 && !connection.is_over()
             {
@@ -277,6 +293,8 @@ impl Client<'_> {
                     visit.ended = "nobody listens there".to_owned();
                 } else if too_long {
                     visit.ended = format!("no handshake within {}", self.options.connect_timeout);
+                } else if stalled {
+                    visit.ended = format!("nothing came for {}", self.options.stall_timeout);
                 }
             }
         }
@@ -293,6 +311,12 @@ impl Client<'_> {
             let told = &mut self.report.urls[*number];
             told.file = fetched.is_complete().then(|| places[*number].clone());
             told.fetched = fetched.clone();
+            told.problem = fetched.failure.as_ref().map(|failure| match failure {
+                Failure::ConnectionLost | Failure::NotProcessed if !visit.ended.is_empty() => {
+                    format!("{failure}: {}", visit.ended)
+                }
+                _ => failure.to_string(),
+            });
         }
         let last = visit.web.results().iter().filter_map(|fetched| fetched.finished_at).max();
         self.report.connections.push(FetchedOver {
@@ -346,11 +370,18 @@ struct Visit {
 }
 
 impl Visit {
+    /// How many responses have come to their end, and how many bytes of all have come.
+    fn came(&self) -> (usize, u64) {
+        let results = self.web.results();
+        let finished = results.iter().filter(|fetched| fetched.finished_at.is_some()).count();
+        (finished, results.iter().map(|fetched| fetched.bytes).sum())
+    }
+
     fn new(web: WebClient, began: Time, records: Rc<RefCell<Records>>) -> Visit {
         Visit {
             web,
             records,
-            log: None,
+            log: Log::default(),
             began,
             established: None,
             protocol: String::new(),

@@ -1,12 +1,14 @@
 //! A folder as a site: its files, and nothing outside of it.
 
+use super::files::{Contents, Files, is_out_of_handles};
 use http::Target;
 use std::borrow::Cow;
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use traffic::web::{Answer, Body, Query, Site, Source};
+use traffic::web::{Answer, Body, Query, Site};
 
 /// The file that stands for a folder.
 const INDEX: &str = "index.html";
@@ -34,49 +36,72 @@ const TYPES: &[(&str, &str)] = &[
     ("xml", "application/xml"),
 ];
 
-/// The plain files below a folder. What leads out of it, by a symbolic link too, is not found.
+/// The plain files below a folder. What leads out of it, by a symbolic link too, is not found, and neither are hidden files,
+/// unless they are to be.
 #[derive(Debug, Clone)]
-pub(crate) struct Folder {
+pub(super) struct Folder {
     /// Without symbolic links in it.
     root: PathBuf,
+    /// Whether names that begin with a dot are found.
+    hidden: bool,
+    files: Files,
 }
 
 impl Folder {
     /// # Errors
     /// If it is no folder that can be read.
-    pub(crate) fn new(root: &Path) -> io::Result<Folder> {
+    pub(super) fn new(root: &Path, hidden: bool, files: Files) -> io::Result<Folder> {
         fs::read_dir(root)?;
-        Ok(Folder { root: root.canonicalize()? })
+        Ok(Folder { root: root.canonicalize()?, hidden, files })
+    }
+    /// The same for another connection.
+    pub(super) fn of(&self, connection: u64) -> Folder {
+        Folder { root: self.root.clone(), hidden: self.hidden, files: self.files.of(connection) }
     }
 
-    fn open(&self, target: &Target) -> Option<(PathBuf, File, u64)> {
+    /// How many files are open, for all connections.
+    pub(super) fn open_files(&self) -> usize {
+        self.files.open_count()
+    }
+
+    fn open(&self, target: &Target) -> io::Result<(PathBuf, Contents, u64)> {
         let mut path = self.root.clone();
         path.extend(&target.segments);
         if target.is_folder {
             path.push(INDEX);
         }
-        let path = path.canonicalize().ok()?;
-        if !path.starts_with(&self.root) {
-            return None;
+        let named = path.clone();
+        let path = path.canonicalize()?;
+        // Neither asked for under a name that begins with a dot, nor led to one by a link.
+        let is_shown =
+            |path: &Path| path.strip_prefix(&self.root).is_ok_and(|path| !path.iter().any(is_hidden));
+        if !path.starts_with(&self.root) || !self.hidden && !(is_shown(&named) && is_shown(&path)) {
+            return Err(io::ErrorKind::NotFound.into());
         }
-        // Looked at before it is opened: to open a pipe would wait for its writer.
-        if !path.metadata().ok()?.is_file() {
-            return None;
+        // Looked at before it is opened: a device may do something when it is.
+        if !path.metadata()?.is_file() {
+            return Err(io::ErrorKind::NotFound.into());
         }
-        let file = File::open(&path).ok()?;
-        let length = file.metadata().ok()?.len();
-        Some((path, file, length))
+        let (contents, length) = self.files.open(path.clone())?;
+        Ok((path, contents, length))
     }
+}
+
+/// Whether it is the name of a hidden file.
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_bytes().first() == Some(&b'.')
 }
 
 impl Site for Folder {
     fn find(&mut self, query: Query<'_>) -> Answer {
         match self.open(query.target) {
-            Some((path, file, length)) => {
-                let body = Body::Source { length, source: Box::new(Contents(file)) };
+            Ok((path, contents, length)) => {
+                let body = Body::Source { length, source: Box::new(contents) };
                 Answer { content_type: content_type(&path), ..Answer::found(body) }
             }
-            None => Answer::plain(404, "not found"),
+            // RFC 9110 section 15.6.4: it may be there, and found later.
+            Err(error) if is_out_of_handles(&error) => Answer::plain(503, "too many files are open"),
+            Err(_) => Answer::plain(404, "not found"),
         }
     }
 }
@@ -87,18 +112,15 @@ fn content_type(path: &Path) -> Option<Cow<'static, str>> {
     Some(row.1.into())
 }
 
-struct Contents(File);
-
-impl Source for Contents {
-    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(out, offset)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Limits;
     use super::*;
     use std::os::unix::fs::symlink;
+
+    fn folder(root: &Path, hidden: bool) -> io::Result<Folder> {
+        Folder::new(root, hidden, Files::new(&Limits::of(10)))
+    }
 
     fn found(folder: &mut Folder, target: &str) -> Option<(u64, Option<String>)> {
         let target = Target::parse(target.as_bytes()).ok()?;
@@ -118,7 +140,7 @@ mod tests {
         symlink(top.join("secret"), root.join("out")).unwrap();
         symlink(&top, root.join("up")).unwrap();
         symlink(root.join("sub"), root.join("in")).unwrap();
-        let mut folder = Folder::new(&root).unwrap();
+        let mut folder = folder(&root, false).unwrap();
         let html = Some("text/html;charset=utf-8".to_owned());
         assert_eq!(found(&mut folder, "/a%20b.html"), Some((3, html.clone())));
         assert_eq!(found(&mut folder, "/in/"), Some((1, html)));
@@ -128,6 +150,24 @@ mod tests {
             assert_eq!(found(&mut folder, hidden), None, "{hidden}");
         }
         fs::remove_dir_all(&top).unwrap();
-        assert!(Folder::new(&root).is_err());
+        assert!(super::tests::folder(&root, false).is_err());
+    }
+
+    #[test]
+    fn hidden_files_are_found_only_if_they_are_to_be() {
+        // The folder itself may be hidden.
+        let top = std::env::temp_dir().join(format!(".quiclab-hidden-{}", std::process::id()));
+        fs::create_dir_all(top.join(".git")).unwrap();
+        fs::write(top.join(".git/config"), "12").unwrap();
+        fs::write(top.join(".env"), "123").unwrap();
+        fs::write(top.join("a"), "1").unwrap();
+        symlink(top.join(".git"), top.join("git")).unwrap();
+        let (mut shy, mut open) = (folder(&top, false).unwrap(), folder(&top, true).unwrap());
+        for (target, length) in [("/.git/config", 2), ("/.env", 3), ("/git/config", 2), ("/%2eenv", 3)] {
+            assert_eq!(found(&mut shy, target), None, "{target}");
+            assert_eq!(found(&mut open, target), Some((length, None)), "{target}");
+        }
+        assert_eq!(found(&mut shy, "/a"), Some((1, None)));
+        fs::remove_dir_all(&top).unwrap();
     }
 }

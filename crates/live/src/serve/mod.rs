@@ -1,8 +1,12 @@
 //! A web server on the wire: the files of a folder over HTTP/3 or hq-interop.
 
+mod files;
 mod folder;
+mod limits;
+mod memory;
 mod responder;
 
+pub use limits::Limits;
 pub use responder::Responder;
 
 use crate::clock::Clock;
@@ -12,9 +16,11 @@ use crate::error::LiveError;
 use crate::records::{Log, Recording, Records};
 use crate::settings::Settings;
 use crate::socket::Socket;
+use files::Files;
 use folder::Folder;
+use memory::Memory;
 use quic::{Connection, Endpoint, EndpointOptions, EndpointStats, Event, Handle};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,6 +29,9 @@ use tls::{Context, Identity, Trust};
 use trace::Side;
 use traffic::{Application, QuicTransport, WebServer};
 use units::{Duration, Time};
+
+/// How often it is looked whether memory that was scarce is there again.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What is served, where, and how.
 #[derive(Debug)]
@@ -37,11 +46,10 @@ pub struct ServeOptions {
     pub settings: Settings,
     /// The application protocols (RFC 7301), the preferred first: `h3`, `hq-interop`.
     pub protocols: Vec<String>,
-    /// How many clients there may be at a time; others are refused with CONNECTION_REFUSED.
-    pub max_connections: usize,
-    /// How many of them may be in their handshakes; from a tenth of that on they must show their address (Retry), unless
-    /// the option `retry` says otherwise.
-    pub max_half_open: usize,
+    /// Whether files whose names begin with a dot are served.
+    pub hidden: bool,
+    /// What clients can make it keep.
+    pub limits: Limits,
     /// What is written down.
     pub recording: Recording,
 }
@@ -57,6 +65,12 @@ pub struct ServeStats {
     pub sent: (u64, u64),
     /// Datagrams that arrived, and the calls into the system that took.
     pub received: (u64, u64),
+    /// What is read of files and not acknowledged, in bytes: now, and the most there was at a time.
+    pub kept: (u64, u64),
+    /// Files that are open.
+    pub open_files: usize,
+    /// Connections whose records could not all be written.
+    pub unrecorded: u64,
 }
 
 /// A running server.
@@ -71,8 +85,8 @@ impl Server {
     /// # Errors
     /// See [`LiveError`].
     pub fn bind(options: &ServeOptions) -> Result<Server, LiveError> {
-        let folder =
-            Folder::new(&options.root).map_err(|error| LiveError::File(options.root.clone(), error))?;
+        let folder = Folder::new(&options.root, options.hidden, Files::new(&options.limits))
+            .map_err(|error| LiveError::File(options.root.clone(), error))?;
         let clock = Clock::start();
         let alpn: Vec<&[u8]> = options.protocols.iter().map(String::as_bytes).collect();
         let settings = &options.settings;
@@ -90,14 +104,16 @@ impl Server {
         let local = sockets.first().map_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)), Socket::local);
         let endpoint = EndpointOptions {
             accept: Some(Arc::new(settings.transport.clone())),
-            max_connections: options.max_connections,
-            max_half_open: options.max_half_open,
+            max_connections: options.limits.connections,
+            max_half_open: options.limits.half_open,
+            max_connections_of_source: options.limits.connections_of_source,
+            max_half_open_of_source: options.limits.half_open_of_source,
             interest: options.recording.interest(),
             ..EndpointOptions::new(local, context)
         };
         let endpoint = Endpoint::new(endpoint, system_random().map_err(LiveError::System)?);
         let records = Records::new(Side::Server, &options.recording)?;
-        let sites = Sites::new(folder, records);
+        let sites = Sites::new(folder, &options.limits, records);
         Ok(Server { driver: Driver::new(clock, endpoint, sockets), sites })
     }
 
@@ -106,22 +122,27 @@ impl Server {
         self.driver.sockets().iter().map(Socket::local).collect()
     }
 
-    /// Serves for so long.
+    /// Serves for so long. A record that cannot be written is no reason to stop: see [`Server::take_complaint`].
     ///
     /// # Errors
-    /// If the system does not let it wait, or a record cannot be written.
+    /// If the system does not let it wait.
     pub fn run_for(&mut self, duration: Duration) -> Result<(), LiveError> {
         let end = self.driver.now() + duration;
         while self.driver.now() < end {
             self.driver.turn(&mut self.sites, end).map_err(LiveError::System)?;
-            if let Some(error) = self.sites.records.failed.take() {
-                return Err(error);
-            }
         }
         // Connections that ended without a word.
         let endpoint = self.driver.endpoint();
-        self.sites.connections.retain(|handle, _| endpoint.get(*handle).is_some());
+        let over = |handle: &&Handle| endpoint.get(**handle).is_none();
+        let over: Vec<Handle> = self.sites.connections.keys().filter(over).copied().collect();
+        over.into_iter().for_each(|handle| self.sites.forget(handle));
         Ok(())
+    }
+
+    /// The first record that could not be written, once: what comes behind it is tried again, and counted in
+    /// [`ServeStats::unrecorded`].
+    pub fn take_complaint(&mut self) -> Option<LiveError> {
+        self.sites.records.take_complaint()
     }
 
     /// What it has done so far.
@@ -132,6 +153,9 @@ impl Server {
             connections: self.sites.established,
             sent: (counters.datagrams_sent, counters.send_calls),
             received: (counters.datagrams_received, counters.receive_calls),
+            kept: self.sites.memory.kept(),
+            open_files: self.sites.folder.open_files(),
+            unrecorded: self.sites.records.incomplete(),
         }
     }
 
@@ -164,20 +188,47 @@ impl Server {
 struct Visit {
     web: WebServer,
     log: Log,
+    /// What is kept for it, as far as is known.
+    kept: u64,
 }
 
 /// The applications of all connections.
 struct Sites {
     folder: Folder,
     connections: BTreeMap<Handle, Visit>,
+    /// How many connections there were.
+    visits: u64,
+    memory: Memory,
+    /// Connections that may keep less than they might because of others, and when to look whether that has changed.
+    scarce: BTreeSet<Handle>,
+    look_at: Time,
     records: Records,
     established: u64,
     closing: bool,
 }
 
 impl Sites {
-    fn new(folder: Folder, records: Records) -> Sites {
-        Sites { folder, connections: BTreeMap::new(), records, established: 0, closing: false }
+    fn new(folder: Folder, limits: &Limits, records: Records) -> Sites {
+        Sites {
+            folder,
+            connections: BTreeMap::new(),
+            visits: 0,
+            memory: Memory::new(limits),
+            scarce: BTreeSet::new(),
+            look_at: Time::ZERO,
+            records,
+            established: 0,
+            closing: false,
+        }
+    }
+
+    /// A connection is over.
+    fn forget(&mut self, handle: Handle) {
+        self.scarce.remove(&handle);
+        if let Some(mut visit) = self.connections.remove(&handle) {
+            self.memory.note(visit.kept, 0);
+            self.records.end(&mut visit.log);
+        }
     }
 
     fn is_idle(&self) -> bool {
@@ -201,10 +252,13 @@ impl Host for Sites {
             while connection.poll_event().is_some() {}
             return;
         }
-        let visit = self
-            .connections
-            .entry(handle)
-            .or_insert_with(|| Visit { web: WebServer::new(Box::new(self.folder.clone())), log: None });
+        let visit = self.connections.entry(handle).or_insert_with(|| {
+            self.visits += 1;
+            let web = WebServer::new(Box::new(self.folder.of(self.visits)));
+            Visit { web, log: Log::default(), kept: 0 }
+        });
+        let allowance = self.memory.allowance(visit.kept);
+        connection.set_send_allowance(allowance);
         let mut ended = false;
         while let Some(event) = connection.poll_event() {
             self.established += u64::from(event == Event::Connected);
@@ -214,17 +268,35 @@ impl Host for Sites {
                 visit.web.shut_down(&mut QuicTransport { connection: &mut *connection, now });
             }
         }
+        let before = std::mem::replace(&mut visit.kept, connection.kept_bytes());
+        self.memory.note(before, visit.kept);
+        if self.memory.is_scarce(allowance) {
+            self.scarce.insert(handle);
+        }
         self.records.take(&mut visit.log, connection);
         if ended {
-            self.records.end(&mut visit.log);
-            self.connections.remove(&handle);
+            self.forget(handle);
         }
     }
 
     fn wake_at(&self) -> Option<Time> {
-        None
+        (!self.scarce.is_empty()).then_some(self.look_at)
     }
-    fn wake(&mut self, _now: Time, _endpoint: &mut Endpoint) {}
+    /// Those that had to do with less get what others have given back.
+    fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
+        self.look_at = now + LOOK;
+        for handle in std::mem::take(&mut self.scarce) {
+            let (Some(visit), Some(connection)) = (self.connections.get(&handle), endpoint.get_mut(handle))
+            else {
+                continue;
+            };
+            let allowance = self.memory.allowance(visit.kept);
+            connection.set_send_allowance(allowance);
+            if self.memory.is_scarce(allowance) {
+                self.scarce.insert(handle);
+            }
+        }
+    }
     /// The connection notices by itself.
     fn unreachable(&mut self, _remote: SocketAddr, _error: io::Error) {}
 }

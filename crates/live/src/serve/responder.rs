@@ -1,7 +1,8 @@
 //! The web server without its sockets and its clock: for callers that bring connections and the time themselves.
 
-use super::Sites;
+use super::files::Files;
 use super::folder::Folder;
+use super::{Limits, Sites};
 use crate::driver::Host;
 use crate::error::LiveError;
 use crate::records::{Recording, Records};
@@ -15,13 +16,14 @@ use units::Time;
 pub struct Responder(Sites);
 
 impl Responder {
-    /// Serves the plain files below this folder.
+    /// Serves the plain files below this folder but hidden ones, within these limits; the caller keeps those of clients.
     ///
     /// # Errors
     /// [`LiveError::File`] if it is no folder that can be read.
-    pub fn new(root: &Path) -> Result<Responder, LiveError> {
-        let folder = Folder::new(root).map_err(|error| LiveError::File(root.to_owned(), error))?;
-        Ok(Responder(Sites::new(folder, Records::new(Side::Server, &Recording::default())?)))
+    pub fn new(root: &Path, limits: &Limits) -> Result<Responder, LiveError> {
+        let folder = Folder::new(root, false, Files::new(limits))
+            .map_err(|error| LiveError::File(root.to_owned(), error))?;
+        Ok(Responder(Sites::new(folder, limits, Records::new(Side::Server, &Recording::default())?)))
     }
 
     /// To be called when something may have happened on a connection: its events are taken, and answers are written.

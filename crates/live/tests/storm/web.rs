@@ -5,7 +5,7 @@ use crate::applications::{Applications, End};
 use crate::hostile::Hostile;
 use crate::site::{Expected, request, site};
 use crate::world::MOST_ROUNDS;
-use live::Responder;
+use live::{Limits, Responder};
 use quic::{Config, Connection, Handle};
 use random::Stream;
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ impl Web {
         // The first is, and some of the others.
         let hostile =
             [true, random.chance(0.5), random.chance(0.5)].map(|is| is && villain == Villain::Clients);
-        let server = (villain != Villain::Server).then(|| inside(|| Responder::new(root).unwrap()));
+        let server = (villain != Villain::Server).then(|| inside(|| Responder::new(root, &Limits::of(1000)).unwrap()));
         Web { random, villain, is_hq, hostile, server, players: BTreeMap::new() }
     }
 

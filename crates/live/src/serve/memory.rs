@@ -1,0 +1,103 @@
+//! The memory that connections share: what is read of files and not acknowledged.
+//!
+//! Half of it is divided evenly among as many connections as there may be: that much each of them may always keep. Of the other
+//! half a connection may have what its own limit admits, but never more than half of what is left: so whatever clients that
+//! acknowledge nothing hold, others go on, and all together never keep more than there is.
+
+use super::Limits;
+
+#[derive(Debug)]
+pub(super) struct Memory {
+    /// What each connection may always keep.
+    own: u64,
+    /// What one may keep beyond that at most.
+    most_of_shared: u64,
+    /// For all together beyond what is their own.
+    shared: u64,
+    shared_used: u64,
+    kept: u64,
+    /// The most that was kept at a time.
+    peak: u64,
+}
+
+impl Memory {
+    pub(super) fn new(limits: &Limits) -> Memory {
+        let all = limits.memory.as_bytes();
+        let own = all / 2 / limits.connections.max(1) as u64;
+        let most = limits.memory_of_connection.as_bytes().min(all);
+        Memory {
+            own: own.min(most),
+            most_of_shared: most.saturating_sub(own),
+            shared: all / 2,
+            shared_used: 0,
+            kept: 0,
+            peak: 0,
+        }
+    }
+
+    fn beyond(&self, kept: u64) -> u64 {
+        kept.saturating_sub(self.own)
+    }
+
+    /// What a connection may keep that keeps so much.
+    pub(super) fn allowance(&self, kept: u64) -> u64 {
+        let used_by_others = self.shared_used - self.beyond(kept);
+        self.own + (self.shared.saturating_sub(used_by_others) / 2).min(self.most_of_shared)
+    }
+    /// Whether a connection has less than its own limit admits, because of others.
+    pub(super) fn is_scarce(&self, allowance: u64) -> bool {
+        allowance < self.own + self.most_of_shared.min(self.shared / 2)
+    }
+    /// What a connection keeps has changed.
+    pub(super) fn note(&mut self, before: u64, after: u64) {
+        self.shared_used = self.shared_used - self.beyond(before) + self.beyond(after);
+        self.kept = self.kept - before + after;
+        self.peak = self.peak.max(self.kept);
+    }
+    /// The bytes that are kept, and the most that were kept at a time.
+    pub(super) fn kept(&self) -> (u64, u64) {
+        (self.kept, self.peak)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Size;
+
+    fn memory(connections: usize, all: u64, each: u64) -> Memory {
+        let (memory, memory_of_connection) = (Size::from_bytes(all), Size::from_bytes(each));
+        Memory::new(&Limits { memory, memory_of_connection, ..Limits::of(connections) })
+    }
+
+    #[test]
+    fn however_greedy_they_are_all_keep_no_more_than_there_is_and_each_gets_its_own() {
+        for (connections, all, each) in [(1000, 1_000_000, 100_000), (3, 100, 100), (1, 1000, 10), (10, 7, 7)]
+        {
+            let mut memory = memory(connections, all, each);
+            let own = all / 2 / connections as u64;
+            for number in 0..connections {
+                let allowance = memory.allowance(0);
+                assert!(allowance >= own.min(each) && allowance <= each, "{number}: {allowance}");
+                memory.note(0, allowance);
+                assert!(memory.kept().0 <= all);
+            }
+        }
+    }
+
+    #[test]
+    fn one_alone_has_what_its_own_limit_admits_and_what_is_given_back_is_there_again() {
+        let mut memory = memory(100, 1_000_000, 50_000);
+        assert_eq!(memory.allowance(0), 50_000);
+        assert!(!memory.is_scarce(50_000));
+        let mut held = Vec::new();
+        while !memory.is_scarce(memory.allowance(0)) {
+            memory.note(0, 50_000);
+            held.push(50_000);
+        }
+        assert!(held.len() >= 5, "{}", held.len());
+        held.iter().for_each(|kept| memory.note(*kept, 0));
+        assert_eq!((memory.allowance(0), memory.kept().0), (50_000, 0));
+        assert!(memory.kept().1 >= 250_000);
+    }
+}
