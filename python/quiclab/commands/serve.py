@@ -9,6 +9,28 @@ import typer
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
 
+MaxOfSource = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Clients at a time from one network, an IPv4 /24 or an IPv6 /56; by default a tenth, at least 16.",
+        show_default=False,
+    ),
+]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="What is read of files and not acknowledged, for all clients; by default 512 MB.",
+        show_default=False,
+    ),
+]
+MaxFiles = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Files open at a time; by default 256.", show_default=False),
+]
+
 
 def serve(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder.", show_default=False)],
@@ -32,27 +54,9 @@ def serve(
     max_connections: Annotated[
         int, typer.Option(min=1, max=1 << 24, help="Clients at a time; others are refused.")
     ] = 10_000,
-    max_of_source: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Clients at a time from one network, an IPv4 /24 or an IPv6 /56. [default: a tenth, at least 16]",
-            show_default=False,
-        ),
-    ] = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="What is read of files and not acknowledged, for all clients. [default: 512 MB]",
-            show_default=False,
-        ),
-    ] = None,
-    max_files: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Files open at a time. [default: 256]", show_default=False),
-    ] = None,
+    max_of_source: MaxOfSource = None,
+    max_memory: MaxMemory = None,
+    max_files: MaxFiles = None,
     dotfiles: Annotated[
         bool, typer.Option("--dotfiles", help="Serve hidden files, too: their names begin with a dot.")
     ] = False,
