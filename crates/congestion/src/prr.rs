@@ -54,8 +54,8 @@ impl Prr {
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
             (bound + if safe { self.smss } else { 0 }).min(ssthresh - in_flight)
         };
-        if self.out == 0 {
-            // The fast retransmit goes in any case, and whole.
+        if self.out == 0 || in_flight == 0 {
+            // The fast retransmit goes in any case, and whole; and with nothing in flight no acknowledgement would bring more.
             count = count.max(self.smss);
         }
         self.window = in_flight.saturating_add(count);
@@ -174,6 +174,17 @@ mod tests {
             assert!(prr.window() <= window && prr.delivered <= 3000, "{prr:?}");
         }
         assert_eq!(prr.delivered, 3000);
+    }
+
+    /// Where nothing is in flight any more, a whole segment goes, however little was delivered.
+    #[test]
+    fn an_empty_path_gets_a_segment() {
+        let mut prr = Prr::new(1000, 20_000, true, 100);
+        prr.on_sent(1000);
+        prr.on_ack(10_000, Progress { delivered: 100, in_flight: 0, safe: false });
+        assert_eq!(prr.window(), 1000);
+        prr.on_ack(10_000, Progress { delivered: 100, in_flight: 50, safe: false });
+        assert_eq!(prr.window(), 150);
     }
 
     /// What a timer finds to be lost does not go in a burst.

@@ -93,7 +93,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "prr",
         kind: Kind::Flag,
         default: Default::Is("true"),
-        about: "whether the flight falls to the window of a recovery over a round trip, one segment for each two or so that arrive (PRR, RFC 9937), where the controller has a slow start threshold; else at once (RFC 6675)",
+        about: "whether in a recovery the flight falls to the new window over a round trip, with what is delivered (PRR, RFC 9937), where the controller has a slow start threshold; else at once (RFC 6675)",
     },
     Parameter {
         name: "tlp",

@@ -293,6 +293,7 @@ impl Recovery {
             && self.phase == Phase::Open
             && !self.tlp.is_underway()
             && !(self.parts.rack && self.board.sacked_segments() > 0)
+            && self.reorder_at.is_none()
             && !self.board.is_empty();
         self.pto_at = wanted.then(|| {
             let smoothed = self.rtt.is_sampled().then(|| self.rtt.smoothed());
