@@ -8,8 +8,7 @@ use lab::Scenario;
 fn each_connection_has_the_bottleneck_of_its_own_route() {
     let scenario = Scenario::from_file(examples().join("page.toml"), &[]).unwrap();
     let run = run(&scenario);
-    for (flow, link) in
-        [("http1", "first forward"), ("http2", "second forward"), ("http3", "third forward")]
+    for (flow, link) in [("http1", "first forward"), ("http2", "second forward"), ("http3", "third forward")]
     {
         assert_eq!(run.connection(flow)["bottleneck"], link, "{flow}");
     }
@@ -71,7 +70,8 @@ fn there_is_no_rtt_before_the_first_sample() {
 /// A goodput over a time that the summary shows as 0 s is none.
 #[test]
 fn there_is_no_goodput_over_no_time() {
-    let none = ["link.cell.both.delay=0 s", "link.cell.both.rate=unlimited", "flow.get.application.size=1 kB"];
+    let none =
+        ["link.cell.both.delay=0 s", "link.cell.both.rate=unlimited", "flow.get.application.size=1 kB"];
     let run = run(&scenario(ONE_LINK, &none));
     let connection = run.connection("get");
     assert_eq!(connection["completion_s"], 0.0);

@@ -90,7 +90,8 @@ impl Web {
         // The first is, and some of the others.
         let hostile =
             [true, random.chance(0.5), random.chance(0.5)].map(|is| is && villain == Villain::Clients);
-        let server = (villain != Villain::Server).then(|| inside(|| Responder::new(root, &Limits::of(1000)).unwrap()));
+        let server =
+            (villain != Villain::Server).then(|| inside(|| Responder::new(root, &Limits::of(1000)).unwrap()));
         Web { random, villain, is_hq, hostile, server, players: BTreeMap::new() }
     }
 

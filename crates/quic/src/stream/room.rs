@@ -169,7 +169,7 @@ mod tests {
     use crate::config::Config;
     use crate::schedule::{PathView, build};
     use crate::sent::{Contents, SentFrame};
-    use crate::stream::Data;
+    use crate::stream::{Data, Notice};
     use units::parameter::Arguments;
     use units::{Duration, Time};
     use wire::{Direction, Side, TransportParameters};
@@ -222,7 +222,8 @@ mod tests {
         let (mut streams, ids) = streams(1, 1 << 20, 100);
         assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
-        assert!(frames.contains(&SentFrame::StreamDataBlocked { id: ids[0] }), "{frames:?}");
+        let blocked = SentFrame::Notice { notice: Notice::StreamDataBlocked(ids[0]), value: 100 };
+        assert!(frames.contains(&blocked), "{frames:?}");
         assert_eq!(told(&mut streams), []);
         streams.on_max_stream_data(Time::ZERO, ids[0], 150).unwrap();
         assert_eq!((told(&mut streams), pump(&mut streams, ids[0])), (vec![ids[0]], 50));
@@ -233,7 +234,8 @@ mod tests {
         let (mut streams, ids) = streams(2, 1000, 1 << 20);
         assert_eq!((pump(&mut streams, ids[0]), pump(&mut streams, ids[1])), (1000, 1000));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
-        assert!(frames.contains(&SentFrame::DataBlocked), "{frames:?}");
+        let blocked = SentFrame::Notice { notice: Notice::DataBlocked, value: 1000 };
+        assert!(frames.contains(&blocked), "{frames:?}");
         assert_eq!(told(&mut streams), []);
         streams.on_max_data(Time::ZERO, 5000);
         while !packet(&mut streams).is_empty() {}

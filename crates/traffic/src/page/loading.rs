@@ -1,7 +1,7 @@
 //! Which objects of pages have come to a client: those of a stream come one after the other, without anything between.
 
-use super::streams::{STREAMS, stream_of};
 use super::Page;
+use super::streams::{STREAMS, stream_of};
 use crate::web::{Load, ObjectLoad, PageLoad};
 use std::collections::VecDeque;
 use units::Time;
