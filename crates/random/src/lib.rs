@@ -238,13 +238,16 @@ mod tests {
         drop(kept);
         assert!(!watch.draws());
         for draw in [
-            |stream: &mut Stream| drop(stream.bits()),
-            |stream: &mut Stream| drop(stream.fork("part").unit()),
-            |stream: &mut Stream| stream.fill(&mut [0; 3]),
-            |stream: &mut Stream| drop(stream.try_next_u32()),
+            |stream: &mut Stream| stream.bits(),
+            |stream: &mut Stream| stream.fork("part").unit() as u64,
+            |stream: &mut Stream| {
+                stream.fill(&mut [0; 3]);
+                0
+            },
+            |stream: &mut Stream| u64::from(stream.try_next_u32().unwrap()),
         ] {
             let watch = Watch::default();
-            draw(&mut watch.stream());
+            let _ = draw(&mut watch.stream());
             assert!(watch.draws());
         }
     }
