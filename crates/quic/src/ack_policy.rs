@@ -101,4 +101,22 @@ mod tests {
         assert_eq!(policy.on_received(&Received { out_of_order: true, ..packet }), When::Now);
         assert_eq!(policy.on_received(&Received { congestion_experienced: true, ..packet }), When::Now);
     }
+
+    /// draft-ietf-quic-ack-frequency section 6.3: of marked packets in a row the first is told at once, where fewer
+    /// acknowledgements were asked for than for every second packet.
+    #[test]
+    fn marks_in_a_row_are_told_once_where_few_acknowledgements_are_asked_for() {
+        let options = AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false };
+        for (ratio, second) in [(2, When::Now), (10, When::Within(Duration::from_millis(25)))] {
+            let mut policy = EveryNth::new(&options);
+            let max_delay = options.max_delay;
+            policy.on_request(&AckRequest { ratio, max_delay, reordering_threshold: 1 });
+            let marked =
+                Received { now: Time::ZERO, out_of_order: false, congestion_experienced: true, waiting: 1 };
+            assert_eq!(policy.on_received(&marked), When::Now);
+            assert_eq!(policy.on_received(&marked), second, "{ratio}");
+            policy.on_received(&Received { congestion_experienced: false, ..marked });
+            assert_eq!(policy.on_received(&marked), When::Now);
+        }
+    }
 }

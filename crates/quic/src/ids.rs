@@ -387,6 +387,19 @@ mod tests {
         NumberedId { sequence, id: id(sequence as u8), token: [0; 16] }
     }
 
+    /// RFC 9000-19.15-8: a copy of the frame is no new id.
+    #[test]
+    fn a_copy_of_an_id_that_was_given_up_is_not_taken() {
+        let mut ids = RemoteIds::new(id(0), 4);
+        ids.on_new(numbered(1), 0, |_| ()).unwrap();
+        assert_eq!(ids.take_unused(), Some(numbered(1)));
+        let mut retired = Vec::new();
+        ids.give_up(1, |sequence| retired.push(sequence)).unwrap();
+        ids.on_retire_acked(1);
+        ids.on_new(numbered(1), 0, |sequence| retired.push(sequence)).unwrap();
+        assert_eq!((ids.take_unused(), retired), (None, vec![1]));
+    }
+
     #[test]
     fn ids_tell_their_slot_to_the_endpoint_only() {
         let key = Arc::new(EndpointKey::new(&[42; 32]));

@@ -97,6 +97,15 @@ mod tests {
         assert_eq!(time_threshold(&tiny), Duration::from_millis(1));
     }
 
+    /// RFC 9002 section 6.1.2: of the two the longer one, so that a path that has just become slower loses nothing.
+    #[test]
+    fn the_threshold_goes_by_the_newest_sample_where_that_is_longer() {
+        let mut rising = rtt(80);
+        rising.update(Duration::from_millis(160), Duration::ZERO);
+        assert_eq!(rising.smoothed(), Duration::from_millis(90));
+        assert_eq!(time_threshold(&rising), Duration::from_millis(180));
+    }
+
     #[test]
     fn the_probe_timeout_doubles() {
         // smoothed 100 ms, variance 50 ms: 300 ms, and the peer's 25 ms.

@@ -290,3 +290,59 @@ impl Recovery {
         self.pto_count = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SentKind::{MtuProbe, Plain};
+
+    /// Packets that were sent at these times are lost, one behind them is acknowledged: the window then. `sampled`: whether
+    /// there was a sample of the RTT, of 20 ms, before the first.
+    fn window_after(sampled: bool, lost: &[(u64, SentKind)]) -> u64 {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let config = Config::default();
+        let setup = Recovery::setup(&config, 1);
+        let controller = congestion::build("newreno", &config.controller.arguments, setup).unwrap();
+        let mut recovery = Recovery::new(&config, controller);
+        if sampled {
+            recovery.rtt.update(Duration::from_millis(20), Duration::ZERO);
+            recovery.first_sample_at = Some(at(0));
+        }
+        let mut space = Space::new();
+        for (sent_at, kind) in lost.iter().chain(&[(2000, Plain)]) {
+            let contents =
+                Contents { ack_eliciting: true, in_flight: true, kind: *kind, ..Contents::default() };
+            recovery.on_sent(at(*sent_at), &mut space, 1000, &contents);
+        }
+        let (now, number) = (at(2020), lost.len() as u64);
+        recovery.begin_ack();
+        let mut newly = Newly::default();
+        let (packet, was_lost) = space.sent.acknowledge(number, |_| ()).unwrap();
+        newly.add(&mut recovery, now, number, packet, was_lost);
+        space.largest_acked = Some(number);
+        recovery.sample_rtt(now, number, &newly, Duration::ZERO);
+        let mut losses = Vec::new();
+        let max_ack_delay = Duration::from_millis(25);
+        recovery.detect_losses(now, &mut space, max_ack_delay, &mut losses, |_, _| ());
+        assert_eq!(losses.len(), lost.len());
+        recovery.finish_ack(now, &newly);
+        recovery.window()
+    }
+
+    /// RFC 9002 section 7.6.2: two ack-eliciting packets, both sent behind the first sample. RFC 9000 section 14.4: the loss
+    /// of a probe of the MTU says nothing of congestion.
+    #[test]
+    fn what_persistent_congestion_is_made_of() {
+        let long = window_after(true, &[(100, Plain), (600, Plain), (1100, Plain)]);
+        assert!(long < 5_000, "{long}");
+        let (first, halved) = (14_720, 7_360);
+        assert!(window_after(true, &[(100, MtuProbe), (600, MtuProbe), (1100, MtuProbe)]) >= first);
+        for (sampled, lost) in [
+            (true, [(100, Plain), (600, MtuProbe), (1100, MtuProbe)]),
+            (false, [(100, Plain), (600, Plain), (1100, Plain)]),
+        ] {
+            let window = window_after(sampled, &lost);
+            assert!(window >= halved && window < first, "{window}");
+        }
+    }
+}

@@ -294,6 +294,19 @@ mod tests {
         assert_eq!(received.delay(at(10)), Duration::from_millis(7), "counted from the largest");
     }
 
+    /// RFC 9000 section 13.2.4: not with every packet, or the peers acknowledge acknowledgements without end.
+    #[test]
+    fn to_be_heard_is_asked_once_a_round_trip() {
+        let mut received = ReceivedPackets::default();
+        let rtt = Duration::from_millis(100);
+        assert!(!received.asks_to_be_heard(at(0), rtt), "few ranges");
+        for number in (0..40).step_by(2) {
+            received.note(at(0), number, true, wire::Ecn::NotEct, None);
+        }
+        let asks = [0, 1, 99, 100, 101, 250].map(|ms| received.asks_to_be_heard(at(ms), rtt));
+        assert_eq!(asks, [true, false, false, true, false, true]);
+    }
+
     /// The INET paper, section III-C: such packets are acknowledged along with what is sent anyway, and never on their own.
     #[test]
     fn packets_that_elicit_none_may_be_acknowledged_along_with_others() {

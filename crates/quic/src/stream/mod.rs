@@ -16,7 +16,6 @@ mod spares;
 mod table;
 
 pub use buffer::Data;
-pub(crate) use notices::Notice;
 pub use recv::Read;
 pub(crate) use recv::RecvHalf;
 
@@ -24,6 +23,7 @@ use crate::config::Config;
 use crate::error::StreamError;
 use crate::event::Event;
 use crate::schedule::{Priority, Scheduler, StreamKey};
+use crate::sent::Notice;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
 use marks::Marks;

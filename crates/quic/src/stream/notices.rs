@@ -3,21 +3,8 @@
 
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
-use crate::sent::SentFrame;
-use wire::{Direction, Frame, StreamId};
-
-/// What is told. The value, where there is one, is the newest when it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Notice {
-    MaxData,
-    MaxStreamData(StreamId),
-    MaxStreams(Direction),
-    DataBlocked,
-    StreamDataBlocked(StreamId),
-    StreamsBlocked(Direction),
-    ResetStream(StreamId),
-    StopSending(StreamId),
-}
+use crate::sent::{Notice, SentFrame};
+use wire::{Frame, StreamId};
 
 /// How far the peer has been told the newest value of a notice, in one byte: every stream has four of these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -264,7 +251,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use units::Time;
-    use wire::{Side, TransportParameters};
+    use wire::{Direction, Side, TransportParameters};
 
     /// Streams with something of each kind to tell: blocked everywhere, reset, stopped, and read.
     fn talkative() -> Streams {

@@ -308,8 +308,9 @@ impl SendHalf {
 
     /// Nothing of what was sent has arrived, and the credit is not known any more. Gives how much had been sent.
     pub(crate) fn rewind(&mut self) -> u64 {
-        let again = |progress| if progress == Progress::Open { Progress::Open } else { Progress::Pending };
-        self.fin = again(self.fin);
+        if self.fin != Progress::Open {
+            self.fin = Progress::Pending;
+        }
         self.lost.clear();
         self.acked.clear();
         (self.credit, self.blocked_at, self.scheduled) = (0, OptionalNumber::NONE, false);

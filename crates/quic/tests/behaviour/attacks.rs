@@ -278,3 +278,53 @@ fn data_that_nobody_reads_costs_what_the_credit_admits() {
     flood(&mut pair, std::iter::once(data(stream, window, b"x")));
     assert_eq!(code(&mut pair), Some(Code::FLOW_CONTROL_ERROR));
 }
+
+/// RFC 9000-7.2-1: a server drops a client's first packet to an id of fewer than 8 bytes.
+#[test]
+fn a_first_packet_to_a_short_id_is_dropped() {
+    for (length, accepted) in [(7, 0), (8, 1)] {
+        let mut pair = Pair::new(null(), config(&[]), config(&[]), crate::pair::losing(10, |_, _| true));
+        pair.drain();
+        let id = |byte: u8, length: usize| wire::ConnectionId::new(&vec![byte; length]).unwrap();
+        let header = wire::header::LongHeader {
+            kind: PacketKind::Initial,
+            version: wire::Version::V1,
+            destination: id(1, length),
+            source: id(2, 8),
+            token: &[],
+            number: wire::Truncated::with_length(0, 4),
+        };
+        let mut bytes = Vec::new();
+        let written = header.write(&mut bytes);
+        let start = bytes.len();
+        bytes.push(1);
+        bytes.resize(1200, 0);
+        let behind = bytes.len() - start;
+        written.set_length(&mut bytes, behind);
+        pair.arrive(true, bytes);
+        assert_eq!(pair.server.stats().accepted, accepted, "{length}");
+    }
+}
+
+/// RFC 9000 section 21.3: handshakes that are underway are bounded, and who comes then is told.
+#[test]
+fn handshakes_underway_are_bounded() {
+    let mut pair = Pair::new(null(), config(&[]), config(&[]), crate::pair::losing(10, |_, _| true));
+    pair.drain();
+    let accept = Some(std::sync::Arc::new(config(&[])));
+    let options = quic::EndpointOptions {
+        accept,
+        max_connections: 100,
+        max_half_open: 2,
+        ..quic::EndpointOptions::new(crate::pair::SERVER.parse().unwrap(), null())
+    };
+    pair.server = quic::Endpoint::new(options, random::Stream::new(2, "server"));
+    for _ in 0..3 {
+        let opening = crate::pair::opening(config(&[]));
+        pair.client.connect(pair.now, opening).unwrap();
+        pair.drain();
+        let hello = pair.wire.iter().rfind(|seen| seen.to_server).unwrap().bytes.clone();
+        pair.arrive(true, hello);
+    }
+    assert_eq!((pair.server.stats().accepted, pair.server.stats().refused), (2, 1));
+}

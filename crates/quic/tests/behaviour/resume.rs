@@ -65,6 +65,24 @@ fn no_more_than_four_sessions_are_kept_for_a_server() {
     }
 }
 
+/// The newest ticket is the one that the server is most likely to know: older ones may be of a server that was there before.
+#[test]
+fn the_newest_session_is_taken_up() {
+    for tls in contexts() {
+        let mut pair = acquainted(tls.clone());
+        pair.restart(tls, config(&[]));
+        let mut wish = opening(config(&[]));
+        wish.resume = false;
+        pair.open(wish);
+        pair.establish();
+        pair.hang_up();
+        assert_eq!(pair.client.memory().sessions(SERVER), 4, "two of each server");
+        pair.open(opening(config(&[])));
+        pair.establish();
+        assert!(pair.client().is_resumed() && pair.server().is_resumed());
+    }
+}
+
 #[test]
 fn a_lost_ticket_is_sent_again() {
     for tls in contexts() {

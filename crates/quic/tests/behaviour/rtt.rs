@@ -49,3 +49,25 @@ fn a_delay_beyond_the_maximum_of_the_peer_is_not_believed() {
         assert_eq!(rtt.smoothed(), (ms(20) * 7 + ms(60 - believed_ms)) / 8, "{claimed_ms} ms");
     }
 }
+
+/// RFC 9002 section 5.1: a sample is taken only if "at least one of the newly acknowledged packets was ack-eliciting".
+#[test]
+fn packets_of_acknowledgements_alone_give_no_sample() {
+    let mut pair = Pair::established();
+    let (now, rtt) = (pair.now, pair.client().rtt());
+    let before = (rtt.latest(), rtt.smoothed());
+    let stream = pair.server().open(wire::Direction::Unidirectional).unwrap();
+    pair.server().write(now, stream, quic::Data::Virtual(10_000)).unwrap();
+    let mark = pair.mark();
+    pair.run_for(ms(11));
+    let answers = pair.sent_from(mark, true);
+    let newest = answers.last().unwrap();
+    assert!(newest.names().iter().all(|name| *name == "ACK"), "{newest:?}");
+    pair.cut();
+    pair.run_for(ms(60));
+    let mut payload = Vec::new();
+    wire::frame::ack(&mut payload, [newest.number..=newest.number], 0, None, 100);
+    pair.inject_raw(false, PacketKind::OneRtt, &payload);
+    let rtt = pair.client().rtt();
+    assert_eq!((rtt.latest(), rtt.smoothed()), before);
+}
