@@ -153,7 +153,12 @@ fn the_first_window_is_bounded_unless_it_is_chosen() {
         [(1200, 12_000), (1472, 14_720), (1500, 14_720), (8_972, 17_944), (65_527, 131_054)]
     {
         let payload = ("max_udp_payload", count(payload));
-        let mut pair = Pair::new(null(), config(&[payload.clone()]), config(&[payload.clone()]), delay(10));
+        let mut pair = Pair::new(
+            null(),
+            config(std::slice::from_ref(&payload)),
+            config(std::slice::from_ref(&payload)),
+            delay(10),
+        );
         assert_eq!(pair.client().flight().0, first);
         pair.establish();
         let mark = pair.mark();
