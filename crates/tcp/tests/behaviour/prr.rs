@@ -82,10 +82,74 @@ fn progress_brings_the_flight_back_to_the_threshold() {
     let threshold = ssthresholds(&mut pair);
     assert_eq!((pair.ends[SERVER].received, threshold.len()), (200 * S, 1), "{threshold:?}");
     let counts = counts(&pair, 20);
+    // RFC 9937 section 6.4: behind the recovery the window is the controller's, and grows.
+    assert!(pair.ends[CLIENT].connection.flight().0 > threshold[0]);
     // Twice two before the third acknowledgement, and three; then each that arrives lets another go, and one more where the left edge moves.
     assert_eq!(counts[&200], 7);
     assert!(counts[&300] > 7 && counts[&300] <= 11, "{counts:?}");
     assert!(counts[&400] > counts[&300] && counts[&400] <= 14, "{counts:?}");
+}
+
+/// RFC 9937 section 6: where the controller answers a lost retransmission in the recovery, a new episode begins, whose first
+/// segment goes at once, although more is in flight than the new threshold.
+#[test]
+fn a_lost_retransmission_begins_a_new_episode() {
+    let mut pair = Pair::new(&Config { initial_window: 20, delayed_ack: ms(0), ..unpaced() }, 1);
+    let mut times = [0; 2];
+    let mut first = None;
+    // Of twenty, one each millisecond, the first two are lost, and the second once more.
+    pair.fate(move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        let number = sent.header().sequence;
+        let index = u64::from(number.wrapping_sub(*first.get_or_insert(number))) / S;
+        let Some(times) = times.get_mut(index as usize) else { return Fate::Delivered };
+        *times += 1;
+        if *times <= 1 + index { Fate::Lost } else { Fate::Delivered }
+    });
+    for step in 0..20 {
+        pair.run(1000 + step);
+        pair.ends[CLIENT].to_write = S;
+        pair.run(1000 + step);
+    }
+    pair.ends[CLIENT].to_write = 100 * S;
+    pair.run(3000);
+    assert_eq!(ssthresholds(&mut pair).len(), 2);
+    let data = pair.data(CLIENT);
+    let sent: Vec<u64> = data.iter().filter(|(_, at, _)| *at == S).map(|(time, ..)| *time).collect();
+    assert!(sent.len() == 3 && sent[2] - sent[1] <= 103, "{sent:?}");
+}
+
+/// What RACK's timer finds to be lost in a recovery does not go in a burst: a segment for each time that the timer goes off, and
+/// the others with the acknowledgements.
+#[test]
+fn losses_that_a_timer_finds_wait_for_acknowledgements() {
+    let mut pair = Pair::new(&Config { initial_window: 44, delayed_ack: ms(0), ..unpaced() }, 1);
+    let mut count = 0;
+    pair.fate(move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        count += 1;
+        match count {
+            // The first is late, so that from now on RACK waits, a quarter of a round trip.
+            1 => Fate::Late(ms(20)),
+            // Of 24 at 1000 ms the first 12 are lost, of 20 at 1040 ms the first 10.
+            4..=15 | 28..=37 => Fate::Lost,
+            _ => Fate::Delivered,
+        }
+    });
+    for (time, segments) in [(90, 3), (1000, 24), (1040, 20)] {
+        pair.run(time);
+        pair.ends[CLIENT].to_write = segments * S;
+        pair.run(time);
+    }
+    pair.run(1170);
+    let counts = counts(&pair, 47);
+    assert_eq!((counts[&1125], counts[&1165]), (1, 1), "{counts:?}");
+    pair.run(3000);
+    assert_eq!(pair.ends[SERVER].received, 47 * S);
 }
 
 /// The thresholds that the controller has told, each change once.
