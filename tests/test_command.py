@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import quiclab
-from conftest import Command
+from conftest import SCENARIO, Command
 from quiclab.commands import COMMANDS
 
 
@@ -172,9 +172,13 @@ def test_texts_of_the_help_are_no_markup(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["list"], ["list", "--json"], ["--version"], ["check", "bulk.toml"], ["run", "bulk.toml"], ["--help"]]
+    "arguments",
+    [["list"], ["list", "--json"], ["--version"], ["check", "quiet.toml"], ["run", "bulk.toml"], ["--help"]],
 )
 def test_an_output_that_is_closed_or_full_is_one_line(command: Command, arguments: list[str]) -> None:
+    # Without the warning of a queue of a single packet.
+    quiet = SCENARIO.replace('rate = "1 Mbit/s"', 'rate = "2 Mbit/s"')
+    (command.folder / "quiet.toml").write_text(quiet, encoding="utf-8")
     for where, line in (
         (">&-", "quiclab: standard output is closed; expected a file, a pipe or a terminal, like >/dev/null\n"),
         (">/dev/full", "quiclab: standard output: cannot be written: No space left on device\n"),

@@ -52,6 +52,9 @@ class _Output(io.TextIOWrapper):
     """Standard output, whose errors are told apart from those of files."""
 
     def write(self, text: str, /) -> int:
+        # Libraries try what a stream takes with nothing at all, and pass over the error of a full disk.
+        if text == "":
+            return 0
         with _told_apart():
             return super().write(text)
 
