@@ -158,7 +158,9 @@ def draw(points: Points) -> "Figure":
             label="capacity",
         )
         panels[-1][place].set_xlabel("time in s")
-    from_zero(panels)
+    from_zero(panels[1:])
+    # The first rate of all is two orders of magnitude above the others.
+    panels[0][0].set_yscale("log")
     panels[0][0].legend(loc="upper right")
     panels[2][0].legend(loc="upper right")
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)

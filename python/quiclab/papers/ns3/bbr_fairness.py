@@ -98,6 +98,8 @@ def draw(points: Points) -> "Figure":
             if place == 0:
                 axes.set_ylabel(label)
         panels[-1][place].set_xlabel("time in s")
-    from_zero(panels)
+    from_zero(panels[1:])
+    # The first rate of all is two orders of magnitude above the others.
+    panels[0][0].set_yscale("log")
     panels[0][0].legend(loc="upper right")
     return figure
