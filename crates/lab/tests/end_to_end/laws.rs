@@ -177,16 +177,20 @@ fn cases() -> Vec<Case> {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
             section.parameters.iter().find(of).map(|parameter| (section.name, parameter.name))
         });
-        // These are of an application, which is of a flow.
+        // These are of an application, which is of a flow, or of a rate, which is of a link.
         let within: Option<fn(&str) -> String> = match room.name {
             "pages" => Some(|page| format!("{{ type = \"page-streams\", page = {page} }}")),
             "changes" => Some(|change| {
                 format!("{{ type = \"bulk\", size = \"400 kB\", streams = 3, changes = [{change}] }}")
             }),
+            "offsets" => Some(|offset| {
+                format!("{{ type = \"generated\", model = \"leo\", duration = \"30 s\", offset = {offset} }}")
+            }),
             _ => None,
         };
+        let outer = if room.name == "offsets" { ("direction", "rate") } else { ("flow", "application") };
         let (section, key) = place
-            .or(within.map(|_| ("flow", "application")))
+            .or(within.map(|_| outer))
             .unwrap_or_else(|| panic!("nothing takes a component of {}", room.name));
         for row in &room.rows {
             let drawn = (0..200).map(|variant| {
