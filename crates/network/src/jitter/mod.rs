@@ -192,6 +192,18 @@ mod tests {
         assert!((-10.0..-9.99).contains(&least) && (9.99..=10.0).contains(&most), "{least} {most}");
     }
 
+    /// Both ends belong to it.
+    #[test]
+    fn uniform_reaches_its_ends() {
+        for (both_sides, expected) in [(false, vec![0, 1, 2]), (true, vec![-2, -1, 0, 1, 2])] {
+            let mut jitter = Uniform { maximum: 2, both_sides, stream: stream() };
+            let mut seen: Vec<i64> = (0..200).map(|_| jitter.shift(Time::ZERO)).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen, expected);
+        }
+    }
+
     #[test]
     fn normal_and_spikes() {
         let law = Gauss::new(20.0 * MS as f64, 4.0 * MS as f64).unwrap();

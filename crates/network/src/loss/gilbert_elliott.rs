@@ -71,6 +71,15 @@ mod tests {
     use super::*;
     use crate::loss::testing::loses;
 
+    /// The state changes first, and the packet meets the loss of the new one.
+    #[test]
+    fn a_packet_meets_the_state_that_it_has_changed_to() {
+        let stream = Stream::new(1, "test");
+        let mut loss = GilbertElliott { to_bad: 1.0, to_good: 1.0, loss: [0.0, 1.0], bad: false, stream };
+        let lost: Vec<bool> = (0..5).map(|_| loses(&mut loss, true)).collect();
+        assert_eq!(lost, [true, false, true, false, true]);
+    }
+
     #[test]
     fn the_long_run_has_the_stated_loss_and_burst_length() {
         let stream = Stream::new(1, "test");

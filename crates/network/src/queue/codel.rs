@@ -307,4 +307,17 @@ mod tests {
         assert_eq!(queue.dequeue(at(2), &mut report).unwrap().ecn, wire::Ecn::Ce);
         assert_eq!(queue.dequeue(at(2), &mut report).unwrap().ecn, wire::Ecn::NotEct);
     }
+
+    /// RFC 8289 section 5.6, `bytes() <= maxpacket`: exactly an MTU behind a packet is no standing queue, one byte more is.
+    #[test]
+    fn an_mtu_behind_is_good_and_a_byte_more_is_not() {
+        for (behind, bad) in [(1500, false), (1501, true)] {
+            let (mut fifo, mut state) = (Fifo::default(), State::default());
+            (0..3).for_each(|n| fifo.push(packet(n, 100)));
+            let beside = behind - 200;
+            let mut take = |ms, beside| state.take(&LAW, at(ms), (&mut fifo, beside)).unwrap().1;
+            assert!(!take(10, beside));
+            assert_eq!(take(110, beside + 100), bad);
+        }
+    }
 }

@@ -382,6 +382,16 @@ mod tests {
         assert_eq!(at_once.base, queue.base);
     }
 
+    /// RFC 9332 appendix A.2, figure 8: "use greatest queuing time": an L4S queue that nobody answers drives the base
+    /// probability as a classic one does.
+    #[test]
+    fn the_longer_of_both_queues_drives_the_base_probability() {
+        let mut queue = dualpi2(&[]);
+        put(&mut queue, at(24), 0, Ecn::Ect1);
+        queue.catch_up(at(32));
+        assert!((queue.base - 0.02448).abs() < 1e-12, "{}", queue.base);
+    }
+
     #[test]
     fn ticks_that_change_nothing_take_no_time() {
         let mut queue = dualpi2(&[]);
@@ -454,6 +464,18 @@ mod tests {
         let order: Vec<bool> = (0..34).map(|_| queue.dequeue(at(0), &mut report).unwrap().flow > 0).collect();
         let classic: Vec<usize> = (0..34).filter(|n| !order[*n]).collect();
         assert_eq!(classic, [15, 31]);
+    }
+
+    /// What the classic queue is owed counts while both wait, and starts anew when one is empty: then 15 packets again.
+    #[test]
+    fn weights_start_anew_when_a_queue_is_empty() {
+        let (mut queue, mut report) = (dualpi2(&[]), Report::default());
+        put(&mut queue, at(0), 0, Ecn::NotEct);
+        let mut next = |queue: &mut DualPi2| queue.dequeue(at(0), &mut report).unwrap().flow;
+        (0..10).for_each(|_| put(&mut queue, at(0), 1, Ecn::Ect1));
+        (0..10).for_each(|_| assert_eq!(next(&mut queue), 1));
+        (0..20).for_each(|_| put(&mut queue, at(0), 1, Ecn::Ect1));
+        assert_eq!((0..21).position(|_| next(&mut queue) == 0), Some(15));
     }
 
     #[test]
