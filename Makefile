@@ -123,31 +123,45 @@ bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab
 	$(BIN)/python benches/view.py
 
 .PHONY: fuzz
-fuzz: ## decoders and queues under FUZZ_CASES (200000) random inputs for each entry point
-	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --release --test fuzz $(LOCKED)
+fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs for each entry point; runs under a tenth
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --package traffic \
+		--release --test fuzz $(LOCKED)
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
+	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --release --test fuzz $(LOCKED)
 
 # What cargo-fuzz asks of the compiler when no sanitizer is wanted; a stable one grants it.
 COVERAGE := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 	-Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1
 
+# The documents that targets begin with, each as target:files; others begin with nothing.
+FUZZ_SEEDS := $(addprefix scenario:,$(wildcard examples/*.toml python/quiclab/papers/*/*.scenario.toml)) \
+	$(addprefix script:,$(wildcard tests/scripts/*/*.quic)) \
+	$(addprefix rates:,examples/traces/lte-like.down examples/traces/leo.csv) \
+	$(addprefix pages:,examples/pages/shop.har examples/pages/article.csv)
+# Which targets; all by default.
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+
 .PHONY: libfuzzer
-libfuzzer: ## every target of fuzz/ under libFuzzer, FUZZ_SECONDS (300) each; what it learns stays in target/fuzz/corpus
+libfuzzer: ## every target of fuzz/ (or FUZZ_TARGETS) under libFuzzer, FUZZ_SECONDS (300) each; what it learns stays in target/fuzz/corpus
 	@host=$$(rustc -vV | sed -n 's/^host: //p'); \
 	RUSTFLAGS="$(COVERAGE)" cargo build --manifest-path fuzz/Cargo.toml --release --target $$host --target-dir target/fuzz $(LOCKED); \
-	for source in fuzz/fuzz_targets/*.rs; do \
-		name=$$(basename $$source .rs); mkdir -p target/fuzz/corpus/$$name; echo "$$name:"; \
-		target/fuzz/$$host/release/$$name target/fuzz/corpus/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+	for name in $(FUZZ_TARGETS); do \
+		seeds=target/fuzz/seeds/$$name; rm -rf $$seeds; mkdir -p target/fuzz/corpus/$$name $$seeds; echo "$$name:"; \
+		for seed in $(FUZZ_SEEDS); do \
+			test "$${seed%%:*}" != $$name || cp "$${seed#*:}" $$seeds/$$(echo "$${seed#*:}" | tr / -); \
+		done; \
+		target/fuzz/$$host/release/$$name target/fuzz/corpus/$$name $$seeds -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
 			-artifact_prefix=target/fuzz/$$name- 2>&1 | grep -E 'DONE|^Done|ERROR|panicked|Test unit' || exit 1; \
 	done
 
 .PHONY: storm
-storm: ## the endpoint against an attacker between its ends, new seeds for STORM_MINUTES (60); findings name their seed
-	cargo test --package quic --release --test storm --no-run $(LOCKED)
+storm: ## the endpoint, and HTTP/3 on it, against attackers, new seeds for STORM_MINUTES (60); findings name their seed
+	cargo test --package quic --package live --release --test storm --no-run $(LOCKED)
 	@first=$(STORM_FIRST); end=$$((SECONDS + 60 * $(STORM_MINUTES))); \
 	while [ $$SECONDS -lt $$end ]; do \
 		QUIC_STORM_FIRST=$$first QUIC_STORM_CASES=1000 \
-			cargo test --package quic --release --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
+			cargo test --package quic --package live --release --test storm --quiet $(LOCKED) -- --nocapture --test-threads=2 \
 			| grep 'seeds' || exit 1; \
 		first=$$((first + 1000)); \
 	done; \

@@ -7,6 +7,7 @@ mod cross_traffic;
 mod draws;
 mod end;
 mod error;
+pub mod fuzz;
 mod host;
 mod pages;
 mod recorder;

@@ -5,9 +5,10 @@
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::queue::{self, Bound, QUEUES, Queue, Report, Setup};
+use crate::rate;
 use random::Stream;
 use std::collections::BTreeMap;
-use units::parameter::{Arguments, Default, Kind, Parameter, Value};
+use units::parameter::{Arguments, Default, File, Kind, Parameter, Value};
 use units::{Duration, Rate, Time};
 use wire::Ecn;
 
@@ -202,4 +203,55 @@ impl Trial {
         assert_eq!(self.queue.waiting(), count, "{}: the count is wrong", self.name);
         assert!(!self.report.overflow, "{}: so few packets do not overflow", self.name);
     }
+}
+
+/// Packets that are sent over each rate.
+const PACKETS: u32 = 200;
+
+/// A text as the file of a rate, `trace` or `series`, over which packets are sent. Gives when they were there, or nothing if it
+/// is no such file.
+///
+/// # Panics
+/// If there is no such kind of file, an error has more than one line, time goes backwards, or more is sent than the rate says
+/// that it can carry.
+pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
+    let file = File { path: "the-file".to_owned(), text: text.into() };
+    let circle = text.len().is_multiple_of(2);
+    let arguments = Arguments(vec![("file", Value::File(file)), ("circle", Value::Flag(circle))]);
+    let mut server = match rate::build(kind, &arguments) {
+        Ok(server) => server,
+        Err(error) => {
+            let said = error.to_string();
+            assert!(!matches!(error, rate::RateError::Unknown(_)), "{said}");
+            assert!(!said.chars().any(char::is_control) && said.len() < 4_000, "{said:?}");
+            return None;
+        }
+    };
+    let mean = server.mean_rate().expect("a file limits the rate");
+    assert!(server.period().is_none_or(|period| period > Duration::ZERO), "a round without a duration");
+    let (mut times, mut at, mut sent) = (Vec::new(), Time::ZERO, 0u64);
+    for number in 0..PACKETS {
+        let size = [40, 1500, 9000, 1][number as usize % 4];
+        let start = server.ready(at);
+        assert!(start >= at, "{start} is before {at}");
+        if start == Time::NEVER {
+            break;
+        }
+        let end = server.serve(start, size);
+        assert!(end >= start, "{end} is before {start}");
+        if end == Time::NEVER {
+            break;
+        }
+        sent += u64::from(size);
+        times.push(end);
+        // Now and then the link is idle.
+        at = if number % 16 == 15 { end + Duration::from_millis(7) } else { end };
+    }
+    if let Some(last) = times.last() {
+        // An opportunity at the very end counts, and is one packet of the largest size at most beside rounding.
+        let could =
+            server.capacity(Time::ZERO, *last + Duration::from_nanos(1)).map_or(0, |size| size.as_bytes());
+        assert!(sent <= could.saturating_add(9000), "{sent} bytes were sent by {last}, of {could} at {mean}");
+    }
+    Some(times)
 }

@@ -1,8 +1,17 @@
-//! The laws of every queue under arbitrary sequences of calls, on a stable toolchain: the fuzzing entry point.
+//! The laws of every queue under arbitrary sequences of calls, and of rates out of altered files, on a stable toolchain: the
+//! fuzzing entry points.
 
 use network::queue::QUEUES;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use units::fuzz::{altered, draws};
+
+/// Files of rates: a kind, and one that is right.
+const RATES: [(&str, &str); 3] = [
+    ("trace", "1\n1\n2\n5\n5\n5\n6\n11\n"),
+    ("trace", include_str!("../../../examples/traces/lte-like.down")),
+    ("series", include_str!("../../../examples/traces/leo.csv")),
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -16,6 +25,25 @@ proptest! {
     ) {
         let data = [&[row], &options[..], &calls].concat();
         prop_assert_eq!(network::fuzz::queues(&data), network::fuzz::queues(&data));
+    }
+
+    #[test]
+    fn a_rate_out_of_an_altered_file_carries_what_it_says(which in 0..RATES.len(), seed: u64) {
+        let (kind, text) = RATES[which];
+        let text = altered(text, &mut draws(seed));
+        prop_assert_eq!(network::fuzz::rates(kind, &text), network::fuzz::rates(kind, &text));
+    }
+}
+
+/// Else the law above would hold of nothing.
+#[test]
+fn altered_files_of_rates_are_taken_and_refused() {
+    for (kind, text) in RATES {
+        assert!(network::fuzz::rates(kind, text).is_some_and(|times| times.len() > 100));
+        let taken =
+            (0..200).filter(|seed| network::fuzz::rates(kind, &altered(text, &mut draws(*seed))).is_some());
+        let taken = taken.count();
+        assert!((10..190).contains(&taken), "{kind}: {taken} of 200 are taken");
     }
 }
 

@@ -22,7 +22,7 @@ const TIME_LENGTH: usize = 8;
 /// Bytes of a token of a Retry packet: kind, time, length of the id, the id and zeros behind it, seal.
 const RETRY_LENGTH: usize = 1 + TIME_LENGTH + 1 + ConnectionId::MAX_LENGTH + EndpointKey::OVERHEAD;
 /// How many used tokens are remembered.
-const MAX_SPENT: usize = 4096;
+pub(crate) const MAX_SPENT: usize = 4096;
 
 /// Where and in what a token is presented.
 #[derive(Debug, Clone, Copy)]
@@ -127,6 +127,11 @@ pub(crate) struct SpentTokens {
 }
 
 impl SpentTokens {
+    /// How many are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.spent.len()
+    }
+
     /// Whether the token was not used before; from now on it is.
     fn spend(&mut self, date_ms: u64, hash: u64) -> bool {
         if self.floor.is_some_and(|floor| date_ms <= floor) || !self.spent.insert((date_ms, hash)) {

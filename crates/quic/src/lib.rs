@@ -15,6 +15,7 @@ mod defaults;
 mod endpoint;
 mod error;
 mod event;
+pub mod fuzz;
 mod handshake;
 mod ids;
 mod key_phase;

@@ -40,6 +40,9 @@ impl Token {
 const SIGNS: &[&str] =
     &["..", ">=", "<=", "!=", "+", "-", "~", "@", ">", "<", "&", "(", ")", "[", "]", ",", "=", "#", "?", "*"];
 
+/// The longest token in characters.
+const MAX_TOKEN: usize = 500;
+
 /// The tokens of a line up to its comment, which begins with `//`.
 pub(crate) fn tokens(line: &str) -> Result<Vec<Token>, Problem> {
     let characters: Vec<char> = line.chars().collect();
@@ -55,6 +58,11 @@ pub(crate) fn tokens(line: &str) -> Result<Vec<Token>, Problem> {
             break;
         }
         let (kind, text, length) = token(rest, at + 1)?;
+        if length > MAX_TOKEN {
+            // An error quotes what it found.
+            let problem = format!("a word of {length} characters; expected at most {MAX_TOKEN}");
+            return Err(Problem::new(at + 1, problem));
+        }
         found.push(Token { kind, text, column: at + 1 });
         at += length;
     }

@@ -19,6 +19,7 @@
 //! ```
 
 mod error;
+pub mod fuzz;
 mod handshake;
 mod lexer;
 mod options;

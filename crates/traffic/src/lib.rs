@@ -7,6 +7,7 @@
 mod browse;
 mod bulk;
 mod changes;
+pub mod fuzz;
 mod hq;
 mod http1;
 mod http2;

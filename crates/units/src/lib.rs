@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod fault;
+pub mod fuzz;
 mod histogram;
 mod number;
 pub mod parameter;

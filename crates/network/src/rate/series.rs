@@ -80,6 +80,12 @@ impl Series {
                 _ => steps.push((time, rate)),
             }
         }
+        // The last rate holds as long as the one before it, and that must end before time does.
+        if let [.., (before, _), (last, _)] = steps.as_slice()
+            && last.as_nanos().checked_add(last.since(*before).as_nanos()).is_none()
+        {
+            return fail(steps.len() + 1, format!("at {last} it begins to hold for longer than can be told"));
+        }
         if steps.is_empty() {
             return fail(2, "there is no line behind the header".to_owned());
         }
@@ -159,6 +165,9 @@ mod tests {
             "4: 2 ms does not come after 2 ms; times must rise"
         );
         assert_eq!(error("time_ms,rate_mbps\n0,0\n1,0\n"), "2: all rates are zero: nothing is ever sent");
+        assert!(error("time_s,rate_mbps\n0,3\n18446744073.709551615,1\n").starts_with("3: at "));
+        // Half of all time, twice.
+        assert!(Series::parse("time_s,rate_mbps\n0,3\n9223372036,1\n").is_ok());
         for line in [
             "",
             "1",

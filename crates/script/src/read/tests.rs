@@ -67,3 +67,11 @@ proptest::proptest! {
         let _ = Script::parse("x", &words.join(" "));
     }
 }
+
+/// Found by the fuzzing of scripts: an error quoted a number of thousands of digits.
+#[test]
+fn a_word_without_end_is_not_quoted() {
+    let text = format!("+{} silence", "4".repeat(10_000));
+    let error = Script::parse("x.quic", &text).unwrap_err().to_string();
+    assert_eq!(error, "x.quic:1:2: a word of 10000 characters; expected at most 500");
+}

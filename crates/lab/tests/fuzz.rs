@@ -1,0 +1,58 @@
+//! Scenarios that were altered, out of the examples and the papers: what libFuzzer does with the entry point, on a stable
+//! toolchain and for a bounded time.
+
+use lab::fuzz::{Verdict, scenario};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use units::fuzz::{altered, draws};
+
+/// The documents that are altered, with the places where their files are.
+fn documents() -> &'static [(PathBuf, String)] {
+    static READ: OnceLock<Vec<(PathBuf, String)>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders = vec![root.join("examples")];
+        folders.extend(
+            std::fs::read_dir(root.join("python/quiclab/papers")).unwrap().map(|entry| entry.unwrap().path()),
+        );
+        let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        let mut paths: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| {
+            let name = path.to_string_lossy();
+            name.ends_with(".scenario.toml") || name.contains("/examples/") && name.ends_with(".toml")
+        });
+        paths.sort();
+        let read = |path: PathBuf| std::fs::read_to_string(&path).ok().map(|text| (path, text));
+        paths.into_iter().filter_map(read).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::with_cases(256)
+    })]
+
+    #[test]
+    fn an_altered_scenario_is_refused_or_runs(which: usize, seed: u64) {
+        let (origin, text) = &documents()[which % documents().len()];
+        scenario(&altered(text, &mut draws(seed)), origin);
+    }
+}
+
+/// Else the law above would hold of nothing.
+#[test]
+fn altered_scenarios_get_to_every_end() {
+    let documents = documents();
+    assert!(documents.len() > 30, "{}", documents.len());
+    let verdicts: Vec<Verdict> = (0..200)
+        .map(|seed| {
+            let (origin, text) = &documents[seed as usize % documents.len()];
+            scenario(&altered(text, &mut draws(1000 + seed)), origin)
+        })
+        .collect();
+    for end in [Verdict::Refused, Verdict::Ran] {
+        let count = verdicts.iter().filter(|verdict| **verdict == end).count();
+        assert!(count > 20, "{count} are {end:?}");
+    }
+}

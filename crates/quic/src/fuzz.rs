@@ -1,0 +1,163 @@
+//! An entry point for fuzzing: any sequence of address tokens that a server gives out and gets back, and the laws of RFC 9000
+//! section 8.1. The property test of this crate and the fuzz target call the same function.
+
+use crate::address_token::{
+    Credential, MAX_SPENT, SpentTokens, TokenLifetimes, Visit, new_token, retry_token,
+};
+use random::Stream;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use tls::EndpointKey;
+use units::Duration;
+use wire::{ConnectionId, Version};
+
+const LIFETIMES: TokenLifetimes =
+    TokenLifetimes { retry: Duration::from_secs(10), new: Duration::from_secs(1000) };
+/// Tokens that are kept to come back, at most.
+const MOST_KEPT: usize = 64;
+
+/// A token that was given out.
+struct Given {
+    token: Vec<u8>,
+    visit: Visit,
+    /// The source id of the Retry, if it came with one.
+    retry: Option<ConnectionId>,
+    spent: bool,
+}
+
+/// Reads events of eight bytes: what is done, with which token or where, and how it is altered.
+///
+/// # Panics
+/// If a token is good that was altered, used, too old, or given to somebody else; if one is not good that is none of these;
+/// or if more is remembered than the limit.
+pub fn tokens(data: &[u8]) {
+    let key = EndpointKey::new(&[7; 32]);
+    let mut random = Stream::new(1, "tokens");
+    let mut spent = SpentTokens::default();
+    let mut given: Vec<Given> = Vec::new();
+    // Nothing is issued before the oldest that was forgotten: what is older is refused, and that is right.
+    let mut date_ms = 1_000_000_000u64;
+    for event in data.chunks_exact(8) {
+        let [what, which, at, bit, port, id, version, time] = event.try_into().expect("eight bytes");
+        date_ms += u64::from(time) * u64::from(time);
+        let visit = Visit {
+            remote: address(at, port),
+            version: [Version::V1, Version::V2, Version(u32::from(version))][usize::from(version % 3)],
+            destination: self::id(id),
+            date_ms,
+        };
+        match what % 4 {
+            0 => {
+                let source = self::id(bit);
+                let token = retry_token(&key, &mut random, &visit, source);
+                keep(&mut given, Given { token, visit, retry: Some(source), spent: false });
+            }
+            1 => {
+                let token = new_token(&key, &mut random, visit.remote.ip(), visit.version, date_ms);
+                keep(&mut given, Given { token, visit, retry: None, spent: false });
+            }
+            // Anything at all.
+            2 => {
+                let verdict = spent.judge(&key, event, &visit, LIFETIMES);
+                assert!(!matches!(verdict, Credential::Known | Credential::Retried(_)), "{event:?}");
+            }
+            _ => {
+                let count = given.len();
+                let Some(known) = given.get_mut(usize::from(which) % count.max(1)) else { continue };
+                come_back(&key, &mut spent, known, &visit, (at, bit, port));
+            }
+        }
+        assert!(spent.len() <= MAX_SPENT);
+    }
+}
+
+/// Brings a token back from where it was given out, or from elsewhere, whole or altered.
+fn come_back(
+    key: &EndpointKey,
+    spent: &mut SpentTokens,
+    known: &mut Given,
+    visit: &Visit,
+    (at, bit, how): (u8, u8, u8),
+) {
+    let home = how % 2 == 0;
+    let visit = match (home, known.retry) {
+        (true, Some(source)) => Visit { destination: source, date_ms: visit.date_ms, ..known.visit },
+        (true, None) => Visit { date_ms: visit.date_ms, ..known.visit },
+        (false, _) => *visit,
+    };
+    let mut token = known.token.clone();
+    match how / 2 % 4 {
+        0 => token.truncate(usize::from(at) % token.len()),
+        1 => {
+            let at = usize::from(at) % token.len();
+            token[at] ^= 1 << (bit % 8);
+        }
+        2 => token.push(bit),
+        _ => {}
+    }
+    let verdict = spent.judge(key, &token, &visit, LIFETIMES);
+    let age_ms = visit.date_ms - known.visit.date_ms;
+    let whole = token == known.token;
+    match known.retry {
+        Some(source) => {
+            let same = canonical(visit.remote) == canonical(known.visit.remote)
+                && visit.remote.port() == known.visit.remote.port()
+                && visit.version == known.visit.version
+                && visit.destination == source;
+            let good = whole && same && age_ms <= LIFETIMES.retry.as_millis();
+            let expected = Credential::Retried(known.visit.destination);
+            assert_eq!(verdict == expected, good, "{verdict:?} for {visit:?}");
+            assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
+        }
+        None => {
+            let same = canonical(visit.remote) == canonical(known.visit.remote)
+                && visit.version == known.visit.version;
+            let good = whole && same && !known.spent && age_ms <= LIFETIMES.new.as_millis();
+            assert_eq!(verdict == Credential::Known, good, "{verdict:?} for {visit:?}");
+            known.spent |= good;
+            assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
+        }
+    }
+}
+
+/// An address of IPv4 and the same one mapped into IPv6 are one (RFC 4291 section 2.5.5.2).
+fn canonical(address: SocketAddr) -> std::net::IpAddr {
+    address.ip().to_canonical()
+}
+
+fn address(at: u8, port: u8) -> SocketAddr {
+    let v4 = Ipv4Addr::new(192, 0, 2, at % 4);
+    match at / 4 % 3 {
+        0 => (v4, 50_000 + u16::from(port % 2)).into(),
+        1 => (v4.to_ipv6_mapped(), 50_000).into(),
+        _ => (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(at)), 50_000).into(),
+    }
+}
+
+/// An id of any length from none to the longest.
+fn id(byte: u8) -> ConnectionId {
+    let length = usize::from(byte) % (ConnectionId::MAX_LENGTH + 1);
+    ConnectionId::new(&[byte; ConnectionId::MAX_LENGTH][..length]).unwrap_or_default()
+}
+
+fn keep(given: &mut Vec<Given>, new: Given) {
+    if given.len() == MOST_KEPT {
+        given.remove(0);
+    }
+    given.push(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// RFC 9000-8.1.4-1, 9000-8.1.4-2, 9000-8.1.4-5: whatever comes back in whatever order.
+        #[test]
+        fn tokens_are_good_once_and_where_they_were_issued(data in vec(any::<u8>(), 0..2000)) {
+            super::tokens(&data);
+        }
+    }
+}

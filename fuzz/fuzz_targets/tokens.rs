@@ -1,0 +1,5 @@
+//! Address tokens under sequences of events.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| quic::fuzz::tokens(data));
