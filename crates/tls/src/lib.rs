@@ -14,6 +14,7 @@
 
 mod certificate;
 mod context;
+mod derive;
 mod endpoint_key;
 mod error;
 mod framing;

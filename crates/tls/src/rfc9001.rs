@@ -1,6 +1,7 @@
 //! The examples of RFC 9001 appendix A, through the keys that packets are protected with.
 
-use crate::key_log::{Secret, expand_label};
+use crate::derive::expand_label;
+use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, Opener, Sealer, TAG_LENGTH};
 use crate::options::Cipher;
 use crate::{Protection, Side, initial_keys, retry_integrity_tag};

@@ -1,6 +1,6 @@
 //! The examples of RFC 9369 appendix A, through the keys that packets of version 2 are protected with.
 
-use crate::key_log::expand_label;
+use crate::derive::expand_label;
 use crate::keys::{DirectionalKeys, Opener, Sealer, TAG_LENGTH};
 use crate::rfc9001::{CLIENT_CRYPTO, ID, SERVER_PAYLOAD, hex, open, seal, suite};
 use crate::{Protection, Side, initial_keys, retry_integrity_tag};
