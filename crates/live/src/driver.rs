@@ -166,7 +166,12 @@ impl Driver {
                 return;
             }
             self.datagram.clear();
-            let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else { break };
+            let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else {
+                if self.endpoint.next_active().is_some() {
+                    continue;
+                }
+                break;
+            };
             if let Some(hole) = transmit.hole {
                 hole.write_out(&mut self.datagram);
             }

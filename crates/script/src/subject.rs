@@ -106,14 +106,23 @@ impl Subject {
 
     /// The next datagram that the endpoint sends at `now`, and what its connection has told meanwhile.
     pub(crate) fn transmit(&mut self, now: Time) -> Option<Left> {
-        if let Some(handle) = self.endpoint.next_active() {
+        while let Some(handle) = self.endpoint.next_active() {
             if self.handle.is_none() && self.endpoint.get(handle).is_some() {
                 self.handle = Some(handle);
             }
             while let Some(event) = self.endpoint.get_mut(handle).and_then(Connection::poll_event) {
                 self.events.extend(Shape::of_event(&event));
             }
+            let left = self.next_datagram(now);
+            if left.is_some() {
+                return left;
+            }
         }
+        // What is of no connection.
+        self.next_datagram(now)
+    }
+
+    fn next_datagram(&mut self, now: Time) -> Option<Left> {
         let mut bytes = Vec::new();
         let transmit = self.endpoint.transmit(now, &mut bytes)?;
         if let Some(hole) = transmit.hole {

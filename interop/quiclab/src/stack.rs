@@ -113,7 +113,12 @@ impl Stack {
         for _ in 0..BUDGET {
             self.attend(now, true)?;
             self.datagram.clear();
-            let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else { break };
+            let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else {
+                if self.endpoint.next_active().is_some() {
+                    continue;
+                }
+                break;
+            };
             if let Some(hole) = transmit.hole {
                 hole.write_out(&mut self.datagram);
             }

@@ -104,6 +104,9 @@ impl End {
             let made = end.endpoint.transmit(now, &mut bytes);
             let Some(transmit) = &made else {
                 exits.recycle(bytes);
+                if end.endpoint.next_active().is_some() {
+                    continue;
+                }
                 return;
             };
             let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);

@@ -264,8 +264,8 @@ impl Endpoint {
         self.slots.enqueue(slot);
     }
 
-    /// Makes the next datagram that is to leave at `now`. Connections whose events were not drained by
-    /// [`Endpoint::next_active`] are drained of datagrams all the same.
+    /// Makes the next datagram that is to leave at `now`. `None`: the connection of [`Endpoint::next_active`] has nothing more to
+    /// send. If there is another one then, it has events, which come before its datagrams: a host goes on with it.
     #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(transmit) = self.answers.transmit(buffer) {
@@ -279,12 +279,22 @@ impl Endpoint {
             }
             self.slots.dequeue();
             self.settle(slot);
+            // Passed over, its events would wait for its next datagram, and those of one that is gone for ever.
+            if self.front_has_events() {
+                return None;
+            }
         }
         None
     }
 
+    #[inline]
+    fn front_has_events(&self) -> bool {
+        let front = self.slots.front().and_then(|slot| self.slots[slot as usize].connection.as_deref());
+        front.is_some_and(Connection::has_events)
+    }
+
     /// The connection that is to be looked at next: one that may have events. It stays the same until
-    /// [`Endpoint::transmit`] has nothing more from it.
+    /// [`Endpoint::transmit`] has nothing more from it; none is left when nothing is to be told or sent.
     #[inline]
     pub fn next_active(&self) -> Option<Handle> {
         let slot = self.slots.front()?;

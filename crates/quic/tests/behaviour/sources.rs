@@ -57,7 +57,8 @@ impl Client {
         for _ in 0..10 {
             self.say(now, server);
             let mut bytes = Vec::new();
-            while let Some(transmit) = server.transmit(now, &mut bytes) {
+            while server.next_active().is_some() {
+                let Some(transmit) = server.transmit(now, &mut bytes) else { continue };
                 if let Some(hole) = transmit.hole {
                     hole.write_out(&mut bytes);
                 }
@@ -117,4 +118,29 @@ fn without_retry_the_share_of_handshakes_holds() {
         Client::new(format!("192.0.2.{number}:5000"), now).say(now, &mut server);
     }
     assert_eq!((server.stats().accepted, server.stats().refused), (10, 40));
+}
+
+/// A host that takes the events of each connection it is shown loses none of them: connections that end together are all
+/// forgotten, and their places are free again.
+#[test]
+fn connections_that_end_together_are_all_told_of() {
+    let mut server = server(config(&[]), 3, usize::MAX);
+    let now = Time::ZERO + ms(1);
+    let mut clients = [1, 2, 3].map(|number| Client::new(format!("192.0.2.{number}:5000"), now));
+    for client in &mut clients {
+        assert!(client.shake_hands(now, &mut server));
+    }
+    assert_eq!(server.len(), 3);
+    let now = now + ms(100_000);
+    server.wake(now);
+    let (mut ended, mut bytes) = (0, Vec::new());
+    while let Some(handle) = server.next_active() {
+        while let Some(event) = server.get_mut(handle).and_then(quic::Connection::poll_event) {
+            ended += usize::from(event == quic::Event::Ended);
+        }
+        server.transmit(now, &mut bytes);
+    }
+    assert_eq!((ended, server.len()), (3, 0));
+    let mut next = Client::new("192.0.2.9:5000".to_owned(), now);
+    assert!(next.shake_hands(now, &mut server), "the share of the network is free");
 }

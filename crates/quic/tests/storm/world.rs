@@ -414,7 +414,12 @@ fn drain_endpoint(
         }
         // With room for every datagram, so that the endpoint allocates none of it.
         let mut bytes = Vec::with_capacity(LARGEST_DATAGRAM);
-        let Some(transmit) = inside(|| endpoint.transmit(now, &mut bytes)) else { return };
+        let Some(transmit) = inside(|| endpoint.transmit(now, &mut bytes)) else {
+            if endpoint.next_active().is_some() {
+                continue;
+            }
+            return;
+        };
         let flying = Flying {
             from: transmit.local,
             to: transmit.remote,

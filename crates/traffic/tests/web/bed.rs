@@ -132,7 +132,12 @@ impl Bed {
                 self.attend(at_server);
                 let endpoint = if at_server { &mut self.server } else { &mut self.client };
                 let mut bytes = Vec::new();
-                let Some(transmit) = endpoint.transmit(self.now, &mut bytes) else { break };
+                let Some(transmit) = endpoint.transmit(self.now, &mut bytes) else {
+                    if endpoint.next_active().is_some() {
+                        continue;
+                    }
+                    break;
+                };
                 self.sent += 1;
                 if self.lose_every == 0 || !self.sent.is_multiple_of(self.lose_every) {
                     let flying = Flying { to_server: !at_server, bytes, hole: transmit.hole };

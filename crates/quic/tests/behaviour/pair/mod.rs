@@ -206,7 +206,12 @@ impl Pair {
                     }
                 }
                 let mut bytes = Vec::new();
-                let Some(transmit) = endpoint.transmit(self.now, &mut bytes) else { break };
+                let Some(transmit) = endpoint.transmit(self.now, &mut bytes) else {
+                    if endpoint.next_active().is_some() {
+                        continue;
+                    }
+                    break;
+                };
                 let mut flying = Flying {
                     bytes,
                     hole: transmit.hole,
