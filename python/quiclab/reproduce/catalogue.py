@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from quiclab import papers
 from quiclab._quiclab import Error
-from quiclab.reproduce import sources
 from quiclab.reproduce.accept import Rule
 from quiclab.reproduce.measured import Measured, names
 from quiclab.reproduce.points import Points
 from quiclab.reproduce.runs import Runs
+from quiclab.reproduce.sources import code, data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -111,8 +111,8 @@ class Figure:
             "scenarios": {name: _toml(path) for name, path in self.scenarios.items()},
             "rules": [rule.described for rule in self.rules],
             "numbers": {number.name: number.described for number in self.numbers},
-            "code": sources.code(self.folder / f"{self.name}.py"),
-            "data": sources.data(self.folder, self.name, self.scenarios.values()),
+            "code": code(self.folder / f"{self.name}.py"),
+            "data": data(self.folder, self.name, self.scenarios.values()),
         }
         text = json.dumps(described, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
