@@ -6,7 +6,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from statistics import mean, pstdev
+from statistics import mean, median, pstdev
 
 import pytest
 from typer.testing import CliRunner
@@ -79,7 +79,8 @@ def test_lte_driving_is_like_recorded_drives(tmp_path: Path, seed: int) -> None:
     capacity = made(tmp_path, "lte-driving", seed)
     rates, seconds = capacity.binned(10_000_000), capacity.binned(1_000_000_000)
     assert capacity.mean_mbps == pytest.approx(5.0, rel=0.001)
-    assert 2.3 < pstdev(seconds) < 5.0
+    # Of 400 seeds the median is 3.7, and 3 in 100 are above 5.
+    assert 2.3 < pstdev(seconds) < 6.5
     assert 0.1 < rates.count(0.0) / len(rates) < 0.28
     outages = [(end - start) / 1e6 for start, end in capacity.outages(100_000_000, 0.0)]
     assert 12 <= len(outages) <= 60
@@ -87,6 +88,12 @@ def test_lte_driving_is_like_recorded_drives(tmp_path: Path, seed: int) -> None:
     middle = mean(seconds)
     together = sum((a - middle) * (b - middle) for a, b in pairwise(seconds))
     assert 0.2 < together / sum((a - middle) ** 2 for a in seconds) < 0.9
+
+
+def test_lte_driving_varies_from_second_to_second_as_recorded_drives_do(tmp_path: Path) -> None:
+    # Those that are distributed with Mahimahi: 3.1 to 3.9 Mbit/s.
+    deviations = [pstdev(made(tmp_path, "lte-driving", seed).binned(1_000_000_000)) for seed in range(1, 41)]
+    assert 3.1 < median(deviations) < 3.9
 
 
 @pytest.mark.parametrize("seed", SEEDS)
