@@ -111,6 +111,11 @@ impl Author {
                 self.value(&Kind::Size)
             );
         }
+        // Less than the shortest of the examples of traces lasts, 11 ms.
+        if room == "offsets" {
+            let at = format!("\"{} us\"", self.below(11_000));
+            return ["\"none\"", "\"random\"", &at][self.below(3) as usize].to_owned();
+        }
         let mut room = self.rooms.iter().find(|known| known.name == room).unwrap().clone();
         // Not every application goes over QUIC, and not every version of HTTP.
         // Of the options of a uniform source one bounds the other.
@@ -119,6 +124,14 @@ impl Author {
         if let (Some((name, option)), 0) = (room.shorthand, self.below(3)) {
             let options = self.options(room.name, name);
             return self.value(&options.iter().find(|parameter| parameter.name == option).unwrap().kind);
+        }
+        // The duration of a generated trace has bounds that depend on its model.
+        if row.name == "generated" {
+            let (model, offset) = (["mmwave", "leo"][self.below(2) as usize], self.component("offsets"));
+            let seconds = 60 + self.below(60);
+            return format!(
+                "{{ type = \"generated\", model = \"{model}\", duration = \"{seconds} s\", offset = {offset} }}"
+            );
         }
         // What is not said of a page is HTTP/3, and these are of HTTP/2.
         let of_http2: &[&str] = &["over", "scheduler", "stream_window", "connection_window"];

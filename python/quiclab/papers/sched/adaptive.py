@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _BIN_S = 1.0
 """Over time all is drawn as means of a second, as the paper does with the capacity."""
-_HARDLY = 0.01
-"""Of the time: less is never, and all but so much is always."""
+_HARDLY = 0.05
+"""Of the time: less is never, and all but so much is always, as a blocked link is below any target."""
 _STREAMS = ("priority", "other")
 
 _PLACE = ("target_mbps", "delay_ms", "buffer_bdp")
