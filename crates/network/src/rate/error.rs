@@ -1,7 +1,5 @@
 //! Why a rate cannot be made from its options.
 
-use super::generated::{LONGEST, MODELS};
-use super::offset::OFFSET;
 use std::fmt;
 use units::{Duration, Time};
 
@@ -29,7 +27,12 @@ pub enum RateError {
         lasts: Duration,
     },
     /// There is no model of traces of this name.
-    Model(String),
+    Model {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: &'static [&'static str],
+    },
     /// A generated trace that is too short or too long.
     Length {
         /// How long it was to be.
@@ -38,6 +41,8 @@ pub enum RateError {
         model: &'static str,
         /// The shortest trace of this model.
         shortest: Duration,
+        /// The longest trace of any.
+        longest: Duration,
     },
     /// A file of rates over time that cannot be read.
     Series {
@@ -61,12 +66,11 @@ impl fmt::Display for RateError {
             RateError::Offset { at, lasts } => {
                 write!(f, "{at}; expected less than {lasts}, which is how long the trace lasts")
             }
-            RateError::Model(name) => {
-                let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
-                write!(f, "no model {name:?}; expected one of {}", names.join(", "))
+            RateError::Model { name, known } => {
+                write!(f, "no model {name:?}; expected one of {}", known.join(", "))
             }
-            RateError::Length { duration, model, shortest } => {
-                write!(f, "{duration}; expected from {shortest} to {LONGEST} for {model}")
+            RateError::Length { duration, model, shortest, longest } => {
+                write!(f, "{duration}; expected from {shortest} to {longest} for {model}")
             }
         }
     }
@@ -77,7 +81,7 @@ impl RateError {
     /// The option that is wrong, where it is not the file or the first one.
     pub fn option(&self) -> Option<&'static str> {
         match self {
-            RateError::Offset { .. } => Some(OFFSET.name),
+            RateError::Offset { .. } => Some("offset"),
             RateError::Length { .. } => Some("duration"),
             _ => None,
         }

@@ -85,10 +85,15 @@ pub fn generate(model: &str, duration: Duration, seed: u64) -> Result<Vec<(Time,
 
 fn drawn(model: &str, duration: Duration, stream: &mut Stream) -> Result<Vec<(Time, Rate)>, RateError> {
     let Some(model) = MODELS.iter().find(|known| known.name == model) else {
-        return Err(RateError::Model(model.to_owned()));
+        return Err(RateError::Model { name: model.to_owned(), known: NAMES });
     };
     if !(model.shortest..=LONGEST).contains(&duration) {
-        return Err(RateError::Length { duration, model: model.name, shortest: model.shortest });
+        return Err(RateError::Length {
+            duration,
+            model: model.name,
+            shortest: model.shortest,
+            longest: LONGEST,
+        });
     }
     let steps = (duration.as_nanos() + STEP.as_nanos() / 2) / STEP.as_nanos();
     let rates = (model.make)(stream, steps as usize).into_iter().map(rate);
