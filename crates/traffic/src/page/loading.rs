@@ -1,11 +1,18 @@
 //! Which objects of pages have come to a client: those of a stream come one after the other, without anything between.
 
-use super::Page;
-use super::streams::{STREAMS, stream_of};
+use super::{Kind as ObjectKind, Object, Page};
 use crate::web::{Load, ObjectLoad, PageLoad};
 use std::collections::VecDeque;
 use units::Time;
 use wire::StreamId;
+
+/// The streams of a page.
+pub(super) const STREAMS: usize = 2;
+
+/// The stream of its page on which an object goes: 0 or 1.
+pub(super) fn stream_of(object: &Object, threshold: u64) -> usize {
+    usize::from(object.kind == ObjectKind::Embedded && object.bytes >= threshold)
+}
 
 /// The objects of all pages that were asked for, one page after the other.
 #[derive(Debug, Default)]
@@ -87,7 +94,7 @@ impl Loading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, Object};
+    use super::super::Kind;
     use super::*;
     use units::Duration;
     use wire::{Direction, Side};

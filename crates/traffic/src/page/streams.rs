@@ -4,8 +4,8 @@
 //! The client asks on a bidirectional stream, `GET /<page>` and what the request has beyond that; the server opens two
 //! unidirectional streams for the page and writes everything at once. The content is virtual. Both ends draw the same pages.
 
-use super::loading::Loading;
-use super::{Kind as ObjectKind, Object, Page, Pages};
+use super::loading::{Loading, STREAMS, stream_of};
+use super::{Page, Pages};
 use crate::priorities::{LATENCIES, Priorities, URGENCIES};
 use crate::web::Load;
 use crate::{Application, Ends, Progress, Transport};
@@ -43,8 +43,6 @@ pub(crate) const ROW: Row<crate::Build> = Row {
     build,
 };
 
-/// The streams of a page.
-pub(super) const STREAMS: usize = 2;
 /// The longest begin of a request: up to the end of its line.
 const MAX_LINE: usize = 16;
 /// The code with which a request that is none is answered.
@@ -60,11 +58,6 @@ fn build(arguments: &Arguments, random: random::Stream) -> Ends {
     let client = Client::new(pages(), arguments.integer("pages"), threshold, urgencies);
     let server = Server::new(pages(), threshold, priorities);
     Ends { client: Box::new(client), server: Box::new(server) }
-}
-
-/// The stream of its page on which an object goes: 0 or 1.
-pub(super) fn stream_of(object: &Object, threshold: u64) -> usize {
-    usize::from(object.kind == ObjectKind::Embedded && object.bytes >= threshold)
 }
 
 /// The client's end.
@@ -354,8 +347,8 @@ impl Application for Server {
 
 #[cfg(test)]
 mod tests {
-    use super::super::After;
     use super::super::file::Replay;
+    use super::super::{After, Kind as ObjectKind, Object};
     use super::*;
     use quic::{Priority, Read};
     use std::collections::BTreeMap;
