@@ -217,8 +217,11 @@ const PACKETS: u32 = 200;
 pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
     let file = File { path: "the-file".to_owned(), text: text.into() };
     let circle = text.len().is_multiple_of(2);
-    let arguments = Arguments(vec![("file", Value::File(file)), ("circle", Value::Flag(circle))]);
-    let mut server = match rate::build(kind, &arguments) {
+    let row = rate::RATES.iter().find(|row| row.name == kind).expect("a kind of file");
+    let given = [("file", Value::File(file)), ("circle", Value::Flag(circle))];
+    let arguments =
+        Arguments::filled(row.parameters, &given, &crate::rooms()).expect("a file and whether it goes round");
+    let mut server = match rate::build(kind, &arguments, Stream::new(1, "rate")) {
         Ok(server) => server,
         Err(error) => {
             let said = error.to_string();

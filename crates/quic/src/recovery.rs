@@ -320,7 +320,7 @@ mod tests {
         let (packet, was_lost) = space.sent.acknowledge(number, |_| ()).unwrap();
         newly.add(&mut recovery, now, number, packet, was_lost);
         space.largest_acked = Some(number);
-        recovery.sample_rtt(now, number, &newly, Duration::ZERO);
+        recovery.sample_rtt(now, number, &mut newly, Duration::ZERO);
         let mut losses = Vec::new();
         let max_ack_delay = Duration::from_millis(25);
         recovery.detect_losses(now, &mut space, max_ack_delay, &mut losses, |_, _| ());
