@@ -1,13 +1,14 @@
 """Shows that scripts and tests fail when the endpoint is broken on purpose: `make script-mutations`.
 
 Each breakage of mutations.toml is made in a copy of the workspace, which is built and runs all scripts; those that the
-breakage names must fail. One that names tests runs the tests of its crate instead. Without a breakage all must hold. The copy, its build, and what each breakage did stay in
-target/mutations: what was interrupted goes on, and as long as sources and scripts are the same nothing is made twice.
+breakage names must fail. One that names tests runs the tests of its crate instead. Without a breakage all must hold.
+The copy, its build, and what each breakage did stay in target/mutations: what was interrupted goes on, and as long as
+sources and scripts are the same nothing is made twice.
 
     python tests/mutations.py [--write] [--json] [WORD...]
 
-With words only the breakages are made that have one of them in their name, their scripts or their tests. With --write the table goes
-to docs/scripts.md.
+With words only the breakages are made that have one of them in their name, their scripts or their tests. With --write
+the table goes to docs/scripts.md.
 """
 
 import argparse
@@ -243,7 +244,7 @@ def _show(mutation: Mutation, workspace: Path) -> Shown:
 
 def table(shown: Sequence[Shown]) -> str:
     """What was shown, as Markdown."""
-    lines = ["| broken on purpose | scripts or tests that fail | first difference in the first of them |", "|---|---|---|"]
+    lines = ["| broken on purpose | scripts or tests that fail | first difference in the first |", "|---|---|---|"]
     for one in shown:
         named = ", ".join(f"`{name}`" for name in one.mutation.named)
         others = len(one.failed) - len(one.mutation.named)
@@ -276,7 +277,7 @@ def write(shown: Sequence[Shown]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Gives 0 if every breakage was noticed by the scripts or tests that it names, 1 if one was not, 2 if one cannot be made."""
+    """Gives 0 if every breakage was noticed by what it names, 1 if one was not, 2 if one cannot be made."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("words", nargs="*", metavar="WORD", help="only breakages with this word")
     parser.add_argument("--write", action="store_true", help="write the table into docs/scripts.md")

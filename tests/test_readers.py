@@ -20,7 +20,7 @@ ANY_FOLDER = settings(
 """The folder of a test is written anew by each of its examples."""
 
 NUMBERS = st.sampled_from([0, -1, 1, 63, 2**31, 2**53 + 1, 2**62 - 1, 2**62, 2**64, 10**400, 1e308, 1e-308, -1e308])
-VALUES = st.one_of(
+VALUES: st.SearchStrategy[object] = st.one_of(
     NUMBERS,
     st.sampled_from([None, True, "", "1", "-1", "1e308", "nan", "\x00", "\ud800", "</script>", "x" * 5000, [], {}]),
     st.sampled_from([float("nan"), float("inf"), float("-inf")]),
