@@ -74,10 +74,12 @@ def show_list(as_json: bool) -> None:
         ]
         typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
+    every = [figure for paper in papers for figure in paper.figures]
+    of_id, of_figure = max(len(figure.id) for figure in every), max(len(figure.figure) for figure in every)
     for paper in papers:
         typer.echo(f"{paper.name}: {paper.title} ({paper.venue})")
         for figure in paper.figures:
-            typer.echo(f"  {figure.id:<24}{figure.figure:<16}{figure.title}")
+            typer.echo(f"  {figure.id:<{of_id}}  {figure.figure:<{of_figure}}  {figure.title}")
 
 
 def show(result: "Reproduced") -> None:
