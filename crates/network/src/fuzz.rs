@@ -219,8 +219,11 @@ pub fn rates(kind: &str, text: &str) -> Option<Vec<Time>> {
     let circle = text.len().is_multiple_of(2);
     let row = rate::RATES.iter().find(|row| row.name == kind).expect("a kind of file");
     let given = [("file", Value::File(file)), ("circle", Value::Flag(circle))];
+    let given =
+        given.into_iter().filter(|(name, _)| row.parameters.iter().any(|option| option.name == *name));
+    let given: Vec<(&str, Value)> = given.collect();
     let arguments =
-        Arguments::filled(row.parameters, &given, &crate::rooms()).expect("a file and whether it goes round");
+        Arguments::filled(row.parameters, &given, &crate::rooms()).expect("all others have defaults");
     let mut server = match rate::build(kind, &arguments, Stream::new(1, "rate")) {
         Ok(server) => server,
         Err(error) => {
