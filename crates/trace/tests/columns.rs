@@ -80,8 +80,8 @@ fn rows_of_each_table() {
     let first = |name: &str, at: usize| row(find(&tables, name), at);
     assert_eq!(
         first("connection", 1).split_once(' ').unwrap().1,
-        "connection=download side=client cwnd_bytes=12000 bytes_in_flight=0 ssthresh_bytes=null latest_rtt_ms=0 \
-         smoothed_rtt_ms=0 min_rtt_ms=0 rtt_variance_ms=0 pacing_rate_mbps=null delivery_rate_mbps=null pto_count=0"
+        "connection=download side=client cwnd_bytes=12000 bytes_in_flight=0 ssthresh_bytes=null latest_rtt_ms=null \
+         smoothed_rtt_ms=0 min_rtt_ms=null rtt_variance_ms=0 pacing_rate_mbps=null delivery_rate_mbps=null pto_count=0"
     );
     assert_eq!(
         first("connection", 2).split_once(' ').unwrap().1,

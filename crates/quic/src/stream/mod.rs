@@ -31,7 +31,7 @@ use notices::Delivery;
 
 use queue::SendQueue;
 use room::Allowance;
-use send::SendHalf;
+use send::{Awaited, SendHalf};
 use spares::Spares;
 use std::collections::VecDeque;
 use table::Index;
@@ -290,7 +290,9 @@ impl Streams {
             }
             Data::Bytes(bytes) => {
                 let kept = limit.saturating_sub(half.buffered());
-                half.wants_write |= kept < offered;
+                if kept < offered && half.awaited == Awaited::Nothing {
+                    half.awaited = Awaited::Buffer;
+                }
                 blocked |= kept < offered;
                 Data::Bytes(&bytes[..kept.min(admitted).min(offered) as usize])
             }

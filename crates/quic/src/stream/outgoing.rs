@@ -1,7 +1,7 @@
 //! What streams send: what waits, what goes into a packet, what becomes of it.
 
 use super::recv::RecvHalf;
-use super::send::SendHalf;
+use super::send::{Awaited, SendHalf};
 use super::spares::Spares;
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
@@ -146,7 +146,7 @@ impl Streams {
         payload.stream(id, &piece, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
-        let hungry = half.wants_room && half.unsent() <= super::room::LOW;
+        let hungry = half.awaited == Awaited::Room && half.unsent() <= super::room::LOW;
         let repaired = ready && half.lost_told && !half.has_lost();
         half.lost_told &= !repaired;
         self.credit.spend(piece.fresh);
@@ -214,15 +214,15 @@ impl Streams {
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
-                let (let_go, hungry) = (buffered - half.buffered(), half.wants_room);
+                let (let_go, hungry) = (buffered - half.buffered(), half.awaited == Awaited::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
                 self.stats.acked_bytes += acked.fresh;
                 // What was reset was released then.
                 let released = if half.reset_code().is_none() { acked.fresh } else { 0 };
-                if half.wants_write && half.buffered() < limit && half.is_writable() {
-                    half.wants_write = false;
+                if half.awaited == Awaited::Buffer && half.buffered() < limit && half.is_writable() {
+                    half.awaited = Awaited::Nothing;
                     self.events.push_back(Event::Writable(id));
                 }
                 if acked.delivered {

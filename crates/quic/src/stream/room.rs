@@ -4,6 +4,7 @@
 //! likes. An application whose data lies elsewhere, in a file say, asks for [`Streams::room`] first.
 
 use super::Streams;
+use super::send::Awaited;
 use crate::error::StreamError;
 use crate::event::Event;
 use std::collections::VecDeque;
@@ -110,7 +111,7 @@ impl Streams {
     fn wait_for_room(&mut self, id: StreamId) {
         let credit = self.credit.available();
         let Some(half) = self.send_half(id) else { return };
-        half.wants_room = true;
+        half.awaited = Awaited::Room;
         let starved = credit == 0 && !std::mem::replace(&mut half.starved, true);
         let blocked = half.is_blocked();
         if blocked {
@@ -135,11 +136,11 @@ impl Streams {
     /// Tells the application of room on a stream, if it waits for that and there is some.
     #[cold]
     pub(super) fn offer(&mut self, id: StreamId) {
-        if self.send_half(id).is_some_and(|half| half.wants_room)
+        if self.send_half(id).is_some_and(|half| half.awaited == Awaited::Room)
             && self.room(id).is_ok_and(|room| room > 0)
             && let Some(half) = self.send_half(id)
         {
-            half.wants_room = false;
+            half.awaited = Awaited::Nothing;
             self.events.push_back(Event::Writable(id));
         }
     }

@@ -19,6 +19,16 @@ enum Progress {
     Acked,
 }
 
+/// What an application waits for that could not write all that it has; in one byte with the rest, since every stream has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Nothing,
+    /// That the send buffer takes more.
+    Buffer,
+    /// That more is worth writing: see [`super::Streams::room`].
+    Room,
+}
+
 /// What an acknowledgement brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Acked {
@@ -57,10 +67,8 @@ pub(crate) struct SendHalf {
     pub lost_told: bool,
     /// Whether it stands in the list of those that wait for credit of the connection.
     pub starved: bool,
-    /// Whether the application waits to be told that it can write.
-    pub wants_write: bool,
-    /// Whether it waits to be told that there is room: see [`super::Streams::room`].
-    pub wants_room: bool,
+    /// What the application waits to be told of.
+    pub awaited: Awaited,
 }
 
 impl SendHalf {
@@ -82,8 +90,7 @@ impl SendHalf {
             scheduled: false,
             lost_told: false,
             starved: false,
-            wants_write: false,
-            wants_room: false,
+            awaited: Awaited::Nothing,
         }
     }
 
@@ -193,7 +200,7 @@ impl SendHalf {
 
     /// Whether there is new data, here or still with the application, that only the stream's own credit holds back.
     pub(crate) fn is_blocked(&self) -> bool {
-        let more = self.next < self.written || self.wants_room && self.fin == Progress::Open;
+        let more = self.next < self.written || self.awaited == Awaited::Room && self.fin == Progress::Open;
         self.reset_code.is_none() && more && self.next >= self.credit
     }
     /// STREAM_DATA_BLOCKED is to be sent. Gives whether it was not sent for this limit yet.
