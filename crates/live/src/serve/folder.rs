@@ -75,7 +75,7 @@ impl Folder {
         // Neither asked for under a name that begins with a dot, nor led to one by a link.
         let is_shown =
             |path: &Path| path.strip_prefix(&self.root).is_ok_and(|path| !path.iter().any(is_hidden));
-        if !path.starts_with(&self.root) || !self.hidden && !(is_shown(&named) && is_shown(&path)) {
+        if !path.starts_with(&self.root) || !(self.hidden || is_shown(&named) && is_shown(&path)) {
             return Err(io::ErrorKind::NotFound.into());
         }
         // Looked at before it is opened: a device may do something when it is.
