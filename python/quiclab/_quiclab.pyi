@@ -25,6 +25,7 @@ __all__ = [
     "View",
     "carry_out",
     "fetch",
+    "generate_trace",
     "relay",
     "rooms_json",
     "read_trace",

@@ -12,6 +12,7 @@ _PAGES = {
     "queues": "{row}",
     "schedulers": "scheduler-{row}",
     "rates": "link",
+    "offsets": "link",
     "losses": "loss",
     "jitters": "jitter",
     "applications": "applications",
