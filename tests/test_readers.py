@@ -1,6 +1,7 @@
 """Readers of files from outside under any change: each is read and shown, or refused in one line that names it."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def change(records: list[Any], changes: list[tuple[int, str, Any, int]]) -> None
         container, key = found[number % len(found)]
         another = found[other % len(found)]
         if what == "put":
-            container[key] = value
+            container[key] = deepcopy(value)
         elif what == "drop":
             del container[key]
         elif what == "twice" and isinstance(container, list):
