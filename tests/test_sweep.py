@@ -205,6 +205,8 @@ def test_the_information_is_json(file: Path, tmp_path: Path) -> None:
         "runs": 12,
         "failed": 0,
         "repetitions": 3,
+        "combinations": 4,
+        "identical": 0,
         "parameters": [
             {"path": "transport.ack_ratio", "column": "transport.ack_ratio", "values": ["1", "4"]},
             {"path": "link.cell.delay", "column": "link.cell.delay_ms", "values": ["10 ms", "20 ms"]},

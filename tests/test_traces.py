@@ -58,7 +58,8 @@ def test_what_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path: Path) -
     ):
         done = CliRunner().invoke(app, ["trace", *map(str, arguments)])
         assert isinstance(done.exception, quiclab.OutputError), done.exception
-        assert str(done.exception).startswith(f"{arguments[-1]}: cannot be written: ")
+        problem = "is a folder; expected the name of a file" if arguments[-1] == tmp_path else "cannot be written: "
+        assert str(done.exception).startswith(f"{arguments[-1]}: {problem}")
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
