@@ -6,9 +6,8 @@ use crate::{RunError, Stepper, check};
 use std::path::Path;
 use units::{Duration, Time};
 
-/// So much of a run is tried, in virtual time, if there are not more than 20,000 timers in it: over a path without limits
-/// that is some seconds of work.
-const SPAN: Duration = Duration::from_millis(20);
+/// The virtual time for which a run is tried, unless more than 20,000 timers and packets are in it.
+const SPAN: Duration = Duration::from_millis(100);
 /// The longest document that is tried: longer ones are slow, and find no more.
 const LONGEST: usize = 20_000;
 

@@ -23,7 +23,7 @@ use trace::qlog::{self, Qlog};
 use units::{Rate, Time, fault};
 use wire::Side;
 
-/// Timers between two looks at progress: some milliseconds of real time.
+/// Timers and packets between two looks at progress: some milliseconds of real time.
 const BUDGET: u64 = 20_000;
 
 /// What is wanted of a run beside its summary.

@@ -30,7 +30,7 @@ fn documents() -> &'static [(PathBuf, String)] {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::with_cases(64)
+        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::with_cases(256)
     })]
 
     #[test]
@@ -45,7 +45,7 @@ proptest! {
 fn altered_scenarios_get_to_every_end() {
     let documents = documents();
     assert!(documents.len() > 30, "{}", documents.len());
-    let verdicts: Vec<Verdict> = (0..60)
+    let verdicts: Vec<Verdict> = (0..200)
         .map(|seed| {
             let (origin, text) = &documents[seed as usize % documents.len()];
             scenario(&altered(text, &mut draws(1000 + seed)), origin)
@@ -53,6 +53,6 @@ fn altered_scenarios_get_to_every_end() {
         .collect();
     for end in [Verdict::Refused, Verdict::Ran] {
         let count = verdicts.iter().filter(|verdict| **verdict == end).count();
-        assert!(count >= 3, "{count} are {end:?}");
+        assert!(count > 20, "{count} are {end:?}");
     }
 }

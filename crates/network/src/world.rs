@@ -16,7 +16,8 @@ use crate::topology::{NO_ROUTE, NodeId, Topology, node_of};
 use std::fmt;
 use units::{Time, Timers};
 
-/// The most timers that go off at one instant: a run in which time no longer passes ends with an error.
+/// The most timers that go off and packets that arrive at one instant: a run in which time no longer passes ends with an
+/// error.
 pub const MAX_AT_ONE_INSTANT: u64 = 10_000_000;
 
 /// Why [`World::run`] came back.
@@ -45,7 +46,7 @@ pub enum RunError {
         /// When.
         at: Time,
     },
-    /// Time does not pass any more: more than [`MAX_AT_ONE_INSTANT`] timers went off at one instant.
+    /// Time does not pass any more: more than [`MAX_AT_ONE_INSTANT`] timers went off and packets arrived at one instant.
     Stuck {
         /// The instant.
         at: Time,
@@ -59,7 +60,11 @@ impl fmt::Display for RunError {
                 write!(f, "{link} overflows at {at}: {what}; give its queue a limit, or send less")
             }
             RunError::Stuck { at } => {
-                write!(f, "time stands still at {at}: more than {MAX_AT_ONE_INSTANT} timers went off")
+                write!(
+                    f,
+                    "time stands still at {at}: more than {MAX_AT_ONE_INSTANT} timers went off and packets "
+                )?;
+                f.write_str("arrived at this instant; a rate or a delay on the path lets time pass")
             }
         }
     }
@@ -70,8 +75,10 @@ impl std::error::Error for RunError {}
 #[derive(Debug)]
 pub struct World<H> {
     now: Time,
-    /// Timers that went off at `now`.
-    at_this_instant: u64,
+    /// Timers that went off and packets that arrived, so far.
+    events: u64,
+    /// How many of them were before `now`.
+    earlier_events: u64,
     hosts: Vec<Option<H>>,
     /// Which hosts take what passes by.
     transit: Vec<bool>,
@@ -105,7 +112,8 @@ impl<H: Element> World<H> {
         }
         World {
             now: Time::ZERO,
-            at_this_instant: 0,
+            events: 0,
+            earlier_events: 0,
             transit: hosts.iter().map(|host| host.as_ref().is_some_and(Element::takes_transit)).collect(),
             foresight: hosts.iter().map(|host| host.as_ref().map_or(0, Element::foresight)).collect(),
             ends: (0..links.len()).map(|direction| topology.end_of(direction)).collect(),
@@ -179,7 +187,8 @@ impl<H: Element> World<H> {
         }
     }
 
-    /// Lets things happen up to and at `end`, or until `budget` timers went off. A run in pieces is the same run.
+    /// Lets things happen up to and at `end`, or until `budget` timers went off and packets arrived. A run in pieces is
+    /// the same run.
     ///
     /// # Errors
     /// If the run cannot go on: an unlimited queue that grows over all bounds, or time that does not pass.
@@ -197,7 +206,8 @@ impl<H: Element> World<H> {
         budget: u64,
         mut stop: impl FnMut(&World<H>) -> bool,
     ) -> Result<Step, RunError> {
-        for _ in 0..budget {
+        let last = self.events.saturating_add(budget);
+        while self.events < last {
             let next = self.timers.next();
             let Some((at, element)) = next.filter(|(at, _)| *at <= end) else {
                 let idle = next.is_none();
@@ -209,7 +219,7 @@ impl<H: Element> World<H> {
                 return Ok(if idle { Step::Idle } else { Step::Reached });
             };
             self.move_to(at);
-            self.at_this_instant += 1;
+            self.events += 1;
             self.wake(element);
             self.check()?;
             if stop(self) {
@@ -224,13 +234,13 @@ impl<H: Element> World<H> {
     fn move_to(&mut self, at: Time) {
         if at > self.now {
             self.now = at;
-            self.at_this_instant = 0;
+            self.earlier_events = self.events;
         }
     }
 
     #[inline]
     fn check(&self) -> Result<(), RunError> {
-        if self.at_this_instant <= MAX_AT_ONE_INSTANT && !self.exits.must_stop() {
+        if self.events - self.earlier_events <= MAX_AT_ONE_INSTANT && !self.exits.must_stop() {
             return Ok(());
         }
         let at = self.now;
@@ -254,6 +264,7 @@ impl<H: Element> World<H> {
         let node = self.ends[direction];
         // One packet after the other: each is where it goes before the next one leaves the link.
         while self.links[direction].is_due(now) {
+            self.events += 1;
             if let Some(packet) = self.links[direction].deliver(now, &mut self.exits) {
                 if self.foresight[node.0 as usize] > 0 {
                     self.foresee(direction, node);

@@ -296,3 +296,33 @@ fn time_that_stands_still_ends_the_run() {
     assert_eq!(world.run(ms(1000), 1000), Ok(Step::Budget));
     assert_eq!(world.run(ms(1000), u64::MAX), Err(RunError::Stuck { at: ms(7) }));
 }
+
+/// Sends a burst once, and back whatever comes.
+struct Echo {
+    burst: Option<u32>,
+}
+
+impl Element for Echo {
+    fn accept(&mut self, _now: Time, mut packet: Packet, exits: &mut Exits) {
+        std::mem::swap(&mut packet.source, &mut packet.destination);
+        exits.send(packet);
+    }
+    fn wake(&mut self, _now: Time, exits: &mut Exits) {
+        for number in 0..self.burst.take().unwrap_or(0) {
+            exits.send(packet(number, 1500));
+        }
+    }
+    fn wake_at(&self) -> Option<Time> {
+        self.burst.map(|_| ms(7))
+    }
+}
+
+/// Over a path that takes no time a timer is as much work as there are packets in a burst.
+#[test]
+fn packets_count_as_timers_do() {
+    let mut world = chain(1, &[], Echo { burst: Some(100) }, Echo { burst: None });
+    assert_eq!(world.run(ms(1000), 1000), Ok(Step::Budget));
+    let arrived = world.links()[0].stats().delivered.packets;
+    assert!((450..550).contains(&arrived), "half of them go this way: {arrived}");
+    assert_eq!(world.run(ms(1000), u64::MAX), Err(RunError::Stuck { at: ms(7) }));
+}

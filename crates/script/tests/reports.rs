@@ -72,6 +72,7 @@ fn what_no_packet_can_say_is_a_mistake() {
         ("< 1rtt ACK(1..2, 3)", "two ranges of ACK touch"),
         ("< 1rtt CRYPTO(5000, 1)", "TLS has written"),
         ("< initial [version 4294967296] CRYPTO", "\"version\" has 32 bits"),
+        ("< initial [size 65527] PING", "65527 bytes are more than a packet with a long header can be here"),
     ] {
         let script = Script::parse("x.quic", &format!("handshake\n{line}\n")).unwrap();
         let found = script.run().unwrap_err().to_string();

@@ -241,6 +241,9 @@ impl Peer {
         let lacks = least.saturating_sub(datagram.bytes.len());
         if lacks > 0 {
             // PADDING frames fill the packet (RFC 9000 section 19.1).
+            if kind != PacketKind::OneRtt && payload.len() + lacks > LARGEST_LONG {
+                return Err(format!("{least} bytes are more than a packet with a long header can be here"));
+            }
             datagram.bytes.truncate(start);
             payload.resize(payload.len() + lacks, 0);
             self.seal(&mut datagram.bytes, (kind, number), &header, &payload);
