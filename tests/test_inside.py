@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 import quiclab
 from conftest import SCENARIO
-from inside import drawn, outside
 from quiclab import plots, traces
+from quiclab.plots.inside import drawn, outside
 from quiclab.traces import figure as trace_figure
 
 SECOND = """

@@ -105,6 +105,13 @@ def test_a_zip_keeps_its_length() -> None:
         parse('sweep.transport.controller=["bbr1"]')
 
 
+def test_the_paths_of_a_zip_are_changed_together() -> None:
+    both = ('sweep.transport.controller=["newreno", "cubic", "bbr1"]', "sweep.transport.ack_ratio=[1, 2, 4]")
+    for sets in (both, both[::-1]):
+        values = {path: values for path, values, _ in parse(*sets).parameters}
+        assert [len(values[path]) for path in ("transport.controller", "transport.ack_ratio")] == [3, 3]
+
+
 def test_a_value_of_the_file_that_no_run_has_is_noted() -> None:
     assert parse().notes == []
     # In other words it is the same.
@@ -119,6 +126,16 @@ def test_a_value_of_the_file_that_no_run_has_is_noted() -> None:
     assert "flow.second.application: no run of the sweep has this value" in note
     # Whoever gives the values on the command line knows them.
     assert parse('sweep.link.cell.forward.rate=["9 Mbit/s"]').notes == []
+
+
+def test_many_values_are_compared_and_of_more_nothing_is_said() -> None:
+    def notes(count: int, delay: str) -> int:
+        delays = ", ".join(f'"{ms} ms"' for ms in range(1, count + 1))
+        text = f"{SCENARIO}\n[sweep]\nlink.cell.delay = [{delays}]\n"
+        return len(parse(text=text.replace('delay = "10 ms"', f'delay = "{delay}"', 1)).notes)
+
+    assert [notes(100, delay) for delay in ("99 ms", "0.099 s", "500 ms")] == [0, 0, 1]
+    assert notes(1100, "5 s") == 0
 
 
 def test_the_commands_tell_it(command: Command) -> None:

@@ -111,6 +111,24 @@ def test_a_heat_map_says_it_in_the_cell() -> None:
     assert [bool(patch.get_hatch()) for patch in axes.patches] == [True]
 
 
+def test_a_heat_map_of_many_cells_or_panels_says_it_too() -> None:
+    cells = [(a, b) for a in range(20) for b in range(10)]
+    many = {"a": [a for a, _ in cells] * 2, "b": [b for _, b in cells] * 2, "v": [1.0] * 200 + [None] * 200}
+    axes = plots.chart(pa.table(many), "heatmap", plots.Choice(x="a", y="b", value="v")).axes[0]
+    assert texts(axes) == ["1/2"] * 200
+    faceted = {"a": [1, 1, 1, 1], "b": ["x"] * 4, "c": [1, 1, 2, 2], "v": [4.0, None, 5.0, 5.0]}
+    panels = plots.chart(pa.table(faceted), "heatmap", plots.Choice(x="a", y="b", value="v", facet="c")).axes
+    assert [texts(axes) for axes in panels[:2]] == [["1/2"], []]
+
+
+def test_over_time_runs_that_failed_do_not_hide_the_others() -> None:
+    values = [*([1.0] * 10), *([2.0] * 10), *([float("nan")] * 40)]
+    table = pa.table({"time_s": [t / 10 for t in range(10)] * 6, "v": values})
+    axes = plots.chart(table, "line", plots.Choice(x="time_s", y="v")).axes[0]
+    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.lines])
+    assert np.nanmax(drawn) == 1.5
+
+
 def test_over_time_a_line_is_dashed_when_runs_have_ended() -> None:
     two = SWEEP.replace('"0.9 s"', '"20 s"').replace("repetitions = 10", "repetitions = 2")
     made = quiclab.sweep(quiclab.Scenario.from_text(two))

@@ -65,7 +65,8 @@ def test_a_malformed_number_is_reported(table: dict[str, Any]) -> None:
 def test_a_text_is_filled_in_and_a_missing_number_is_an_error() -> None:
     kept = number(here="rounds", **{"as": "range"})
     full = number(here="rounds", **{"as": "most", "in": ["full"]})
-    assert taken((kept,), POINTS, quick=True) == {"kept": "11 to 12"} and taken((full,), POINTS, quick=True) == {}
+    assert taken((kept,), POINTS, quick=True) == ({"kept": "11 to 12"}, [])
+    assert taken((full,), POINTS, quick=True) == ({}, [])
     assert names("kept for {kept} round trips") == {"kept"}
     assert filled("kept for {kept} round trips", {"kept": "11"}) == "kept for 11 round trips"
     with pytest.raises(Error, match="kept: no such number was measured"):
@@ -106,6 +107,19 @@ def edit(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+def test_numbers_that_the_points_do_not_have_are_told_and_the_others_taken() -> None:
+    kept = Measured.read("kept", {"here": "rounds", "as": "most"}, "a.toml")
+    lost = Measured.read("lost", {"here": "rounds", "where": {"share": 2}}, "a.toml")
+    assert taken((kept, lost), POINTS, quick=False) == ({"kept": "12"}, ["numbers.lost: no point has {'share': 2}"])
+
+
+def test_a_brace_that_is_not_closed_is_reported_with_its_file(tmp_path: Path) -> None:
+    root = copied(tmp_path)
+    edit(root / "inet/flow_control.toml", "Goodput is", "In } cases goodput is")
+    with pytest.raises(Error, match=r"flow_control\.toml: chosen, found: "):
+        catalogue(root)
+
+
 def test_a_text_that_names_a_number_which_is_not_there_is_reported(tmp_path: Path) -> None:
     root = copied(tmp_path)
     edit(root / "inet/flow_control.toml", "Goodput is", "In {nothing} cases goodput is")
@@ -129,6 +143,7 @@ def test_a_number_that_no_text_names_is_reported(tmp_path: Path) -> None:
         ("ns3-bbr-capacity", "ns3/bbr_capacity.scenario.toml", 'queue = "360 kB"', 'queue = "350 kB"'),
         ("ns3-bbr-capacity", "ns3/bbr_capacity.toml", "digits = 0", "digits = 1"),
         ("inet-lossy-link", "inet/measures.py", "IP_UDP = 28", "IP_UDP = 48"),
+        ("sched-adaptive", "sched/adaptive.ends.scenario.toml", "rows = 4000", "rows = 3000"),
         ("sched-control-traffic", "sched/delays.py", "fmean", "median"),
         ("sched-adaptive", "sched/adaptive.mine.csv", "0", "1"),
     ],

@@ -88,9 +88,14 @@ class Sweep:
 
     @property
     def warnings(self) -> list[str]:
-        """What the results do not say that they may be taken to say: repetitions that are all the same run."""
+        """What is to be known before the results are used: repetitions that all gave the same."""
         told = _identical_told(self.info)
         return [told] if told else []
+
+    @property
+    def notes(self) -> list[str]:
+        """Values of the scenario that no run has, since the sweep varies what they are of."""
+        return list(self.info.get("notes", []))
 
     @property
     def failures(self) -> list[dict[str, Any]]:
@@ -229,7 +234,7 @@ def foretold(inner: _quiclab.Sweep) -> str | None:
     return f"nothing in it draws at random: all {repetitions} {what} are the same run{_REMEDY}"
 
 
-_REMEDY = "; make one, or give them what draws: loss, jitter, a trace with offset = 'random' or a generated one"
+_REMEDY = "; make one, or add what is random: loss, jitter, a trace with offset = 'random', or a generated trace"
 
 
 def _identical_told(info: dict[str, Any]) -> str | None:
@@ -237,7 +242,7 @@ def _identical_told(info: dict[str, Any]) -> str | None:
     if not identical:
         return None
     where = "" if combinations == 1 else f" in {identical} of {combinations} combinations"
-    return f"all {info['repetitions']} repetitions gave the same results{where}: nothing drew that matters{_REMEDY}"
+    return f"all {info['repetitions']} repetitions gave the same results{where}: no random draw had an effect{_REMEDY}"
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -329,6 +334,7 @@ def _run(
         "series": inner.series,
         "keep": inner.keep,
         "set": scenario._sets,
+        "notes": inner.notes,
         "failures": [
             {"run": run, "repetition": repetition, "seed": seed, "values": dict(values), "error": error}
             for run, repetition, seed, values, error in finished.failures

@@ -221,6 +221,10 @@ pub trait Controller: Send {
     fn ssthresh(&self) -> Option<u64> {
         None
     }
+    /// Whether what it does may follow from [`Setup::seed`]: otherwise it is the same with another one.
+    fn draws(&self) -> bool {
+        false
+    }
     /// The state for traces: `"slow_start"`, `"recovery"`, `"congestion_avoidance"`, or the controller's own word.
     fn state(&self) -> &'static str;
     /// Gauges of the controller's own, for traces: name with its unit last, and value.
@@ -296,6 +300,18 @@ pub fn plug(row: Row<Build>) -> Result<(), PlugError> {
 /// The room of the controllers as scenarios and `quiclab list` see it.
 pub fn room() -> Room {
     PLUGGED.extend(Room::of("controllers", "congestion controllers", CONTROLLERS, None))
+}
+
+/// Whether the controller of this name draws at random, see [`Controller::draws`]; `false` if there is no such row.
+pub fn draws(name: &str, arguments: &Arguments) -> bool {
+    let setup = Setup {
+        max_datagram_size: 1200,
+        initial_window: recommended_window(1200),
+        initial_packets: None,
+        initial_rtt: Duration::from_millis(333),
+        seed: 0,
+    };
+    build(name, arguments, setup).is_some_and(|controller| controller.draws())
 }
 
 /// Makes the controller of this name; `None` if there is no such row.

@@ -47,3 +47,22 @@ fn every_controller_goes_on_after_the_worst() {
         }
     }
 }
+
+/// A controller that does not say that it draws is the same with another seed, and one that says so is not always.
+#[test]
+fn what_follows_from_the_seed_is_said() {
+    for (row, known) in CONTROLLERS.iter().enumerate() {
+        let with = |seed, controller_seed| {
+            let mut sender = Sender::with_controller_seed(row, seed, controller_seed);
+            sender.pause_at_most(30);
+            for event in events(seed, 300) {
+                sender.step(event);
+            }
+            sender.carry_on(Duration::from_secs(20));
+            sender.check();
+            (sender.draws(), sender.heard())
+        };
+        let differs = (0..8).any(|seed| with(seed, 1).1 != with(seed, 2).1);
+        assert_eq!(differs, with(0, 1).0, "{}", known.name);
+    }
+}

@@ -31,7 +31,13 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
     Ok(links.contains(&true))
 }
 
-/// Whether the endpoints of a flow draw what changes sizes: a packet number that is left out is a gap in all ACK frames.
+/// Whether the endpoints of a flow draw what changes sizes or times: their controllers, and packet numbers that are left out,
+/// which are gaps in all ACK frames.
 fn endpoint_draws(flow: &Flow) -> bool {
-    flow.protocol == Protocol::Quic && flow.transport.flag("skip_packet_numbers")
+    let (options, skips) = match flow.protocol {
+        Protocol::Quic => (&flow.transport, flow.transport.flag("skip_packet_numbers")),
+        Protocol::Tcp => (&flow.tcp, false),
+    };
+    let controller = options.component("controller");
+    skips || congestion::draws(controller.name, &controller.arguments)
 }

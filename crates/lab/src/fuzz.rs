@@ -16,8 +16,8 @@ const LONGEST: usize = 20_000;
 pub enum Verdict {
     /// There is a mistake in it.
     Refused,
-    /// It was read, and cannot be built: files or certificates do not fit, say.
-    NotBuilt,
+    /// It was read, and cannot be built (files or certificates do not fit, say), or its run fails.
+    Failed,
     /// It ran, as far as it was tried.
     Ran,
 }
@@ -34,21 +34,20 @@ pub fn scenario(text: &str, origin: &Path) -> Verdict {
         Ok(scenario) => scenario,
         Err(error) => return refused(&error.to_string()),
     };
-    let resolved = scenario.to_toml();
-    let again = Scenario::parse(&resolved, origin, &[]);
-    assert_eq!(again.as_ref().map(Scenario::to_toml), Ok(resolved), "read again, it is another");
+    let again = Scenario::parse(&scenario.to_toml(), origin, &[]);
+    assert_eq!(again.as_ref(), Ok(&scenario), "read again, it is another");
     if let Err(error) = Template::parse(text, origin, &[]) {
         refused(&error.to_string());
     }
     if let Err(error) = check(&scenario) {
         refused(&error.to_string());
-        return Verdict::NotBuilt;
+        return Verdict::Failed;
     }
     match run(&scenario) {
         Ok(()) | Err(RunError::Interrupted) => Verdict::Ran,
         Err(error) => {
             refused(&error.to_string());
-            Verdict::NotBuilt
+            Verdict::Failed
         }
     }
 }

@@ -30,7 +30,7 @@ fn documents() -> &'static [(PathBuf, String)] {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::with_cases(256)
+        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::default()
     })]
 
     #[test]
@@ -51,8 +51,8 @@ fn altered_scenarios_get_to_every_end() {
             scenario(&altered(text, &mut draws(1000 + seed)), origin)
         })
         .collect();
-    for end in [Verdict::Refused, Verdict::Ran] {
+    for (end, least) in [(Verdict::Refused, 20), (Verdict::Failed, 2), (Verdict::Ran, 20)] {
         let count = verdicts.iter().filter(|verdict| **verdict == end).count();
-        assert!(count > 20, "{count} are {end:?}");
+        assert!(count >= least, "{count} are {end:?}");
     }
 }

@@ -22,7 +22,7 @@ fn scripts() -> &'static [String] {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::with_cases(256)
+        failure_persistence: None, max_shrink_iters: 0, ..ProptestConfig::default()
     })]
 
     #[test]

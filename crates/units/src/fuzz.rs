@@ -43,6 +43,9 @@ const UNITS: [&str; 22] = [
 const ODD: [&str; 12] =
     ["", " ", "\t", "\"", "'", "\\", "\u{0}", "\u{1b}[2J", "\u{feff}", "\u{2028}", "\u{1f980}", "\r"];
 
+/// The most bytes of a token that is repeated.
+const LONGEST: usize = 4096;
+
 /// The document with one to four changes of its tokens and lines. `draw` gives a number below its argument, which is
 /// above zero.
 pub fn altered(text: &str, draw: &mut dyn FnMut(usize) -> usize) -> String {
@@ -115,7 +118,8 @@ fn with_token_altered(text: &str, draw: &mut dyn FnMut(usize) -> usize) -> Strin
         (_, 4) => old.repeat(2 + draw(3)),
         (_, 5) => String::new(),
         (_, 6) => ODD[draw(ODD.len())].to_owned(),
-        _ => old.repeat(1 + draw(300)),
+        // Not longer and longer by each change of the same token.
+        _ => old.repeat(1 + draw(300).min(LONGEST / old.len().max(1))),
     };
     [&text[..from], &new, &text[to..]].concat()
 }

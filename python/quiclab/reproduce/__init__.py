@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.folder import writing
+from quiclab.plots.inside import outside
 from quiclab.progress import SweepProgress
 from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown
@@ -52,6 +53,8 @@ class Reproduced:
     """What must hold, and whether it does."""
     shown: list[Row]
     """The same for people: of a rule with many cases the one nearest to its limit, and those that do not hold."""
+    listed: list[Row]
+    """The same for the page, which has all cases of the rules that say so (`every`)."""
     points: Points
     """The points of the figure."""
     numbers: Mapping[str, str]
@@ -63,7 +66,7 @@ class Reproduced:
     folder: Path
     """Where figure, points, rows and the sweeps are."""
     warnings: list[str]
-    """What is to be said of its sweeps: repetitions that were all the same run."""
+    """What is to be said of its sweeps, and the numbers of its texts that these points do not have."""
 
     @property
     def ok(self) -> bool:
@@ -82,6 +85,7 @@ class Reproduced:
             "definition": self.figure.digest,
             "rows": [row.to_dict() for row in self.rows],
             "shown": [row.to_dict() for row in self.shown],
+            "listed": [row.to_dict() for row in self.listed],
             "numbers": dict(self.numbers),
         }
 
@@ -119,15 +123,30 @@ def reproduce(
         sets = figure.quick.get(sweep, ()) if quick else ()
         sweeps[sweep] = make(scenario, sets, folder / sweep, jobs, report)
     points = figure.module.measure(sweeps)
-    judged = [failures(sweeps), *(rule.rows(points, quick=quick) for rule in figure.rules)]
-    rows = [row for some in judged for row in some]
-    few = [row for some in judged for row in shown(some)]
-    numbers = taken(figure.numbers, points, quick=quick)
+    numbers, lacking = taken(figure.numbers, points, quick=quick)
     made = sum(runs.made for runs in sweeps.values())
-    warnings = [f"{name}: {told}" for name, runs in sweeps.items() for told in runs.warnings]
-    result = Reproduced(figure, quick, rows, few, points, numbers, made, time.monotonic() - start, folder, warnings)
-    _write(result)
+    warnings = [f"{name}: {told}" for name, runs in sweeps.items() for told in runs.warnings] + lacking
+    with writing(folder), drawn(figure, points) as drawing:
+        (folder / POINTS).write_text(points_.to_csv(points), encoding="utf-8")
+        judged = [(failures(sweeps), False), (hidden(drawing), False)]
+        judged += [(rule.rows(points, quick=quick), rule.every) for rule in figure.rules]
+        rows = [row for some, _ in judged for row in some]
+        few = [row for some, _ in judged for row in shown(some)]
+        page = [row for some, every in judged for row in (some if every else shown(some))]
+        took = time.monotonic() - start
+        result = Reproduced(figure, quick, rows, few, page, points, numbers, made, took, folder, warnings)
+        drawing.savefig(folder / FIGURE, format="svg", metadata={"Date": None, "Creator": None})
+        text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False)
+        (folder / ROWS).write_text(text + "\n", encoding="utf-8")
     return result
+
+
+def hidden(drawing: "Drawing") -> list[Row]:
+    """A row that does not hold, if something is drawn outside of its axes."""
+    told = outside(drawing)
+    if not told:
+        return []
+    return [Row("drawn outside of the axes", "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False)]
 
 
 def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
@@ -136,15 +155,6 @@ def failures(sweeps: Mapping[str, Runs]) -> list[Row]:
     if not told:
         return []
     return [Row("runs that fail", "", "0", f"{len(told)}, the first: {told[0]}", "none", ok=False)]
-
-
-def _write(result: Reproduced) -> None:
-    with writing(result.folder):
-        (result.folder / POINTS).write_text(points_.to_csv(result.points), encoding="utf-8")
-        with drawn(result.figure, result.points) as drawing:
-            drawing.savefig(result.folder / FIGURE, format="svg", metadata={"Date": None, "Creator": None})
-        rows = json.dumps(result.to_dict(), indent=2, ensure_ascii=False)
-        (result.folder / ROWS).write_text(rows + "\n", encoding="utf-8")
 
 
 @contextmanager

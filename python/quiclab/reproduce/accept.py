@@ -60,6 +60,7 @@ class Rule:
         unit = "Mbit/s"
         digits = 2
         in = ["full"]                  # forms in which it is checked; default: full and quick
+        every = true                   # the page has each row, however many there are; default: see `shown`
 
     Instead of `within`: `at_least` and `at_most`, a number or a column, one or both. A bound that is not the paper's
     own number is ours, and needs a `target` that says so. Where the paper says nothing there is no `paper`.
@@ -75,6 +76,7 @@ class Rule:
     where: dict[str, Any] = field(default_factory=dict)
     unit: str = ""
     digits: int = 2
+    every: bool = False
     forms: tuple[str, ...] = FORMS
     described: dict[str, Any] = field(default_factory=dict)
     """The table that it was read from."""
@@ -82,7 +84,8 @@ class Rule:
     @staticmethod
     def read(table: dict[str, Any], origin: str) -> "Rule":
         """The rule of a table. Raises `Error` for a key that is none, and where nothing is judged."""
-        known = {"case", "here", "paper", "target", "within", "at_least", "at_most", "where", "unit", "digits", "in"}
+        known = {"case", "here", "paper", "target", "within", "at_least", "at_most", "where", "unit", "digits"}
+        known |= {"every", "in"}
         unknown = table.keys() - known
         if unknown:
             raise Error(f"{origin}: accept.{sorted(unknown)[0]}: not known")
@@ -110,6 +113,8 @@ class Rule:
         names = {key: _plain(value) for key, value in point.items()}
         here = point.get(self.here)
         paper, target = (_of(point, value, names) for value in (self.paper, self.target))
+        if isinstance(paper, str) and paper == self.paper and paper.isidentifier():
+            raise Error(f"{self.case}: paper: no column {paper!r}, and words of a paper stand in quotation marks")
         conditions, held, used = [], True, 0.0
         if self.within is not None:
             off, share = _share(self.within)
@@ -156,7 +161,8 @@ def shown(rows: list[Row], most: int = 12) -> list[Row]:
     worst = max(rows, key=lambda row: (not row.ok, row.used))
     failed = [row for row in rows if not row.ok and row is not worst]
     held = sum(row.ok for row in rows)
-    return [replace(worst, case=f"{held} of {len(rows)} cases; the nearest to its limit: {worst.case}"), *failed[:most]]
+    nearest = replace(worst, case=f"{held} of {len(rows)} cases; the nearest to its limit: {worst.case}")
+    return [nearest, *failed[:most]]
 
 
 def forms_of(table: dict[str, Any], where: str) -> tuple[str, ...]:

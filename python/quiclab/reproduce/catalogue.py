@@ -158,7 +158,11 @@ def _figure(folder: Path, path: Path) -> Figure:
     rules = tuple(Rule.read(rule, str(path)) for rule in words.pop("accept"))
     texts = {key: words.pop(key, "").strip() for key in ("says", "chosen", "found")}
     numbers = tuple(Measured.read(key, table, str(path)) for key, table in words.pop("numbers", {}).items())
-    _asked({number.name for number in numbers}, names(texts["chosen"]) | names(texts["found"]), path)
+    try:
+        asked = names(texts["chosen"]) | names(texts["found"])
+    except ValueError as error:
+        raise Error(f"{path}: chosen, found: {error}: a brace that is meant is written twice") from error
+    _asked({number.name for number in numbers}, asked, path)
     return Figure(
         paper=folder.name,
         name=name,

@@ -86,9 +86,17 @@ def names(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
-def taken(numbers: "tuple[Measured, ...]", points: Points, *, quick: bool) -> dict[str, str]:
-    """All numbers of a form of the runs, by name."""
-    return {number.name: number.text(points) for number in numbers if FORMS[quick] in number.forms}
+def taken(numbers: "tuple[Measured, ...]", points: Points, *, quick: bool) -> tuple[dict[str, str], list[str]]:
+    """All numbers of a form of the runs, by name; and a sentence for each that these points do not have."""
+    texts: dict[str, str] = {}
+    problems: list[str] = []
+    for number in numbers:
+        if FORMS[quick] in number.forms:
+            try:
+                texts[number.name] = number.text(points)
+            except Error as error:
+                problems.append(str(error))
+    return texts, problems
 
 
 def filled(text: str, values: dict[str, str]) -> str:

@@ -22,8 +22,8 @@ _HEAD = """\
 # Papers, reproduced
 
 This page is generated: `make papers` makes all runs again, `quiclab reproduce ID` those of one figure, and
-`quiclab reproduce --list` names them. `paper` is what the paper says, in numbers or in its own words; where it has no
-number, or another one is asked for, `target` says what is, and that is ours. A row holds if what came out here is where
+`quiclab reproduce --list` names them. `paper` is what the paper says, in numbers or in its own words; where the paper
+gives no number, or more is asked for, `target` gives our own. A row holds if what came out here is where
 `accept` says; the exit code of the command is 0 only if all rows do. Numbers below the tables are taken from the same
 runs. What a figure is made of stands in `papers/`: scenario files, the code that measures
 and draws, and what must hold. Change a scenario file and the figure changes.
@@ -39,7 +39,7 @@ def collect(reproduced: Path, docs: Path) -> None:
         (docs / FOLDER).mkdir(parents=True, exist_ok=True)
         told = json.loads(rows.read_text(encoding="utf-8"))
         # What differs from machine to machine is not kept.
-        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows", "shown", "numbers")}
+        kept = {key: told[key] for key in ("id", "ok", "runs", "definition", "rows", "listed", "numbers")}
         text = json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
         (docs / FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
         shutil.copyfile(reproduced / name / FIGURE, docs / FOLDER / f"{name}.svg")
@@ -62,7 +62,7 @@ def _section(figure: Figure, docs: Path) -> str:
         f"### {figure.id}: {figure.title}",
         f"{figure.figure}. {figure.says}",
         f"![{figure.title}]({FOLDER}/{figure.id}.svg)",
-        _table(told["shown"]),
+        _table(told["listed"]),
         f"Chosen here: {chosen}" if chosen else "",
         found,
         f"{told['runs']} runs. Files: {_files(figure)}.",

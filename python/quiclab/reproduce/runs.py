@@ -35,7 +35,7 @@ class Runs:
     With the values of a run set it is that run alone, to be made once more with what a sweep does not keep.
     """
     warnings: list[str] = field(default_factory=list)
-    """What is to be said of the sweep: repetitions that were all the same run."""
+    """What is to be said of the sweep: repetitions that were all the same run, values of the file that no run has."""
 
     @staticmethod
     def of(done: Sweep, scenario: Scenario | None = None) -> "Runs":
@@ -47,7 +47,7 @@ class Runs:
         rows = [row for row in done.runs.to_pylist() if row["error"] is None]
         tables = {name: done.table(name).to_pylist() for name in done.info["keep"]}
         document = {} if scenario is None else tomllib.loads(scenario.to_toml())
-        return Runs(rows, done.series, tables, failures, done.info["runs"], document, done.warnings)
+        return Runs(rows, done.series, tables, failures, done.info["runs"], document, done.notes + done.warnings)
 
 
 def make(path: Path, sets: Sequence[str], folder: Path, jobs: int | None, progress: SweepCallback | None) -> Runs:

@@ -15,16 +15,18 @@ from quiclab._quiclab import Error
 
 _PACKAGE = Path(papers.__file__).parent.parent
 _PAPERS, _REPRODUCE = "quiclab.papers", "quiclab.reproduce"
+_OTHERS = ("reproduce", "plots", "traces")
+"""Of the package: what measures, judges and draws. The rest runs simulations, whose results are in the tables."""
 _JUDGES = ("accept", "measured")
 """Of `quiclab.reproduce`: they make rows and numbers of the points of every figure."""
 
 
 def code(path: Path) -> dict[str, str]:
-    """The hashes of a module of a paper, and of all modules of papers and of `quiclab.reproduce` that it is built on.
+    """The hashes of a module of a paper, and of what it imports of papers, `quiclab.reproduce`, plots and traces.
 
     The papers are those in whose folder the module is. Lines that are comments alone do not count.
     """
-    roots = {_PAPERS: path.parent.parent, _REPRODUCE: _PACKAGE / "reproduce"}
+    roots = {_PAPERS: path.parent.parent, **{f"quiclab.{name}": _PACKAGE / name for name in _OTHERS}}
     waiting = {f"{_PAPERS}.{path.parent.name}.{path.stem}", *(f"{_REPRODUCE}.{name}" for name in _JUDGES)}
     found: dict[str, str] = {}
     while waiting:
@@ -52,9 +54,10 @@ def data(folder: Path, figure: str, scenarios: Iterable[Path]) -> dict[str, str]
 def _file(module: str, roots: dict[str, Path]) -> Path | None:
     """The file of a module of one of these packages; None for others, and for what is no module but a name in one."""
     for package, root in roots.items():
-        if module.startswith(f"{package}."):
-            file = root.joinpath(*module.removeprefix(f"{package}.").split(".")).with_suffix(".py")
-            return file if file.is_file() else None
+        if module == package or module.startswith(f"{package}."):
+            place = root.joinpath(*module.removeprefix(package).split(".")[1:])
+            files = (place / "__init__.py", place.with_suffix(".py"))
+            return next((file for file in files if file.is_file()), None)
     return None
 
 

@@ -174,6 +174,11 @@ impl Controller for Bbr1 {
         self.allowance
     }
 
+    /// It draws the phase in which the cycle of gains begins.
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn state(&self) -> &'static str {
         self.state.name()
     }

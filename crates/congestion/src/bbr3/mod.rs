@@ -221,6 +221,11 @@ impl Controller for Bbr3 {
         self.allowance
     }
 
+    /// It draws when to probe for bandwidth.
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn state(&self) -> &'static str {
         self.state.name()
     }

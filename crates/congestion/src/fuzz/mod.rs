@@ -63,6 +63,11 @@ pub struct Sender {
 impl Sender {
     /// With the controller of this row. Equal seeds draw equal details.
     pub fn new(row: usize, seed: u64) -> Sender {
+        Sender::with_controller_seed(row, seed, seed)
+    }
+
+    /// The same with another seed for what the controller itself draws.
+    pub fn with_controller_seed(row: usize, seed: u64, controller_seed: u64) -> Sender {
         let row = &CONTROLLERS[row];
         let arguments = defaults::arguments(row.parameters, &[]);
         let setup = Setup {
@@ -70,7 +75,7 @@ impl Sender {
             initial_window: 10 * DATAGRAM,
             initial_packets: Some(10),
             initial_rtt: Duration::from_millis(333),
-            seed,
+            seed: controller_seed,
         };
         let least = arguments.get("minimum_window").map_or(1, |_| arguments.integer("minimum_window"));
         let controller = (row.build)(&arguments, setup);
@@ -303,6 +308,10 @@ impl Sender {
     /// All answers so far, folded into one number.
     pub fn heard(&self) -> u64 {
         self.heard
+    }
+    /// Whether the controller says that it draws.
+    pub fn draws(&self) -> bool {
+        self.controller.draws()
     }
     /// No pause is longer than this many bits of nanoseconds from now on; 40 at first, some 18 minutes.
     pub fn pause_at_most(&mut self, bits: u64) {

@@ -147,6 +147,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &Entry) -> Result<Plan, Scena
 fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), ScenarioError> {
     let changed = |axis: &Axis| matches!(axis.items[0].place, Place::Set(_));
     let mut number = 0;
+    let mut replaced: Vec<Vec<String>> = Vec::new();
     while number < groups.len() {
         let found = match groups[number].axes.as_slice() {
             [axis] if changed(axis) => groups.iter().enumerate().find_map(|(other, group)| {
@@ -160,16 +161,22 @@ fn replace_changed(reader: &Reader<'_>, groups: &mut Vec<Group>) -> Result<(), S
             continue;
         };
         let axis = groups[number].axes[0].clone();
-        let length = groups[group].len();
-        if groups[group].axes.len() > 1 && axis.labels.len() != length {
+        replaced.push(axis.keys.clone());
+        groups[group].axes[place] = axis;
+        groups.remove(number);
+    }
+    // Several of a zip may be changed together, to another length.
+    for group in groups.iter() {
+        let mine = |axis: &&Axis| replaced.contains(&axis.keys);
+        let Some(other) = group.axes.iter().find(|axis| !mine(axis)).or(group.axes.first()) else { continue };
+        let length = other.labels.len();
+        if let Some(axis) = group.axes.iter().filter(mine).find(|axis| axis.labels.len() != length) {
             let problem = format!(
                 "another length, found {} values; expected {length}, as many as the paths have that vary with it",
                 axis.labels.len()
             );
             return Err(reader.source.error(axis.items[0].place, &format!("{KEY}.{}", axis.name), problem));
         }
-        groups[group].axes[place] = axis;
-        groups.remove(number);
     }
     Ok(())
 }

@@ -60,6 +60,24 @@ fn objects_on_two_streams_are_told_one_by_one() {
     }
 }
 
+/// Urgencies go round over all streams of a connection, not over those of a page.
+#[test]
+fn objects_have_the_urgency_of_their_stream() {
+    let page = r#"{ type = "list", file = "pages/article.csv", reading = "10 ms" }"#;
+    let text = ONE_LINK.replace("\"stream\",", "\"stream\", \"object\",");
+    let more = ", pages = 3, threshold = \"20 kB\", urgencies = [4, 5, 6]";
+    let run = run(&scenario(&text, &[&application(page, more)]));
+    let of = |column: &str| run.numbers("object", column, &[]);
+    let mut told: Vec<(u64, u64)> = of("stream")
+        .iter()
+        .zip(of("urgency"))
+        .map(|(stream, urgency)| (*stream as u64, urgency as u64))
+        .collect();
+    told.sort_unstable();
+    told.dedup();
+    assert_eq!(told, [(3, 4), (7, 5), (11, 6), (15, 4), (19, 5), (23, 6)]);
+}
+
 #[test]
 fn a_run_draws_what_is_told() {
     let scenario = scenario(ONE_LINK, &[&application("\"3gpp\"", "")]);

@@ -60,11 +60,19 @@ fn what_draws_says_so() {
         ("flow.get.transport.skip_packet_numbers=true", true),
         ("flow.get.transport.spin_bit=true", false),
         ("flow.get.protocol=tcp", false),
+        ("flow.get.transport.controller=cubic", false),
+        ("flow.get.transport.controller=copa", false),
+        ("flow.get.transport.controller=bbr1;flow.get.application.size=4 MB", true),
+        ("flow.get.transport.controller=bbr3;flow.get.application.size=4 MB", true),
+        ("flow.get.protocol=tcp;flow.get.tcp.controller=bbr1;flow.get.application.size=4 MB", true),
         ("tls.protection=tls", false),
     ] {
-        let text = BASE.replace(", loss = \"2 %\"", "").replace("10 s", "2 s");
-        let scenario = Scenario::parse(&text, Path::new("a.toml"), &[set.to_owned()])
-            .unwrap_or_else(|error| panic!("{error}"));
+        let text = BASE
+            .replace(", loss = \"2 %\"", "")
+            .replace("10 s", if set.contains("MB") { "20 s" } else { "2 s" });
+        let changes: Vec<String> = set.split(';').map(str::to_owned).collect();
+        let scenario =
+            Scenario::parse(&text, Path::new("a.toml"), &changes).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(draws(&scenario).unwrap(), expected, "{set}");
         let of_seed = |seed| {
             let options = Options { seed: Some(seed), ..Options::default() };

@@ -33,7 +33,9 @@ pub(crate) const ROW: Row<super::Build> = Row {
         let fail = |error| RateError::Series { path: file.path.clone(), error };
         let series = Series::parse(&file.text).map_err(fail)?;
         let circle = arguments.flag("circle").then(|| series.duration());
-        let from = offset::of(arguments, series.duration(), stream)?;
+        // Behind the last rate above zero there is nothing, unless it starts again.
+        let lasts = if circle.is_some() { series.duration() } else { series.alive() };
+        let from = offset::of(arguments, lasts, stream)?;
         Changes::from(series.steps(), circle, from).map(Server::Changes).map_err(RateError::Changes)
     },
 };
@@ -100,6 +102,14 @@ impl Series {
         &self.steps
     }
 
+    /// Until when the last rate above zero holds.
+    pub fn alive(&self) -> Duration {
+        match self.steps.iter().rposition(|(_, rate)| *rate != Rate::ZERO) {
+            Some(last) if last + 1 < self.steps.len() => self.steps[last + 1].0.since(Time::ZERO),
+            _ => self.duration(),
+        }
+    }
+
     /// Until when the last rate holds.
     pub fn duration(&self) -> Duration {
         match self.steps.as_slice() {
@@ -151,6 +161,27 @@ mod tests {
         assert_eq!((circle.serve(at(0), 1500), circle.ready(at(1))), (at(1), at(2)));
         assert_eq!(circle.capacity(at(0), at(100)), Some(Size::from_bytes(50 * 1500)));
         assert_eq!(build(false).ready(at(1)), Time::NEVER);
+    }
+
+    /// Where the list does not start again and ends with zeros, a random offset lies before them.
+    #[test]
+    fn a_random_offset_leaves_something_to_send() {
+        let series = Series::parse("time_ms,rate_mbps\n0,12\n1,0\n2,6\n3,0\n9,0\n").unwrap();
+        assert_eq!(
+            (series.alive(), series.duration()),
+            (Duration::from_millis(3), Duration::from_millis(15))
+        );
+        for seed in 0..50 {
+            let file = File { path: "a.csv".to_owned(), text: "time_ms,rate_mbps\n0,12\n1,0\n".into() };
+            let offset = Component { room: "offsets", name: "random", arguments: Arguments::default() };
+            let arguments = vec![
+                ("file", Value::File(file)),
+                ("circle", Value::Flag(false)),
+                ("offset", Value::Component(offset)),
+            ];
+            let server = (ROW.build)(&Arguments(arguments), Stream::new(seed, "test")).unwrap();
+            assert!(server.capacity(at(0), at(1)) > Some(Size::ZERO), "{seed}");
+        }
     }
 
     #[test]

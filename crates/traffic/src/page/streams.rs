@@ -54,8 +54,7 @@ fn build(arguments: &Arguments, random: random::Stream) -> Ends {
     let pages = || super::of(&component, &mut random.clone());
     let threshold = arguments.size("threshold").as_bytes();
     let priorities = Priorities::of(arguments);
-    let urgencies = std::array::from_fn(|which| priorities.urgency(which as u64));
-    let client = Client::new(pages(), arguments.integer("pages"), threshold, urgencies);
+    let client = Client::new(pages(), arguments.integer("pages"), threshold, priorities.clone());
     let server = Server::new(pages(), threshold, priorities);
     Ends { client: Box::new(client), server: Box::new(server) }
 }
@@ -75,12 +74,13 @@ struct Client {
     progress: Progress,
     /// Of the first and of the second streams of all pages.
     streams: [Progress; STREAMS],
-    urgencies: [u8; STREAMS],
+    /// What the server says of its streams.
+    priorities: Priorities,
     loading: Loading,
 }
 
 impl Client {
-    fn new(pages: Box<dyn Pages>, left: u64, threshold: u64, urgencies: [u8; STREAMS]) -> Client {
+    fn new(pages: Box<dyn Pages>, left: u64, threshold: u64, priorities: Priorities) -> Client {
         Client {
             pages,
             threshold,
@@ -91,7 +91,7 @@ impl Client {
             ended: 0,
             progress: Progress::default(),
             streams: Default::default(),
-            urgencies,
+            priorities,
             loading: Loading::default(),
         }
     }
@@ -99,7 +99,9 @@ impl Client {
     /// Asks for the next page; where no stream can be opened, or the transport takes no more, the connection is over.
     fn ask(&mut self, now: Time, transport: &mut dyn Transport) {
         let page = self.pages.next();
-        self.loading.begin(now, &page, self.threshold, self.urgencies);
+        let first = STREAMS as u64 * self.asked;
+        let urgencies = std::array::from_fn(|which| self.priorities.urgency(first + which as u64));
+        self.loading.begin(now, &page, self.threshold, urgencies);
         for object in &page.objects {
             let total = &mut self.streams[stream_of(object, self.threshold)].total;
             *total = Some(total.unwrap_or(0) + object.bytes);
@@ -540,7 +542,7 @@ mod tests {
     fn a_client_reads_between_pages() {
         let mut fake = Fake::with(u64::MAX, 10);
         let reading = Duration::from_secs(3);
-        let mut client = Client::new(pages(reading), 2, 12_000, [0, 1]);
+        let mut client = Client::new(pages(reading), 2, 12_000, Priorities::default());
         client.on_event(FIRST, &Event::Connected, &mut fake);
         // "GET /0" and the end of its line, and what a request of 100 bytes has beyond.
         let request = id(0, Direction::Bidirectional, Side::Client);
@@ -569,7 +571,7 @@ mod tests {
     #[test]
     fn a_refusal_ends_the_client() {
         let mut fake = Fake::with(u64::MAX, 10);
-        let mut client = Client::new(pages(Duration::ZERO), 1, 12_000, [0, 1]);
+        let mut client = Client::new(pages(Duration::ZERO), 1, 12_000, Priorities::default());
         client.on_event(FIRST, &Event::Connected, &mut fake);
         let stream = id(0, Direction::Bidirectional, Side::Client);
         client.on_event(FIRST, &Event::Reset { stream, code: 9 }, &mut fake);

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from quiclab._quiclab import Error
 from quiclab.papers.ns3.traces import (
     NAMES,
     SERIES,
@@ -64,8 +65,9 @@ class _Capacity:
         """That of a scenario."""
         (link,) = (link for link in scenario["link"] if link["name"] == _LINK)
         steps = [(number(time), number(rate)) for time, rate in link["forward"]["rate"]["steps"]]
-        (_, low), (rise, high), (fall, after) = steps
-        assert low == after < high, "the rate rises, and falls to what it was"
+        if len(steps) != 3 or not steps[0][1] == steps[2][1] < steps[1][1]:
+            raise Error(f"ns3-bbr-capacity: rate of {_LINK}: expected three steps: low, high, and the same low again")
+        (_, low), (rise, high), (fall, _) = steps
         there_and_back = sum(number(link[way]["delay"]) for link in scenario["link"] for way in ("forward", "backward"))
         return _Capacity(rise, fall, low, high, 1e3 * there_and_back)
 

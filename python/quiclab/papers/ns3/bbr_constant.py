@@ -48,12 +48,14 @@ _LATER = (
     "order",
     "goodput_mbps",
     "capacity_mbps",
+    "least_goodput_mbps",
     "quic_goodput_mbps",
     "mean_rtt_ms",
     "lost_packets",
 )
 _OVER_TIME = ("time_s", *SERIES, "queue_kb", "phase")
-_WITH_JITTER = ("jitter_ms", "rtt_ratio", "bandwidth_mbps", "tcp_bandwidth_mbps", "window_used_percent")
+_ESTIMATES = ("bandwidth_mbps", "tcp_bandwidth_mbps", "counted_mbps", "counted_ratio", "wired_ratio")
+_WITH_JITTER = ("jitter_ms", "rtt_ratio", "mean_rtt_ratio", "window_used_percent", *_ESTIMATES)
 
 
 def measure(sweeps: Mapping[str, Runs]) -> Points:
@@ -99,21 +101,28 @@ def _with_jitter(runs: Runs) -> Points:
         alike = {key: point[key] for key in ("what", "controller", "jitter_ms")}
         (tcp,) = select(points, {**alike, "protocol": "tcp"})
         point["tcp_bandwidth_mbps"] = tcp["bandwidth_mbps"]
+        point["wired_ratio"] = point["bandwidth_mbps"] / tcp["bandwidth_mbps"]
+        point["counted_ratio"] = point["counted_mbps"] / tcp["counted_mbps"]
     return points
 
 
 def _at_its_end(row: dict[str, Any], of: Trace, least: float) -> dict[str, Any]:
-    """RTT, estimated bandwidth and window in the last cycle of gains before the last PROBE_RTT."""
+    """RTT, estimate and window in the last cycle of gains before the last PROBE_RTT; the RTT of all cycles."""
     end = row["duration_s"]
     until = spans(phases(of), end, "probe_rtt")[-1][0]
+    rtt = of["connection", "latest_rtt_ms"]
+    cycles = [value for span in spans(phases(of), end, "probe_bw") for value in rtt.between(*span)]
     start = until - 8 * least * 1e-3
     flight, window = of["connection", "bytes_in_flight"], of["connection", "cwnd_bytes"]
     packet = _PACKET[row["flow.data.protocol"]]
     taken = [(time, value) for time, value in zip(flight.times, flight.values, strict=True) if start < time <= until]
     shares = [value / held for time, value in taken if (held := window.at(time))]
+    counted = of["gauge", "max_bw_mbps"].at(until) or 0.0
     return {
-        "rtt_ratio": fmean(of["connection", "latest_rtt_ms"].between(start, until)) / least,
-        "bandwidth_mbps": (of["gauge", "max_bw_mbps"].at(until) or 0.0) * _MTU / packet,
+        "rtt_ratio": fmean(rtt.between(start, until)) / least,
+        "mean_rtt_ratio": fmean(cycles) / least,
+        "counted_mbps": counted,
+        "bandwidth_mbps": counted * _MTU / packet,
         "window_used_percent": 100 * fmean(shares),
     }
 
@@ -145,6 +154,7 @@ def _summary(row: dict[str, Any], of: Trace, end: float) -> dict[str, Any]:
         "order": " ".join(name for _, name in begun[:4]),
         "goodput_mbps": row["connection.data.goodput_mbps"],
         "capacity_mbps": row["link.bottleneck.rate_mbps"],
+        "least_goodput_mbps": 0.9 * row["link.bottleneck.rate_mbps"],
         "mean_rtt_ms": row["connection.data.rtt_mean_ms"],
         "lost_packets": row["connection.data.packets_declared_lost"],
     }

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from statistics import fmean, median, quantiles
 from typing import TYPE_CHECKING, Any
 
+from quiclab._quiclab import Error
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
@@ -61,9 +62,10 @@ def _box(loads: dict[Kind, Loads], kind: Kind, lost: dict[tuple[str, str, str], 
     mine = loads[kind]
     values = sorted(mine.values())
     twentieths = quantiles(values, n=20, method="inclusive")
-    fifo = loads[case, of, which, "fifo", retransmissions]
-    pfifo = loads[case, of, which, "pfifo", retransmissions]
-    rank = loads[case, of, which, scheduler, "rank"]
+    fifo, pfifo, rank = (
+        _loads(loads, (case, of, which, *how))
+        for how in (("fifo", retransmissions), ("pfifo", retransmissions), (scheduler, "rank"))
+    )
     middle, reference = median(values), median(fifo.values())
     return {
         "case": case,
@@ -86,11 +88,19 @@ def _box(loads: dict[Kind, Loads], kind: Kind, lost: dict[tuple[str, str, str], 
     }
 
 
+def _loads(loads: dict[Kind, Loads], kind: Kind) -> Loads:
+    if kind not in loads:
+        raise Error(f"ns3-page-load: no run has {', '.join(kind)}, with which others are compared")
+    return loads[kind]
+
+
 def _more(mine: Loads, others: Loads, name: str) -> dict[str, float]:
     """How much later than in other runs: the mean of the means of the same pages, with its interval over pages."""
     by_page: dict[int, list[float]] = {}
     for (page, number), load in mine.items():
-        by_page.setdefault(page, []).append(load - others[page, number])
+        # A run that failed has no loads: there is a row that says so.
+        if (page, number) in others:
+            by_page.setdefault(page, []).append(load - others[page, number])
     ends = interval([fmean(of_page) for of_page in by_page.values()])
     base: dict[int, list[float]] = {}
     for (page, _), load in others.items():

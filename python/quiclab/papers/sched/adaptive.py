@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from quiclab._quiclab import generate_trace
+from quiclab._quiclab import Error, generate_trace
 from quiclab.plots import style
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 _BIN_S = 1.0
 """Over time all is drawn as means of a second, as the paper does with the capacity."""
 _HARDLY = 0.05
-"""Of the time: less is never, and all but so much is always, as a blocked link is below any target."""
+"""A share of the time: less counts as never, one minus it as always (a blocked link is below any target)."""
+_MOMENTS = 4000
+"""At so many of a run, at equal distances, the estimate is read."""
 _STREAMS = ("priority", "other")
 
 _PLACE = ("target_mbps", "delay_ms", "buffer_bdp")
 _MEANS = ("first_s", "second_s", "position")
-_CELL = ("above", "reached", "rr_s", "abs_s", *(f"{name}_{end}" for name in _MEANS for end in ("low", "high")), *_MEANS)
-_GRID = ("later", "longer", "risen")
+_SHARES = ("above", "data_above", "expected")
+_ENDS = tuple(f"{name}_{end}" for name in _MEANS for end in ("low", "high"))
+_CELL = (*_SHARES, "off", "reached", "rr_s", "abs_s", *_ENDS, *_MEANS)
+_GRID = ("later", "longer", "risen", "risen_low", "risen_high")
 _OVER_TIME = ("time_s", "capacity_mbps", "priority_mbps", "other_mbps", "cwnd_kb")
 _COLUMNS = ("what", *_PLACE, *_CELL, *_GRID, *_OVER_TIME)
 
@@ -71,12 +75,19 @@ def _by_cell(runs: Runs) -> Iterator[tuple[_Key, dict[str, Any]]]:
 
 def _first(row: dict[str, Any]) -> float:
     """When the stream with priority was complete."""
-    return float(row["connection.data.parts.bulk.completion_s"])
+    return _end(row, "bulk")
 
 
 def _second(row: dict[str, Any]) -> float:
     """When the other one was."""
-    return float(row["connection.data.parts.bulk-2.completion_s"])
+    return _end(row, "bulk-2")
+
+
+def _end(row: dict[str, Any], part: str) -> float:
+    end = row[f"connection.data.parts.{part}.completion_s"]
+    if end is None:
+        raise Error(f"sched-adaptive: run {row['run']} is over before its transfers are; expected a longer duration")
+    return float(end)
 
 
 def _point(what: str, **values: Any) -> dict[str, Any]:
@@ -97,7 +108,6 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     for key, row in _by_cell(sweeps["main"]):
         target = row["transport.scheduler.target_mbps"]
         by_rr, by_abs = (_first(alone[key, name]) for name in ("rr", "abs"))
-        estimates = rates[key]
         found.setdefault((target, *key[:2]), []).append(
             {
                 "first_s": _first(row),
@@ -105,11 +115,11 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
                 "rr_s": by_rr,
                 "abs_s": by_abs,
                 "position": (by_rr - _first(row)) / (by_rr - by_abs),
-                "above": 1 - bisect_right(estimates, target) / len(estimates),
+                **_explained(rates[key], target),
             }
         )
     cells = [_cell(dict(zip(_PLACE, place, strict=True)), runs) for place, runs in found.items()]
-    points = [*cells, *_by_target(cells), *_by_buffer(cells), *_by_delay(cells)]
+    points = [*cells, *_by_target(cells), *_by_buffer(cells), *_by_delay(found)]
     points.append(_point("fixed", **_fixed(sweeps["main"])))
     for row in sweeps["time"].rows:
         points.extend(_over_time(sweeps["time"], row))
@@ -121,8 +131,9 @@ def _cell(place: dict[str, float], runs: list[dict[str, Any]]) -> dict[str, Any]
     values: dict[str, Any] = {}
     for name in _MEANS:
         values[name], values[f"{name}_low"], values[f"{name}_high"] = interval([run[name] for run in runs])
-    for name in ("rr_s", "abs_s", "above"):
+    for name in ("rr_s", "abs_s", *_SHARES):
         values[name] = fmean(run[name] for run in runs)
+    values["off"] = abs(values["position"] - values["expected"])
     shares = [run["above"] for run in runs]
     # Of every trace, and not in the mean.
     reached = "never" if max(shares) < _HARDLY else "always" if min(shares) > 1 - _HARDLY else "at times"
@@ -130,16 +141,37 @@ def _cell(place: dict[str, float], runs: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _estimates(runs: Runs, run: int, until: float) -> list[float]:
-    """What the scheduler compares with its target, in Mbit/s, at equal distances of time up to `until`; sorted."""
+    """What the scheduler compares with its target, in Mbit/s, at equal distances of time up to `until`."""
     of = trace(runs, run, "data client")
     window, smoothed = of["connection", "cwnd_bytes"], of["connection", "smoothed_rtt_ms"]
-    count = 2000
     estimates = []
-    for at in range(count):
-        time = until * (at + 0.5) / count
+    for at in range(_MOMENTS):
+        time = until * (at + 0.5) / _MOMENTS
         bytes_, rtt_ms = window.at(time), smoothed.at(time)
         estimates.append(1.25 * bytes_ * 8e-3 / rtt_ms if bytes_ and rtt_ms else 0.0)
-    return sorted(estimates)
+    return estimates
+
+
+def _explained(estimates: list[float], target: float) -> dict[str, float]:
+    """How much of the time, and of the data, has an estimate above the target, and what position follows from that.
+
+    Window over RTT is also the rate at which data goes. The stream with priority gets all of it while the estimate is
+    at or below the target, and half of it above; it is complete when it has got half of what both are.
+    """
+    total = sum(estimates)
+    above = [estimate for estimate in estimates if estimate > target]
+
+    def end(limit: float) -> float:
+        """When the stream with priority is complete, as a share of the time that both take."""
+        got = 0.0
+        for at, estimate in enumerate(estimates):
+            got += estimate / 2 if estimate > limit else estimate
+            if got >= total / 2:
+                return (at + 1) / len(estimates)
+        return 1.0
+
+    expected = (1 - end(target)) / (1 - end(float("inf")))
+    return {"above": len(above) / len(estimates), "data_above": sum(above) / total, "expected": expected}
 
 
 def _by_target(cells: Points) -> Points:
@@ -162,13 +194,16 @@ def _by_buffer(cells: Points) -> Points:
     return found
 
 
-def _by_delay(cells: Points) -> Points:
+def _by_delay(cells: Mapping[tuple[float, float, float], list[dict[str, Any]]]) -> Points:
     """For each target, buffer and delay but the least: all of it, over the time with the next shorter delay."""
     found: Points = []
-    for (target, buffer_bdp), of_it in groups(cells, "target_mbps", "buffer_bdp"):
-        for before, after in pairwise(sorted(of_it, key=lambda point: point["delay_ms"])):
-            place = {"target_mbps": target, "buffer_bdp": buffer_bdp, "delay_ms": after["delay_ms"]}
-            found.append(_point("delays", **place, risen=after["second_s"] / before["second_s"]))
+    for before, after in pairwise(sorted(cells, key=lambda place: (place[0], place[2], place[1]))):
+        if (before[0], before[2]) != (after[0], after[2]):
+            continue
+        both = zip(cells[before], cells[after], strict=True)
+        risen, low, high = interval([later["second_s"] / sooner["second_s"] for sooner, later in both])
+        place = dict(zip(_PLACE, after, strict=True))
+        found.append(_point("delays", **place, risen=risen, risen_low=low, risen_high=high))
     return found
 
 

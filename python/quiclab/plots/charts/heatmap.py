@@ -40,8 +40,10 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
         colour = "black" if empty or float(norm(found)) > 0.6 else "white"
         if not part.whole and not empty:
             axes.add_patch(_hatched(column, row, colour))
-        if numbers or empty:
-            lines = ([] if empty else [tick(found)]) + ([] if part.whole else [parts.text(part)])
+        lines = [tick(found)] if numbers and not empty else []
+        if not part.whole:
+            lines.append(parts.text(part))
+        if lines:
             axes.text(column, row, "\n".join(lines), ha="center", va="center", color=colour, fontsize=7)
     name_places(axes, all_.x)
     axes.set_xlim(-0.5, len(all_.x.values) - 0.5)

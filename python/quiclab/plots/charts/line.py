@@ -25,7 +25,7 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
     """
     over_time = all_.x.column == TIME
     for layer in panel.layers:
-        least = max(layer.totals.values()) / 2 if over_time else 1
+        least = max((len(layer.at(x)) for x in all_.x.values), default=0) / 2 if over_time else 1
         shown = [x for x in all_.x.values if len(layer.at(x)) >= least]
         points = [(x, point) for x in shown if (point := layer.point(x, all_.choice)) is not None]
         places = all_.x.positions([x for x, _ in points])
