@@ -358,3 +358,32 @@ fn an_overtaken_acknowledgement_opens_no_window() {
     }
     assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
 }
+
+/// RFC 9293 section 3.10.7.4, fifth, and 3.5.2: before the handshake is over an acknowledgement of anything else is answered with a
+/// reset, whatever lies between; section 3.10.7.4, second: a reset outside of the window with nothing.
+#[test]
+fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
+    let syn =
+        Header { source: 34_433, destination: 4433, flags: Flags::SYN, window: 4000, ..Header::default() };
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.inject(SERVER, &syn, b"");
+    let initial = pair.sent[0].header().sequence;
+    for off in [0_u32, 2, 1000, 1 << 30, u32::MAX, u32::MAX - 1000, 1 << 31, 3 << 30] {
+        let acknowledgement = initial.wrapping_add(off);
+        let before = pair.sent.len();
+        pair.inject(SERVER, &Header { flags: Flags::ACK, sequence: 1, acknowledgement, ..syn }, b"");
+        let answers: Vec<Header> = pair.sent[before..].iter().map(|sent| sent.header()).collect();
+        assert_eq!(answers.len(), 1, "{off}");
+        assert_eq!((answers[0].flags, answers[0].sequence), (Flags::RST, acknowledgement), "{off}");
+        assert_eq!(pair.states()[SERVER], State::SynReceived);
+    }
+    let before = pair.sent.len();
+    pair.inject(SERVER, &Header { flags: Flags::SYN.with(Flags::RST), ..syn }, b"");
+    assert_eq!((pair.sent.len(), pair.states()[SERVER]), (before, State::SynReceived));
+    pair.inject(
+        SERVER,
+        &Header { flags: Flags::ACK, sequence: 1, acknowledgement: initial.wrapping_add(1), ..syn },
+        b"",
+    );
+    assert_eq!(pair.states()[SERVER], State::Established);
+}
