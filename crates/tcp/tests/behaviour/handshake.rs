@@ -387,3 +387,32 @@ fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
     );
     assert_eq!(pair.states()[SERVER], State::Established);
 }
+
+/// RFC 6298 section 3: in a simultaneous open the number of the SYN goes twice, with the SYN and with its answer: what acknowledges it
+/// gives no RTT; section 5.7: a SYN that timed out makes the first timeout one of three seconds here too.
+#[test]
+fn a_simultaneous_open_gives_no_sample() {
+    let config = Config { tlp: false, ..unpaced() };
+    let open = |end| Connection::connect(Time::ZERO, setup(end, &config, 1), address(1 - end)).unwrap();
+    for lost in [0, 1] {
+        let mut pair = Pair::with([open(CLIENT), open(SERVER)]);
+        let mut syns = [0; 2];
+        pair.fate(move |sent| {
+            syns[sent.from] += u32::from(sent.has(Flags::SYN));
+            if sent.has(Flags::SYN) && syns[sent.from] <= lost || sent.payload() > 0 {
+                Fate::Lost
+            } else {
+                Fate::Delivered
+            }
+        });
+        let opened = 100 + 1000 * u64::from(lost);
+        pair.run(opened + 10);
+        assert_eq!(pair.states(), [State::Established; 2]);
+        assert_eq!(pair.ends[CLIENT].connection.stats().rtt.mean(), None);
+        pair.write(CLIENT, 1000, false);
+        pair.run(opened + 10_000);
+        let sent: Vec<u64> = pair.data(CLIENT).iter().map(|sent| sent.0 - opened).collect();
+        let timeout = if lost == 0 { 1010 } else { 3010 };
+        assert_eq!(sent[..2], [10, timeout], "{sent:?}");
+    }
+}
