@@ -104,6 +104,31 @@ fn no_silly_windows() {
     assert!(sizes.len() < 100 && sizes.iter().filter(|length| **length < 500).count() <= 1, "{sizes:?}");
 }
 
+/// RFC 9293 section 3.8.6: what waits for a reader that does not read has a limit, however coarse the unit of the scaled window is:
+/// an edge that cannot be told exactly is rounded up, and not again with each segment (RFC 7323 section 2.4).
+#[test]
+fn the_unit_of_the_window_does_not_outgrow_the_buffer() {
+    for (most, bytes) in [(1 << 30, 1448), (16_000_000, 100)] {
+        let server = Config { max_receive_buffer: Size::from_bytes(most), ..unpaced() };
+        let mut pair = Pair::of(&unpaced(), &server, 1, None);
+        pair.ends[SERVER].reads = false;
+        for step in 0..2000 {
+            pair.run(200 + step * 50);
+            pair.ends[CLIENT].connection.write(Data::Virtual(bytes)).unwrap();
+        }
+        pair.run(200_000);
+        let unit = 1 << pair.sent[1].header().options.window_scale.unwrap();
+        let taken = pair.ends[CLIENT].connection.acked_bytes();
+        // The buffer of 64 kB, and one unit or one segment.
+        let limit = 64_000 + u64::max(unit, 1448);
+        assert!((50_000..=limit).contains(&taken), "{taken} bytes wait, in units of {unit}");
+        pair.ends[SERVER].reads = true;
+        pair.ends[SERVER].read_all(at(200_000));
+        pair.run(400_000);
+        assert_eq!(pair.ends[SERVER].received, 2000 * bytes);
+    }
+}
+
 /// The window grows with what is read in a round trip, up to its limit; a fixed one holds the sender.
 #[test]
 fn the_window_is_tuned() {
