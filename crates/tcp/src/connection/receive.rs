@@ -207,6 +207,11 @@ impl Connection {
         acked = acked.max(una);
         self.persist.unanswered = 0;
         let window_changed = current && self.update_window(header, start, acked);
+        if current && self.peer.edge <= acked {
+            // RFC 9293 section 3.8.6: a window that was taken back below what is underway is probed by what goes again, and the
+            // connection stays open for as long as the peer answers (section 3.8.6.1).
+            self.recovery.rto.answered();
+        }
         let duplicate = current
             && acked == una
             && length == 0

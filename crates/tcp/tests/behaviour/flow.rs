@@ -4,7 +4,7 @@ use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
 use tcp::{CloseReason, Config, Data};
 use units::Size;
-use wire::tcp::Header;
+use wire::tcp::{Flags, Header};
 
 fn fixed(bytes: u64) -> Config {
     let size = Size::from_bytes(bytes);
@@ -60,6 +60,44 @@ fn probes_that_nobody_answers_have_an_end() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), None);
     pair.fate(|_| Fate::Lost);
     pair.run(1_200_000);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
+}
+
+/// RFC 9293 section 3.8.6: a window that is taken back below what is underway lets no new data out, what is underway goes again as ever,
+/// and that probes it for as long as the peer answers (section 3.8.6.1); without an answer R2 counts (section 3.8.3).
+#[test]
+fn a_window_that_shrinks_is_waited_for() {
+    let config = Config { retries: 3, timestamps: false, tlp: false, max_rto: ms(4000), ..unpaced() };
+    let mut pair = Pair::new(&config, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 100_000, false);
+    pair.run(110);
+    assert_eq!(pair.data(CLIENT).len(), 10);
+    let (first, answer) = (pair.sent[2].header(), pair.sent[1].header());
+    let ack = |bytes: u32, window| Header {
+        source: 4433,
+        destination: 34_433,
+        flags: Flags::ACK,
+        sequence: answer.sequence.wrapping_add(1),
+        acknowledgement: first.sequence.wrapping_add(bytes),
+        window,
+        ..Header::default()
+    };
+    for second in 1..=100 {
+        pair.run(second * 1000);
+        pair.inject(CLIENT, &ack(1460, 0), b"");
+    }
+    let again = pair.data(CLIENT)[10..].to_vec();
+    assert!(again.len() >= 20 && again.iter().all(|(_, offset, _)| *offset < 14_600), "{again:?}");
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), None);
+    // In units of 256.
+    pair.inject(CLIENT, &ack(14_600, 51), b"");
+    let newest = pair.data(CLIENT).last().unwrap().1;
+    assert!((14_600..14_600 + 13_056).contains(&newest), "{newest}");
+    // Taken back once more, and nobody answers.
+    pair.inject(CLIENT, &ack(14_600, 0), b"");
+    pair.run(200_000);
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
 }
 
