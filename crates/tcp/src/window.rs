@@ -71,8 +71,10 @@ impl Window {
         let shift = if syn { 0 } else { self.shift };
         let most = u64::from(u16::MAX);
         if let Some(wanted) = self.wanted_room(next, unread) {
-            let field = ((wanted - next) >> shift).min(most);
-            self.room = self.room.max(next + (field << shift));
+            let (span, exact) = (wanted - next, ((wanted - next) >> shift).min(most) << shift);
+            // Where a unit is more than all the room, that is rounded up rather than never told of.
+            let room = if exact == 0 && span >= self.step { span } else { exact };
+            self.room = self.room.max(next + room);
         }
         // What is rounded up with each segment must not outgrow the buffer, so that in the end the edge does go back, by less than
         // a unit (RFC 7323 section 2.4).
@@ -179,6 +181,21 @@ mod tests {
         assert!(!window.should_update(10_001, 9000, 1000), "one segment");
         assert!(window.should_update(10_001, 8000, 1000));
         assert!(!window.should_update(4001, 0, 1000), "there is plenty");
+    }
+
+    /// RFC 9293 section 3.8.6.2.2: room for a segment is told of, also where the unit is more than the whole buffer; and what waits stays
+    /// within the buffer and a unit (RFC 7323 section 2.4).
+    #[test]
+    fn a_unit_larger_than_the_buffer_does_not_keep_the_window_closed() {
+        let mut window = Window::new(8192, 1 << 30);
+        window.agree(Some(14), 1000);
+        assert_eq!((window.tell(1, 0, true), window.tell(1, 0, false)), (8192, 1));
+        assert_eq!((window.tell(5001, 5000, false), window.edge()), (1, 5001 + 16_384));
+        assert_eq!(window.tell(10_001, 10_000, false), 0);
+        assert_eq!((window.tell(21_385, 21_384, false), window.edge()), (0, 21_385));
+        assert_eq!(window.tell(21_385, 13_500, false), 0, "no room for a segment");
+        assert!(window.should_update(21_385, 0, 1000));
+        assert_eq!((window.tell(21_385, 0, false), window.edge()), (1, 21_385 + 16_384));
     }
 
     #[test]
