@@ -142,7 +142,7 @@ pub enum Signal<'a> {
     Lost {
         /// When they were declared lost.
         now: Time,
-        /// How many bytes.
+        /// How many bytes; none for a mark that a controller for L4S has to take for a loss, over TCP.
         bytes: u64,
         /// When the newest of them was sent.
         newest_sent_at: Time,

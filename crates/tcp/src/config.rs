@@ -51,7 +51,7 @@ pub static PARAMETERS: &[Parameter] = &[
         name: "retries",
         kind: Kind::Integer(1, 255),
         default: Default::Is("15"),
-        about: "retransmission timeouts in a row after which the connection is given up: R2 (RFC 9293 section 3.8.3)",
+        about: "retransmission timeouts with nothing new acknowledged in between after which the connection is given up: R2 (RFC 9293 section 3.8.3)",
     },
     Parameter {
         name: "syn_retries",

@@ -78,6 +78,8 @@ pub(crate) struct Syn {
     pub(crate) again_at: Option<Time>,
     /// How often it was sent.
     pub(crate) attempts: u32,
+    /// Its number was sent before, in another segment.
+    pub(crate) ambiguous: bool,
 }
 
 impl Syn {
@@ -88,11 +90,15 @@ impl Syn {
         self.again_at = Some(now + (timeout * (1 << self.attempts.min(16))).min(most));
         self.attempts += 1;
     }
+    /// The peer has sent a SYN too: the SYN-ACK goes with the number of this one, so that what acknowledges it tells no RTT.
+    pub(crate) fn cross(&mut self) {
+        *self = Syn { due: true, ambiguous: true, ..Syn::default() };
+    }
     /// It was answered; the RTT, if it was sent once (RFC 6298 section 3).
     pub(crate) fn on_answered(&mut self, now: Time) -> Option<Duration> {
         self.again_at = None;
         self.due = false;
-        (self.attempts == 1).then(|| now.since(self.sent_at))
+        (self.attempts == 1 && !self.ambiguous).then(|| now.since(self.sent_at))
     }
     /// RFC 3168 section 6.1.1.1: a host that gets no answer to an ECN-setup SYN MAY try one without.
     pub(crate) fn flags(&self, ecn: bool) -> Flags {

@@ -9,8 +9,10 @@ pub(crate) struct Rto {
     initial: Duration,
     least: Duration,
     most: Duration,
-    /// How often it went off in a row.
+    /// How often it was doubled since the last RTT sample.
     backoffs: u32,
+    /// How often it went off since new data was acknowledged.
+    unanswered: u32,
     /// When it goes off.
     pub(crate) at: Option<Time>,
 }
@@ -18,12 +20,16 @@ pub(crate) struct Rto {
 impl Rto {
     /// A timer at rest, with the timeout before the first RTT sample, and the bounds of those after it.
     pub(crate) fn new(initial: Duration, least: Duration, most: Duration) -> Rto {
-        Rto { initial, least, most, backoffs: 0, at: None }
+        Rto { initial, least, most, backoffs: 0, unanswered: 0, at: None }
     }
 
-    /// How often it went off in a row.
+    /// How often it was doubled since the last RTT sample.
     pub(crate) fn backoffs(&self) -> u32 {
         self.backoffs
+    }
+    /// How often it went off with nothing new acknowledged in between: for the same segment (RFC 9293 section 3.8.3).
+    pub(crate) fn unanswered(&self) -> u32 {
+        self.unanswered
     }
 
     /// RTO: SRTT + max (G, 4 RTTVAR) (2.2, 2.3), doubled each time that it went off (5.5). The variance term is never below
@@ -60,16 +66,23 @@ impl Rto {
     /// 5.5, 5.6: it went off.
     pub(crate) fn back_off(&mut self, now: Time, rtt: &RttEstimate) {
         self.backoffs += 1;
+        self.unanswered += 1;
         self.restart(now, rtt);
+    }
+    /// New data was acknowledged, whether or not that gives an RTT sample.
+    #[inline]
+    pub(crate) fn answered(&mut self) {
+        self.unanswered = 0;
     }
     /// 5.7: the SYN went again and there is no sample: three seconds at least.
     pub(crate) fn fall_back(&mut self) {
         self.initial = self.initial.max(Duration::from_secs(3));
     }
-    /// Section 5: new data was acknowledged, or a new RTT sample taken, after which the timeout is what it would be.
+    /// Section 5: a new RTT sample was taken, after which the timeout is what it would be.
     #[inline]
     pub(crate) fn recovered(&mut self) {
         self.backoffs = 0;
+        self.unanswered = 0;
     }
 }
 

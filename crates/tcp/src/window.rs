@@ -8,8 +8,9 @@ pub(crate) struct Window {
     /// How much may lie between reader and peer.
     size: u64,
     most: u64,
-    /// The right edge that the peer was told of; it never moves back (RFC 9293 section 3.8.6: a TCP peer SHOULD NOT shrink
-    /// the window).
+    /// The right edge that there was room for when it moved last.
+    room: u64,
+    /// The furthest right edge that the peer was told of: what lies before it is taken (RFC 7323 section 2.4).
     edge: u64,
     /// The least by which the edge moves (RFC 9293 section 3.8.6.2.2).
     step: u64,
@@ -39,7 +40,7 @@ impl Window {
     pub(crate) fn new(size: u64, most: u64) -> Window {
         let most = most.max(size);
         let tuning = (most > size).then_some(Tuning { rtt: None, round: (Time::ZERO, 1), taken: size / 2 });
-        Window { size, most, edge: 0, step: 1, shift: 0, tuning }
+        Window { size, most, room: 0, edge: 0, step: 1, shift: 0, tuning }
     }
 
     /// The shift that lets the field tell of the largest window (RFC 7323 section 2.3: at most 14).
@@ -63,31 +64,39 @@ impl Window {
     }
 
     /// What a segment says now, given the next number that is expected and what waits for its reader: the field, which is
-    /// not scaled in a SYN. The edge moves with it.
+    /// not scaled in a SYN. The edge moves with it, and not back (RFC 9293 section 3.8.6: a TCP peer SHOULD NOT shrink the
+    /// window): where the field's unit does not meet it, it is rounded up.
     #[inline]
     pub(crate) fn tell(&mut self, next: u64, unread: u64, syn: bool) -> u16 {
-        let edge = self.wanted_edge(next, unread);
         let shift = if syn { 0 } else { self.shift };
-        // Rounded up to the field's unit where the edge stays, so that it does not move back.
-        let span = edge.saturating_sub(next);
-        let field = if edge == self.edge { span.div_ceil(1 << shift) } else { span >> shift };
-        let field = field.min(u64::from(u16::MAX)) as u16;
-        self.edge = self.edge.max(next + (u64::from(field) << shift));
-        field
+        let most = u64::from(u16::MAX);
+        if let Some(wanted) = self.wanted_room(next, unread) {
+            let (span, exact) = (wanted - next, ((wanted - next) >> shift).min(most) << shift);
+            // Where a unit is more than all the room, that is rounded up rather than never told of.
+            let room = if exact == 0 && span >= self.step { span } else { exact };
+            self.room = self.room.max(next + room);
+        }
+        // What is rounded up with each segment must not outgrow the buffer, so that in the end the edge does go back, by less than
+        // a unit (RFC 7323 section 2.4).
+        let limit = self.room + self.step.max(1 << shift);
+        let exact = self.edge.max(self.room).saturating_sub(next).div_ceil(1 << shift);
+        let field = exact.min(limit.saturating_sub(next) >> shift).min(most);
+        self.edge = self.edge.max(next + (field << shift));
+        field as u16
     }
 
-    /// Where the right edge should be: it stays until there is so much more room that it is worth while.
+    /// Where the right edge should be, if there is so much more room that it is worth while to move it.
     #[inline]
-    fn wanted_edge(&self, next: u64, unread: u64) -> u64 {
-        let wanted = next + self.size.saturating_sub(unread);
-        if wanted >= self.edge + self.step { wanted } else { self.edge }
+    fn wanted_room(&self, next: u64, unread: u64) -> Option<u64> {
+        let wanted = (next + self.size).saturating_sub(unread);
+        (wanted >= (self.room + self.step).max(next)).then_some(wanted)
     }
 
     /// RFC 9293 section 3.8.6.2.2: whether there is so much more room than the peer was told of that it should hear of it
     /// now: the least of half the window and two segments.
     #[inline]
     pub(crate) fn should_update(&self, next: u64, unread: u64, mss: u64) -> bool {
-        let gained = self.wanted_edge(next, unread) - self.edge;
+        let gained = self.wanted_room(next, unread).map_or(0, |wanted| wanted.saturating_sub(self.edge));
         let told = self.edge.saturating_sub(next);
         gained >= (self.size / 2).min(2 * mss).max(1) && told < self.size / 2
     }
@@ -172,6 +181,21 @@ mod tests {
         assert!(!window.should_update(10_001, 9000, 1000), "one segment");
         assert!(window.should_update(10_001, 8000, 1000));
         assert!(!window.should_update(4001, 0, 1000), "there is plenty");
+    }
+
+    /// RFC 9293 section 3.8.6.2.2: room for a segment is told of, also where the unit is more than the whole buffer; and what waits stays
+    /// within the buffer and a unit (RFC 7323 section 2.4).
+    #[test]
+    fn a_unit_larger_than_the_buffer_does_not_keep_the_window_closed() {
+        let mut window = Window::new(8192, 1 << 30);
+        window.agree(Some(14), 1000);
+        assert_eq!((window.tell(1, 0, true), window.tell(1, 0, false)), (8192, 1));
+        assert_eq!((window.tell(5001, 5000, false), window.edge()), (1, 5001 + 16_384));
+        assert_eq!(window.tell(10_001, 10_000, false), 0);
+        assert_eq!((window.tell(21_385, 21_384, false), window.edge()), (0, 21_385));
+        assert_eq!(window.tell(21_385, 13_500, false), 0, "no room for a segment");
+        assert!(window.should_update(21_385, 0, 1000));
+        assert_eq!((window.tell(21_385, 0, false), window.edge()), (1, 21_385 + 16_384));
     }
 
     #[test]

@@ -40,7 +40,8 @@ impl Connection {
         let flags = header.flags;
         let length = payload.len() + u64::from(flags.has(Flags::FIN));
         let start = self.theirs.number(header.sequence, self.rcv_nxt());
-        if self.state == State::SynReceived && start == Some(0) && flags.has(Flags::SYN) {
+        let repeated = self.state == State::SynReceived && start == Some(0) && flags.has(Flags::SYN);
+        if repeated && !flags.has(Flags::RST) {
             return self.on_repeated_syn(now, header);
         }
         let acceptable = start.filter(|start| self.is_acceptable(*start, length));
@@ -173,16 +174,18 @@ impl Connection {
     /// RFC 9293 section 3.10.7.4, fifth; `false`: the segment is to be dropped.
     fn take_ack(&mut self, now: Time, header: &Header, (start, length): (u64, u64)) -> bool {
         let (una, nxt) = (self.recovery.una, self.recovery.nxt);
-        let Some(mut acked) = self.ours.number(header.acknowledgement, una) else {
+        let number = self.ours.number(header.acknowledgement, una);
+        let opening = self.state == State::SynReceived;
+        if opening && !number.is_some_and(|acked| (1..=nxt).contains(&acked)) {
+            let Some(remote) = self.remote else { return false };
+            self.on_closed(remote, header, length);
+            return false;
+        }
+        let Some(mut acked) = number else {
             self.challenge(now);
             return false;
         };
-        if self.state == State::SynReceived {
-            if !(1..=nxt).contains(&acked) {
-                let Some(remote) = self.remote else { return false };
-                self.on_closed(remote, header, length);
-                return false;
-            }
+        if opening {
             let rtt = self.syn.on_answered(now);
             self.peer.told_by = (start, 0);
             self.establish(now, rtt);
@@ -204,6 +207,11 @@ impl Connection {
         acked = acked.max(una);
         self.persist.unanswered = 0;
         let window_changed = current && self.update_window(header, start, acked);
+        if current && self.peer.edge <= acked {
+            // RFC 9293 section 3.8.6: a window that was taken back below what is underway is probed by what goes again, and the
+            // connection stays open for as long as the peer answers (section 3.8.6.1).
+            self.recovery.rto.answered();
+        }
         let duplicate = current
             && acked == una
             && length == 0

@@ -166,8 +166,10 @@ impl Connection {
             // Both have sent a SYN: a simultaneous open (section 3.5, figure 7).
             self.ecn.agreed = false;
             self.set_state(now, State::SynReceived);
-            self.syn.attempts = 0;
-            self.syn.due = true;
+            if self.syn.attempts > 1 {
+                self.recovery.rto.fall_back();
+            }
+            self.syn.cross();
         }
     }
 

@@ -53,7 +53,7 @@ impl Connection {
         self.stats.timeouts = self.recovery.timeouts;
         self.stats.loss_probes = self.recovery.probes_sent + u64::from(self.recovery.probe_due);
         // RFC 9293 section 3.8.3: R2.
-        if self.recovery.rto.backoffs() > self.config.retries {
+        if self.recovery.rto.unanswered() > self.config.retries {
             return self.abort(now, CloseReason::TimedOut);
         }
         self.trace_metrics(now);

@@ -87,8 +87,15 @@ impl Recovery {
         self.restart_timers(now, advanced);
         if ack.marked {
             newly.acked.marked = 1;
-            let newest_sent_at = newly.acked.newest_sent_at();
-            self.regulator.signal(now, &Signal::Marked { now, packets: 1, newest_sent_at });
+            let (newest_sent_at, bytes_in_flight) = (newly.acked.newest_sent_at(), self.in_flight());
+            // RFC 3168 section 6.1.2: as a loss. A controller for L4S would go by the share of packets that were marked, of which
+            // this feedback does not tell (RFC 9331 section 4.2).
+            let signal = if self.regulator.controller().is_l4s() {
+                Signal::Lost { now, bytes: 0, newest_sent_at, bytes_in_flight, packets: &[] }
+            } else {
+                Signal::Marked { now, packets: 1, newest_sent_at }
+            };
+            self.regulator.signal(now, &signal);
         }
         self.regulator.end_ack(now, &newly.acked, self.in_flight(), &self.rtt);
         if matches!(self.phase, Phase::Recovery(_)) {

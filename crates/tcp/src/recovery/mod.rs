@@ -303,6 +303,9 @@ impl Recovery {
     }
 
     fn restart_timers(&mut self, now: Time, advanced: bool) {
+        if advanced {
+            self.rto.answered();
+        }
         if self.board.is_empty() {
             self.rto.stop();
             (self.pto_at, self.reorder_at, self.probe_due) = (None, None, false);

@@ -1,5 +1,6 @@
 //! How connections end (RFC 9293 section 3.6).
 
+use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
 use tcp::{CloseReason, Config, Data, Event, State, StreamError};
 use wire::tcp::{Flags, Header, Options, Timestamps};
@@ -175,4 +176,29 @@ fn a_silent_peer_is_given_up() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
     assert_eq!(pair.ends[CLIENT].connection.stats().timeouts, 5);
     assert_eq!(pair.states()[CLIENT], State::Closed);
+}
+
+/// RFC 9293 section 3.8.3: R2 counts "the number of transmissions of the same segment": timeouts of one segment after another do
+/// not add up, even where none gives an RTT sample (RFC 6298 section 3: Karn).
+#[test]
+fn a_peer_that_answers_is_not_given_up() {
+    let config = Config { retries: 3, timestamps: false, tlp: false, ..unpaced() };
+    let mut pair = Pair::new(&config, 1);
+    let mut last = None;
+    pair.fate(move |sent| {
+        if sent.from != CLIENT || sent.payload() == 0 {
+            return Fate::Delivered;
+        }
+        // Each segment comes through when it is sent for the second time.
+        let number = Some(sent.header().sequence);
+        if std::mem::replace(&mut last, number) == number { Fate::Delivered } else { Fate::Lost }
+    });
+    for segment in 1..=6 {
+        pair.run(segment * 100_000);
+        pair.ends[CLIENT].connection.write(Data::Virtual(1000)).unwrap();
+    }
+    pair.run(700_000);
+    let client = &pair.ends[CLIENT].connection;
+    assert_eq!((client.stats().timeouts, client.close_reason()), (6, None));
+    assert_eq!(pair.ends[SERVER].received, 6000);
 }

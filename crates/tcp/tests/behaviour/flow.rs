@@ -4,7 +4,7 @@ use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
 use tcp::{CloseReason, Config, Data};
 use units::Size;
-use wire::tcp::Header;
+use wire::tcp::{Flags, Header};
 
 fn fixed(bytes: u64) -> Config {
     let size = Size::from_bytes(bytes);
@@ -63,6 +63,44 @@ fn probes_that_nobody_answers_have_an_end() {
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
 }
 
+/// RFC 9293 section 3.8.6: a window that is taken back below what is underway lets no new data out, what is underway goes again as ever,
+/// and that probes it for as long as the peer answers (section 3.8.6.1); without an answer R2 counts (section 3.8.3).
+#[test]
+fn a_window_that_shrinks_is_waited_for() {
+    let config = Config { retries: 3, timestamps: false, tlp: false, max_rto: ms(4000), ..unpaced() };
+    let mut pair = Pair::new(&config, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 100_000, false);
+    pair.run(110);
+    assert_eq!(pair.data(CLIENT).len(), 10);
+    let (first, answer) = (pair.sent[2].header(), pair.sent[1].header());
+    let ack = |bytes: u32, window| Header {
+        source: 4433,
+        destination: 34_433,
+        flags: Flags::ACK,
+        sequence: answer.sequence.wrapping_add(1),
+        acknowledgement: first.sequence.wrapping_add(bytes),
+        window,
+        ..Header::default()
+    };
+    for second in 1..=100 {
+        pair.run(second * 1000);
+        pair.inject(CLIENT, &ack(1460, 0), b"");
+    }
+    let again = pair.data(CLIENT)[10..].to_vec();
+    assert!(again.len() >= 20 && again.iter().all(|(_, offset, _)| *offset < 14_600), "{again:?}");
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), None);
+    // In units of 256.
+    pair.inject(CLIENT, &ack(14_600, 51), b"");
+    let newest = pair.data(CLIENT).last().unwrap().1;
+    assert!((14_600..14_600 + 13_056).contains(&newest), "{newest}");
+    // Taken back once more, and nobody answers.
+    pair.inject(CLIENT, &ack(14_600, 0), b"");
+    pair.run(200_000);
+    assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
+}
+
 /// RFC 5961 section 5.2: the byte that probed the window may be acknowledged before it counts as sent; once it does, what
 /// lies beyond is of nobody's sending.
 #[test]
@@ -102,6 +140,31 @@ fn no_silly_windows() {
     // What is left of a window goes when the override timeout is over (section 3.8.6.2.1), so segments are not all full.
     let sizes: Vec<u64> = pair.data(CLIENT).iter().map(|(_, _, length)| *length).filter(|l| *l > 1).collect();
     assert!(sizes.len() < 100 && sizes.iter().filter(|length| **length < 500).count() <= 1, "{sizes:?}");
+}
+
+/// RFC 9293 section 3.8.6: what waits for a reader that does not read has a limit, however coarse the unit of the scaled window is:
+/// an edge that cannot be told exactly is rounded up, and not again with each segment (RFC 7323 section 2.4).
+#[test]
+fn the_unit_of_the_window_does_not_outgrow_the_buffer() {
+    for (most, bytes) in [(1 << 30, 1448), (16_000_000, 100)] {
+        let server = Config { max_receive_buffer: Size::from_bytes(most), ..unpaced() };
+        let mut pair = Pair::of(&unpaced(), &server, 1, None);
+        pair.ends[SERVER].reads = false;
+        for step in 0..2000 {
+            pair.run(200 + step * 50);
+            pair.ends[CLIENT].connection.write(Data::Virtual(bytes)).unwrap();
+        }
+        pair.run(200_000);
+        let unit = 1 << pair.sent[1].header().options.window_scale.unwrap();
+        let taken = pair.ends[CLIENT].connection.acked_bytes();
+        // The buffer of 64 kB, and one unit or one segment.
+        let limit = 64_000 + u64::max(unit, 1448);
+        assert!((50_000..=limit).contains(&taken), "{taken} bytes wait, in units of {unit}");
+        pair.ends[SERVER].reads = true;
+        pair.ends[SERVER].read_all(at(200_000));
+        pair.run(400_000);
+        assert_eq!(pair.ends[SERVER].received, 2000 * bytes);
+    }
 }
 
 /// The window grows with what is read in a round trip, up to its limit; a fixed one holds the sender.

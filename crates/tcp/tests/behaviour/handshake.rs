@@ -358,3 +358,61 @@ fn an_overtaken_acknowledgement_opens_no_window() {
     }
     assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
 }
+
+/// RFC 9293 section 3.10.7.4, fifth, and 3.5.2: before the handshake is over an acknowledgement of anything else is answered with a
+/// reset, whatever lies between; section 3.10.7.4, second: a reset outside of the window with nothing.
+#[test]
+fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
+    let syn =
+        Header { source: 34_433, destination: 4433, flags: Flags::SYN, window: 4000, ..Header::default() };
+    let mut pair = Pair::new(&Config::default(), 1);
+    pair.inject(SERVER, &syn, b"");
+    let initial = pair.sent[0].header().sequence;
+    for off in [0_u32, 2, 1000, 1 << 30, u32::MAX, u32::MAX - 1000, 1 << 31, 3 << 30] {
+        let acknowledgement = initial.wrapping_add(off);
+        let before = pair.sent.len();
+        pair.inject(SERVER, &Header { flags: Flags::ACK, sequence: 1, acknowledgement, ..syn }, b"");
+        let answers: Vec<Header> = pair.sent[before..].iter().map(|sent| sent.header()).collect();
+        assert_eq!(answers.len(), 1, "{off}");
+        assert_eq!((answers[0].flags, answers[0].sequence), (Flags::RST, acknowledgement), "{off}");
+        assert_eq!(pair.states()[SERVER], State::SynReceived);
+    }
+    let before = pair.sent.len();
+    pair.inject(SERVER, &Header { flags: Flags::SYN.with(Flags::RST), ..syn }, b"");
+    assert_eq!((pair.sent.len(), pair.states()[SERVER]), (before, State::SynReceived));
+    pair.inject(
+        SERVER,
+        &Header { flags: Flags::ACK, sequence: 1, acknowledgement: initial.wrapping_add(1), ..syn },
+        b"",
+    );
+    assert_eq!(pair.states()[SERVER], State::Established);
+}
+
+/// RFC 6298 section 3: in a simultaneous open the number of the SYN goes twice, with the SYN and with its answer: what acknowledges it
+/// gives no RTT; section 5.7: a SYN that timed out makes the first timeout one of three seconds here too.
+#[test]
+fn a_simultaneous_open_gives_no_sample() {
+    let config = Config { tlp: false, ..unpaced() };
+    let open = |end| Connection::connect(Time::ZERO, setup(end, &config, 1), address(1 - end)).unwrap();
+    for lost in [0, 1] {
+        let mut pair = Pair::with([open(CLIENT), open(SERVER)]);
+        let mut syns = [0; 2];
+        pair.fate(move |sent| {
+            syns[sent.from] += u32::from(sent.has(Flags::SYN));
+            if sent.has(Flags::SYN) && syns[sent.from] <= lost || sent.payload() > 0 {
+                Fate::Lost
+            } else {
+                Fate::Delivered
+            }
+        });
+        let opened = 100 + 1000 * u64::from(lost);
+        pair.run(opened + 10);
+        assert_eq!(pair.states(), [State::Established; 2]);
+        assert_eq!(pair.ends[CLIENT].connection.stats().rtt.mean(), None);
+        pair.write(CLIENT, 1000, false);
+        pair.run(opened + 10_000);
+        let sent: Vec<u64> = pair.data(CLIENT).iter().map(|sent| sent.0 - opened).collect();
+        let timeout = if lost == 0 { 1010 } else { 3010 };
+        assert_eq!(sent[..2], [10, timeout], "{sent:?}");
+    }
+}

@@ -322,7 +322,7 @@ fn a_mark_halves_the_window_once() {
 }
 
 /// The options with this controller as it is by default.
-fn controlled(name: &str) -> Config {
+pub(crate) fn controlled(name: &str) -> Config {
     let row = congestion::CONTROLLERS.iter().find(|row| row.name == name).unwrap();
     let arguments = congestion::fuzz::arguments(row.parameters, &[]);
     Config { controller: Component { room: "controllers", name: row.name, arguments }, ..Config::default() }

@@ -4,6 +4,7 @@ mod closing;
 mod flow;
 mod handshake;
 mod loss;
+mod marks;
 mod pair;
 mod prr;
 mod seeds;
