@@ -163,7 +163,7 @@ def test_the_quick_form_of_each_figure_holds(
             yield drawing
 
     monkeypatch.setattr("quiclab.reproduce.drawn", looked_at)
-    # The issue asks for less than 30 s; what CI asserts is that it holds, since it has no clock of its own.
+    # The quick form should take less than 30 s; that is not asserted here, since machines differ in speed.
     start = time.monotonic()
     assert main(["reproduce", name, "--quick", "--json", "--out", str(tmp_path)]) == 0
     (told,) = json.loads(capsys.readouterr().out)
