@@ -46,7 +46,7 @@ def test_a_sentence_claims_no_more_than_its_rows() -> None:
 
 
 def test_the_page_says_what_its_rows_say() -> None:
-    """Whoever changes a number of the table, or the sentence above it, fails here."""
+    """A changed number of the table, or a changed sentence above it, fails here."""
     page = DOCUMENT.read_text(encoding="utf-8")
     cells = completion.read(page)
     assert len(cells) == len(completion.RTTS_MS) * len(completion.LOSSES)

@@ -163,7 +163,7 @@ def test_series_over_time(sweep: quiclab.Sweep) -> None:
 
 
 def test_a_title_is_text(sweep: quiclab.Sweep, tmp_path: Path) -> None:
-    """Neither mathematics that does not end, nor what moves a cursor."""
+    """Mathematics that does not end and control characters are shown as text."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure = sweep.plot(tmp_path / "a.svg", x="delay_ms", y="goodput_mbps", title="$\\frac$ \x1b[31m")

@@ -87,7 +87,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_byte(sweeps: Command, 
         assert kept(there) < kept(here.path), "it was killed in the middle"
         printed, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
-        assert f"runs     {RUNS}, 0 of them were there, 0 failed" in printed
+        assert f"runs     {RUNS}, 0 reused, 0 failed" in printed
         assert workers[1].poll() is None
         same_tables(there, here.path)
         # What is there is not sent out again, and what the cluster made is taken up here.

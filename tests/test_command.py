@@ -159,7 +159,7 @@ def test_version_and_help(command: Command) -> None:
 def test_texts_of_the_help_are_no_markup(command: Command) -> None:
     for word, text in (("sweep", "[sweep]"), ("check", "[sweep]"), ("trace", "Mahimahi")):
         assert text in command(word, "--help").stdout
-    # Whatever stands in brackets in a docstring or in the help of an option is printed.
+    # Text in brackets in a docstring or in the help of an option is printed.
     for name, function in COMMANDS.items():
         if isinstance(function, typer.Typer):
             continue
@@ -193,7 +193,7 @@ def test_an_output_that_is_closed_or_full_is_one_line(command: Command, argument
             check=False,
         )
         assert (done.returncode, done.stderr) == (2, line), (arguments, where)
-    # Without a place for errors there is nothing to say, but no other place for them either.
+    # With standard error closed an error is not printed elsewhere.
     script = '"$0" -m quiclab check nothing.toml 2>&-'
     silent = subprocess.run(["sh", "-c", script, sys.executable], cwd=command.folder, capture_output=True, check=False)
     assert (silent.returncode, silent.stdout) == (2, b"")

@@ -1,4 +1,4 @@
-"""Every figure shows all that is drawn in it: of plots, charts and traces. Those of papers: test_reproduce.py."""
+"""Every figure of plots, charts and traces shows all that is drawn in it. For those of papers see test_reproduce.py."""
 
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def test_traces(tmp_path: Path) -> None:
 
 
 def test_what_reaches_out_is_found() -> None:
-    """Of every sort of artist, and only where it is drawn by data."""
+    """For every sort of artist, and only where it is drawn by data."""
     figure = Figure()
     axes = figure.subplots()
     axes.plot([0, 2], [0, 5], label="line")

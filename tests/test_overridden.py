@@ -1,4 +1,4 @@
-"""Values that a file's [sweep] overrides: whoever sets one is told so, since it changes nothing."""
+"""Values that a file's [sweep] overrides: setting one changes nothing, and is reported."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_change_that_no_run_has_is_refused(change: str, message: str, tmp_path
         "link.far.rate=9 Mbit/s",
         "link.1.rate=9 Mbit/s",
         "duration=2 s",
-        # It changes nothing, but not for the sweep.
+        # It changes nothing, but not because of the sweep.
         "duration=20 s",
         "sweep.repetitions=2",
     ],
@@ -124,7 +124,7 @@ def test_a_value_of_the_file_that_no_run_has_is_noted() -> None:
     edited = SWEEP.replace('application = { type = "bulk", size = "10 kB" }', 'application = "bulk"')
     (note,) = parse(text=edited).notes
     assert "flow.second.application: no run of the sweep has this value" in note
-    # Whoever gives the values on the command line knows them.
+    # Values given on the command line need no note.
     assert parse('sweep.link.cell.forward.rate=["9 Mbit/s"]').notes == []
 
 
@@ -156,7 +156,7 @@ def test_the_commands_tell_it(command: Command) -> None:
     "path", sorted((Path(__file__).parents[1] / "examples").glob("*.toml")), ids=lambda path: path.name
 )
 def test_the_columns_are_known_before_the_runs(path: Path) -> None:
-    """And no note is due in an example."""
+    """And no example needs a note."""
     # A flow of the dumbbell begins after five seconds.
     duration = "6 s" if path.stem == "dumbbell" else "1 s"
     changes = [f'sweep.duration=["{duration}"]', "sweep.repetitions=1"]

@@ -1,4 +1,4 @@
-"""Runs that did not finish: whoever shows a statistic of the others says of how many it is."""
+"""Runs that did not finish: a statistic of the others always says how many runs it covers."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,9 @@ link.cell.delay = ["10 ms", "40 ms", "400 ms"]
 """Of ten downloads nine, six and none are complete when the run ends."""
 
 COUNTS = ["9/10", "6/10", "0/10"]
-SAID = "completion (s): of 0 to 9 of 10 runs, at 3 of 3 places; the others have no value: not completed, or failed"
+SAID = (
+    "completion (s): covers 0 to 9 of 10 runs at 3 of 3 points; the other runs have no value: not completed, or failed"
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +56,9 @@ def test_what_is_said_of_parts() -> None:
         return statistics.part_told("x", [statistics.Part(*place) for place in places])
 
     assert told((3, 3), (2, 2)) is told() is None
-    assert told((1, 3)) == "x: of 1 of 3 runs; the others have no value: not completed, or failed"
-    assert str(told((1, 3), (3, 3), (2, 3))).startswith("x: of 1 to 2 of 3 runs, at 2 of 3 places;")
-    assert str(told((1, 3), (3, 4))).startswith("x: of 1 of 3 to 3 of 4 runs, at 2 of 2 places;")
+    assert told((1, 3)) == "x: covers 1 of 3 runs; the other runs have no value: not completed, or failed"
+    assert str(told((1, 3), (3, 3), (2, 3))).startswith("x: covers 1 to 2 of 3 runs at 2 of 3 points;")
+    assert str(told((1, 3), (3, 4))).startswith("x: covers 1 of 3 to 3 of 4 runs at 2 of 2 points;")
 
 
 def test_a_run_that_failed_counts_among_all() -> None:
@@ -69,7 +71,7 @@ def test_a_run_that_failed_counts_among_all() -> None:
 def test_each_point_of_a_part_of_the_runs_says_so(sweep: quiclab.Sweep, kind: str) -> None:
     axes = draw(sweep, kind, x="delay_ms", y="completion_s")
     assert sorted(texts(axes)) == sorted(COUNTS)
-    # A value at which nobody finished keeps its place.
+    # A value at which no run finished keeps its place.
     places = {text.get_text(): text.xy[0] for text in axes.texts}  # type: ignore[attr-defined]
     assert places == dict(zip(COUNTS, (10, 40, 400) if kind == "line" else (0, 1, 2), strict=True))
     left, right = axes.get_xlim()
@@ -78,7 +80,7 @@ def test_each_point_of_a_part_of_the_runs_says_so(sweep: quiclab.Sweep, kind: st
 
 
 def test_points_of_a_part_of_the_runs_are_hollow_and_bars_and_boxes_hatched() -> None:
-    """The means of 1 and 3 are of all runs, that of 2 is not."""
+    """The means at 1 and 3 cover all runs, that at 2 does not."""
     table = pa.table({"x": [1, 1, 2, 2, 3, 3], "v": [1.0, 1.0, 2.0, None, 3.0, 3.0]})
 
     def axes(kind: str) -> Axes:
@@ -138,7 +140,7 @@ def test_over_time_a_line_is_dashed_when_runs_have_ended() -> None:
     shown = np.asarray(solid.get_xdata())[~np.isnan(np.asarray(solid.get_ydata()))]
     later = np.asarray(dashed.get_xdata())[~np.isnan(np.asarray(dashed.get_ydata()))]
     assert shown.max() <= ends[0] < later.max() <= ends[1]
-    assert "cwnd (bytes): of 1 of 2 runs" in figure.get_suptitle().replace("\n", " ")
+    assert "cwnd (bytes): covers 1 of 2 runs" in figure.get_suptitle().replace("\n", " ")
 
 
 def test_the_title_says_it(sweep: quiclab.Sweep) -> None:

@@ -90,7 +90,7 @@ def altered(content: bytes, changes: list[tuple[int, int]]) -> bytes:
 
 
 def shown(path: Path) -> bool:
-    """Whether a log can be shown; else it is refused in one line."""
+    """Whether a log can be shown; otherwise it is refused in one line."""
     try:
         connections = model.connections(qlog.read(path))
     except quiclab.Error as error:
@@ -133,7 +133,7 @@ def test_both_ends_with_any_changes_are_put_together(tmp_path: Path, changes: li
 
 @pytest.mark.parametrize("contained", [False, True])
 def test_what_is_not_changed_is_shown(tmp_path: Path, contained: bool) -> None:
-    """Else the properties above would hold of nothing."""
+    """Otherwise the properties above would be vacuous."""
     path = tmp_path / "x.qlog"
     path.write_bytes(written(logs()[0], contained))
     assert shown(path)

@@ -144,7 +144,7 @@ def test_failed_runs_are_told_and_the_others_are_there(sweeps: Command) -> None:
 def test_a_sweep_prints_its_table_and_where_it_is(sweeps: Command) -> None:
     result = sweeps("sweep", "sweep.toml", "--set", "sweep.repetitions=1")
     assert result.returncode == 0, result.stderr
-    assert "runs     6, 0 of them were there, 0 failed" in result.stdout
+    assert "runs     6, 0 reused, 0 failed" in result.stdout
     assert "folder   sweeps/bulk" in result.stdout
 
 

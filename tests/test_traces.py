@@ -92,7 +92,7 @@ def test_lte_driving_is_like_recorded_drives(tmp_path: Path, seed: int) -> None:
 
 
 def test_lte_driving_varies_from_second_to_second_as_recorded_drives_do(tmp_path: Path) -> None:
-    # Those that are distributed with Mahimahi: 3.1 to 3.9 Mbit/s.
+    # The drives that are distributed with Mahimahi: 3.1 to 3.9 Mbit/s.
     deviations = [pstdev(made(tmp_path, "lte-driving", seed).binned(1_000_000_000)) for seed in range(1, 41)]
     assert 3.1 < median(deviations) < 3.9
 

@@ -294,7 +294,7 @@ def test_one_network_has_its_share_of_a_server(command: Command) -> None:
 
 
 def test_a_server_without_handles_says_so_and_goes_on(command: Command) -> None:
-    """RFC 9110 section 15.6.4: what cannot be opened now is not said to be missing."""
+    """RFC 9110 section 15.6.4: a file that cannot be opened now is not reported as missing."""
     import resource
 
     data = put(command, "a", 1000)

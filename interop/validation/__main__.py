@@ -24,7 +24,7 @@ def main() -> int:
     """Measures and writes; the exit code is 0 if everything holds."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
     parser.add_argument("--only", choices=STUDIES, help="this study alone")
-    parser.add_argument("--runs", type=int, help="seeds of each cell, in the place of as many as it needs")
+    parser.add_argument("--runs", type=int, help="seeds of each cell, instead of as many as needed")
     parser.add_argument("--write", action="store_true", help="write docs/validation.md")
     options = parser.parse_args()
     if options.only and options.write:

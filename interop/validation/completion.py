@@ -45,7 +45,7 @@ class Cell:
     difference: float
     """Of the real time to the simulated one, as a part of that."""
     interval: tuple[float, float] | None
-    """What the difference lies in with 95 % confidence; unknown of one seed."""
+    """The interval of the difference with 95 % confidence; unknown for one seed."""
 
     @property
     def verdict(self) -> str:
@@ -147,7 +147,7 @@ class Effort:
         return max(1, min(MOST_AT_ONCE, int(self.duration_s / SLOW_S)))
 
     def cost_s(self, seeds: int) -> float:
-        """How long so many transfers take."""
+        """How long this many transfers take."""
         return seeds * (self.duration_s + START_S) / self.at_once
 
     def half_width(self, seeds: int) -> float:
@@ -171,7 +171,7 @@ def plan(efforts: Sequence[Effort]) -> list[int]:
 
 
 def study(folder: Path, runs: int | None = None) -> Section:
-    """Both kinds of time of every cell, over so many seeds or as many as are needed; it holds if all agree."""
+    """Both kinds of time of every cell, over this many seeds or as many as needed; it holds if all agree."""
     transfers = [Transfer(rtt_ms, loss, [File("file", SIZE)]) for rtt_ms in RTTS_MS for loss in LOSSES]
     efforts = [_effort(transfer) for transfer in transfers]
     cells = []

@@ -94,7 +94,7 @@ class Transfer:
         return Outcome(flow["completion_s"], [row["complete_s"] - row["asked_s"] for row in objects])
 
     def real(self, folder: Path, seeds: Sequence[int], at_once: int = 1) -> list[Outcome]:
-        """In real time, for so many seeds at once, through a relay each; the files lie in `folder`/site."""
+        """In real time, for these seeds at once, through a relay each; the files lie in `folder`/site."""
         site = folder / "site"
         site.mkdir(exist_ok=True)
         for file in self.files:

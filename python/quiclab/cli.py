@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _Terminated:
         return _fail("terminated", 128 + signal.SIGTERM)
     except BrokenPipeError:
-        # Whoever read our output has enough, as `head` does.
+        # The reader of our output has enough, as `head` does.
         _drop_output()
         return 1
     except _OutputError as error:
@@ -52,7 +52,7 @@ class _Output(io.TextIOWrapper):
     """Standard output, whose errors are told apart from those of files."""
 
     def write(self, text: str, /) -> int:
-        # Libraries try what a stream takes with nothing at all, and pass over the error of a full disk.
+        # Libraries probe a stream by writing nothing, and ignore the error of a full disk.
         if text == "":
             return 0
         with _told_apart():
@@ -76,12 +76,12 @@ def _told_apart() -> Iterator[None]:
 
 
 def _prepare_output() -> None:
-    """Sees that there is an output, and that no name of a file is too odd to be printed."""
+    """Checks that there is an output, and makes it print any file name."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  (for as long as we live)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  (open until the process ends)
     if sys.stdout is None:
         raise _OutputError("standard output is closed; expected a file, a pipe or a terminal, like >/dev/null")
-    # Only what Python itself made: whoever calls `main` may have put something else there.
+    # Only streams that Python itself made: the caller of `main` may have replaced them.
     if type(sys.stderr) is io.TextIOWrapper:
         sys.stderr.reconfigure(errors="backslashreplace")
     if type(sys.stdout) is io.TextIOWrapper:
@@ -95,7 +95,7 @@ def _prepare_output() -> None:
 
 
 def _drop_output() -> None:
-    """Nothing is left to be written at exit."""
+    """Discards what is buffered, so that nothing is written at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

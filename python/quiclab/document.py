@@ -9,7 +9,7 @@ from quiclab._quiclab import ScenarioError
 from quiclab.plugged import Plugged, place_of
 
 _MOST_LEVELS = 32
-"""As the reader of scenarios has it."""
+"""The same as in the reader of scenarios."""
 _SHOWN = 40
 """Characters of a long path in an error."""
 
@@ -30,7 +30,7 @@ def to_toml(document: Mapping[str, Any]) -> str:
 def literal(value: object, key: str = "value", levels: int = _MOST_LEVELS) -> str:
     """One value as it stands in TOML after the equals sign. `key` names it in errors.
 
-    It may have so many `levels` of tables and lists: one that is in itself has no end.
+    `levels`: how deeply tables and lists may be nested; a value that contains itself would never end.
     """
     if levels < 0:
         raise ScenarioError(f"{_shortened(key)}: nested too deeply; expected at most {_MOST_LEVELS} levels")

@@ -61,8 +61,8 @@ def numbered(scenario: str, seed: int) -> Names:
 def complete(names: Names) -> Iterator[tuple[Path, Place]]:
     """A hidden folder to write into. It gets its final name at the end; after an error or an interrupt it is removed.
 
-    What a process that was killed has left of one is removed by the next that writes a folder of the same name, and in
-    `runs/` by the next of any name.
+    A hidden folder left by a killed process is removed by the next run with the same folder name; the next run with a
+    default name removes all of them in `runs/`.
 
     Raises `OutputError`, before anything is run, if the folder exists and may not be numbered, or cannot be made.
     """
@@ -92,7 +92,7 @@ def complete(names: Names) -> Iterator[tuple[Path, Place]]:
 
 
 def temporary() -> "tempfile.TemporaryDirectory[str]":
-    """A folder for results that nobody saves, gone with its object. Those of processes that were killed are removed."""
+    """A temporary folder for unsaved results, removed with its object. Those of killed processes are removed too."""
     _remove_abandoned(Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"))
     while True:
         made = tempfile.TemporaryDirectory(prefix=_TEMPORARY, ignore_cleanup_errors=True)
@@ -177,7 +177,7 @@ def _hold(path: Path) -> int | None:
 
 
 def _partials(names: Names) -> Iterator[Path]:
-    """The hidden folders of these names, and where the names are ours to choose, of all."""
+    """The hidden folders of these names; where the names are ours to choose, those of all names."""
     with suppress(OSError):
         for path in names.first.parent.iterdir():
             found = _PARTIAL.fullmatch(path.name)
@@ -186,7 +186,7 @@ def _partials(names: Names) -> Iterator[Path]:
 
 
 def _remove_abandoned(folders: Iterable[Path]) -> None:
-    """Removes those of our folders that nobody holds."""
+    """Removes those of our folders that no process holds."""
     if sys.platform == "win32":
         return
     for path in folders:

@@ -155,7 +155,7 @@ class CongestionControl(gymnasium.Env[Observation, NDArray[np.float32]]):
         return seen, float(self._reward(info)), finished, self._ended and not finished, info
 
     def _value(self, action: NDArray[np.float32]) -> float:
-        """The window or the rate that an action says."""
+        """The window or the rate that an action stands for."""
         try:
             given = np.asarray(action, dtype=np.float32)
         except (TypeError, ValueError) as error:

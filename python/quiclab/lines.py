@@ -1,4 +1,4 @@
-"""Text for people, as lines of a terminal: what a name has in it stays text."""
+"""Text for people, as lines of a terminal: control characters in names are shown as escapes."""
 
 
 def plain(text: object) -> str:

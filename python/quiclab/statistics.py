@@ -70,7 +70,7 @@ def quantiles(table: "pa.Table", columns: Sequence[str], by: Sequence[str], q: S
 
 
 class Part(NamedTuple):
-    """Of how many of the runs of a group a number is made."""
+    """How many runs of a group a number covers."""
 
     n: int
     """The runs that have a value."""
@@ -87,7 +87,7 @@ class Part(NamedTuple):
 
 
 def parts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each column of `means` or `quantiles` whose numbers are those of a part of the runs."""
+    """A sentence for each column of `means` or `quantiles` whose numbers do not cover all runs."""
     found: dict[str, list[Part]] = {}
     for row in rows:
         found.setdefault(row["column"], []).append(Part(row["n"], row["total"]))
@@ -95,9 +95,9 @@ def parts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def part_told(column: str, places: Sequence[Part], why: str = "not completed, or failed") -> str | None:
-    """Of how many runs the numbers of a column are, one for each place; None if they are those of all runs.
+    """How many runs the numbers of a column cover, with a `Part` for each point; None if they cover all runs.
 
-    `why`: what may be the matter with the others.
+    `why`: why the others may have no value.
     """
     some = [place for place in places if not place.whole]
     if not some:
@@ -107,8 +107,8 @@ def part_told(column: str, places: Sequence[Part], why: str = "not completed, or
         runs = str(least)
     else:
         runs = f"{least.n} to {most}" if least.total == most.total else f"{least} to {most}"
-    where = f", at {len(some)} of {len(places)} places" if len(places) > 1 else ""
-    return f"{column}: of {runs} runs{where}; the others have no value: {why}"
+    where = f" at {len(some)} of {len(places)} points" if len(places) > 1 else ""
+    return f"{column}: covers {runs} runs{where}; the other runs have no value: {why}"
 
 
 def _share(part: Part) -> float:

@@ -19,11 +19,11 @@ pub(crate) struct Prr {
 /// An acknowledgement in a recovery.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
-    /// DeliveredData: bytes that it newly tells of.
+    /// DeliveredData: bytes that it newly acknowledges.
     pub(crate) delivered: u64,
     /// Bytes in flight behind it.
     pub(crate) in_flight: u64,
-    /// SafeACK: it moves SND.UNA, and tells of no further loss.
+    /// SafeACK: it moves SND.UNA and shows no further loss.
     pub(crate) safe: bool,
 }
 
@@ -101,7 +101,7 @@ mod tests {
                 in_flight += 1;
                 continue;
             }
-            // Outstanding are 22, two of them told of before.
+            // 22 are outstanding, two of them reported before.
             if ack == 3 {
                 in_flight -= lost;
             }

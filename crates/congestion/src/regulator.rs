@@ -163,7 +163,7 @@ impl Regulator {
             self.reduction = Some(Prr::new(smss, outstanding, exact, bytes_in_flight));
         }
     }
-    /// An acknowledgement that begins a recovery or falls into it: bytes that it newly tells of, what is in flight behind it, and
+    /// An acknowledgement that begins a recovery or falls into it: bytes that it newly reports, what is in flight after it, and
     /// whether it moves on without a further loss (RFC 9937 section 5: DeliveredData, inflight, SafeACK).
     pub fn reduce(&mut self, delivered: u64, bytes_in_flight: u64, safe: bool) {
         if let Some(reduction) = &mut self.reduction {
@@ -171,7 +171,7 @@ impl Regulator {
             reduction.on_ack(self.allowance.window, ack);
         }
     }
-    /// A timer has found losses in a recovery, which took so much off what is in flight.
+    /// A timer has found losses in a recovery: bytes in flight before and after them.
     pub fn reduce_by_timer(&mut self, prior_in_flight: u64, bytes_in_flight: u64) {
         if let Some(reduction) = &mut self.reduction {
             reduction.on_timer(prior_in_flight, bytes_in_flight);

@@ -11,14 +11,14 @@ const SPAN: Duration = Duration::from_millis(100);
 /// The longest document that is tried: longer ones are slow, and find no more.
 const LONGEST: usize = 20_000;
 
-/// What became of a document.
+/// The outcome for a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// There is a mistake in it.
     Refused,
     /// It was read, and cannot be built (files or certificates do not fit, say), or its run fails.
     Failed,
-    /// It ran, as far as it was tried.
+    /// It ran for the time that is tried.
     Ran,
 }
 

@@ -108,7 +108,7 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
     } else {
         server.progress.bytes
     };
-    // A rate over no time is none, and over less than the summary shows it would be any.
+    // No rate where the time rounds to zero in the summary.
     let goodput = match rounded_s(span) {
         0.0 => Value::Null,
         _ => rounded(bytes as f64 * 8e-6 / span.as_secs_f64()),

@@ -50,7 +50,7 @@ pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<L
     directions(scenario, seed, interest, Link::new)
 }
 
-/// What is made of each direction of each link, in the order of [`links`].
+/// The result of `make` for each direction of each link, in the order of [`links`].
 pub(crate) fn directions<T>(
     scenario: &Scenario,
     seed: u64,

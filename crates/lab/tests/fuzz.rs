@@ -40,7 +40,7 @@ proptest! {
     }
 }
 
-/// Else the law above would hold of nothing.
+/// Otherwise the property above would be vacuous.
 #[test]
 fn altered_scenarios_get_to_every_end() {
     let documents = documents();

@@ -24,7 +24,7 @@ pub fn system_random() -> io::Result<Stream> {
     Ok(Stream::foreign(&System))
 }
 
-/// A number that nobody has.
+/// A random 64-bit number.
 ///
 /// # Errors
 /// If the system has no random numbers.

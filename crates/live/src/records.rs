@@ -37,7 +37,7 @@ pub(crate) struct Records {
     incomplete: u64,
     /// The first file that could not be written.
     pub(crate) failed: Option<LiveError>,
-    /// Whether that was told.
+    /// Whether it was reported.
     told: bool,
 }
 
@@ -106,7 +106,7 @@ impl Records {
             }
         }
         if let Some(error) = failed {
-            // The half of a line cannot be made whole.
+            // The last line may be incomplete, so nothing is appended.
             log.writer = None;
             self.fail(log, self.qlog.clone().unwrap_or_default(), error);
         }
@@ -127,7 +127,7 @@ impl Records {
     }
 }
 
-/// Opens the file of secrets, for nobody but its owner: also one that is there. What is no file, a pipe say, is as it is.
+/// Opens the file of secrets, for nobody but its owner, also if it exists already. A pipe or device keeps its permissions.
 fn open_key_log(path: &Path) -> Result<File, LiveError> {
     let open = || {
         let file = File::options().append(true).create(true).mode(0o600).open(path)?;

@@ -195,7 +195,7 @@ impl Trial {
             );
             self.outcome.push((number, packet.ecn, sent));
         }
-        // No mark that was not reported. Some that were may still wait, or were there before.
+        // Every mark was reported. Packets whose marks were reported may still wait, and some came with the mark.
         self.marked += marks;
         assert!(self.marked <= self.report.marked, "{}: a mark is not reported", self.name);
         let mut count = Count::default();
@@ -208,8 +208,8 @@ impl Trial {
 /// Packets that are sent over each rate.
 const PACKETS: u32 = 200;
 
-/// A text as the file of a rate, `trace` or `series`, over which packets are sent. Gives when they were there, or nothing if it
-/// is no such file.
+/// A text as the file of a rate, `trace` or `series`, over which packets are sent. Returns when they arrived, or `None` if it is
+/// not such a file.
 ///
 /// # Panics
 /// If there is no such kind of file, an error has more than one line, time goes backwards, or more is sent than the rate says

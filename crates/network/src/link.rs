@@ -119,7 +119,7 @@ impl Link {
     /// Whether anything in such a direction draws at random; if not, its seed makes no difference.
     ///
     /// # Errors
-    /// Those of [`Link::new`].
+    /// The errors of [`Link::new`].
     pub fn draws(options: &LinkOptions<'_>) -> Result<bool, BuildError> {
         let watch = Watch::default();
         let _link = Link::with(options, |_| watch.stream())?;

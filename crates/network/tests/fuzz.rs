@@ -35,7 +35,7 @@ proptest! {
     }
 }
 
-/// Else the law above would hold of nothing.
+/// Otherwise the property above would be vacuous.
 #[test]
 fn altered_files_of_rates_are_taken_and_refused() {
     for (kind, text) in RATES {
@@ -47,7 +47,7 @@ fn altered_files_of_rates_are_taken_and_refused() {
     }
 }
 
-/// Each row under enough calls that it drops, marks or lets through; else the laws above would hold of nothing.
+/// Each row under enough calls that it drops, marks or lets through; otherwise the properties above would be vacuous.
 #[test]
 fn every_queue_is_driven_to_its_limits() {
     let mut stream = random::Stream::new(1, "calls");

@@ -120,7 +120,7 @@ fn every_row_builds_and_equal_seeds_give_equal_outputs() {
             let other = outcome(new("a", options, 6), |_, _, _| ());
             let named = outcome(new("b", options, 5), |_, _, _| ());
             assert_eq!((one != other, one != named), (draws, draws), "{row}");
-            // Who may draw need not; whose outcome depends on the seed does.
+            // A component that may draw need not; one whose outcome depends on the seed does.
             assert!(!draws || says_that_it_draws(options), "{row}");
             let never = option != "queue" && !draws;
             assert!(!never || !says_that_it_draws(options), "{row}");

@@ -297,7 +297,7 @@ fn time_that_stands_still_ends_the_run() {
     assert_eq!(world.run(ms(1000), u64::MAX), Err(RunError::Stuck { at: ms(7) }));
 }
 
-/// Sends a burst once, and back whatever comes.
+/// Sends a burst once, and returns every packet that arrives.
 struct Echo {
     burst: Option<u32>,
 }

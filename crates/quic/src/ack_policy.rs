@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(policy.on_received(&Received { congestion_experienced: true, ..packet }), When::Now);
     }
 
-    /// draft-ietf-quic-ack-frequency section 6.3: of marked packets in a row the first is told at once, where fewer
+    /// draft-ietf-quic-ack-frequency section 6.3: of marked packets in a row the first is reported at once, where fewer
     /// acknowledgements were asked for than for every second packet.
     #[test]
     fn marks_in_a_row_are_told_once_where_few_acknowledgements_are_asked_for() {

@@ -1,8 +1,8 @@
 //! The control frames of a connection that are sent until they are acknowledged (RFC 9000 section 13.3), each with its one
-//! state: to be sent, underway, or done. What is done is not here any more.
+//! state: to be sent, underway, or done. Frames that are done are removed.
 //!
 //! There are few of them: ids of ours (at most 8), ids of the peer that are retired (32, see [`crate::ids`]), tokens (4), one
-//! request for acknowledgements and HANDSHAKE_DONE. What streams have to say is in `stream::notices`.
+//! request for acknowledgements and HANDSHAKE_DONE. The frames of streams are in `stream::notices`.
 
 use crate::sent::SentFrame;
 
@@ -146,7 +146,7 @@ mod tests {
                         packets.push((frames, true));
                     }
                     1 => {
-                        // A probe: a packet's frames once more, as far as they are open.
+                        // A probe: the frames of a packet once more, those that are still open.
                         let Some((frames, _)) = packets.get(which % packets.len().max(1)).cloned() else { continue };
                         let again: Vec<_> = frames.into_iter().filter(|frame| control.is_open(*frame)).collect();
                         prop_assert!(again.iter().all(|frame| !done.contains(frame)));

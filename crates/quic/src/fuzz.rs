@@ -27,8 +27,8 @@ struct Given {
 /// Reads events of eight bytes: what is done, with which token or where, and how it is altered.
 ///
 /// # Panics
-/// If a token is good that was altered, used, too old, or given to somebody else; if one is not good that is none of these;
-/// or if more is remembered than the limit.
+/// If a token is accepted that was altered, used, too old, or given to another client; if any other token is refused; or if
+/// more is remembered than the limit.
 pub fn tokens(data: &[u8]) {
     let key = EndpointKey::new(&[7; 32]);
     let mut random = Stream::new(1, "tokens");

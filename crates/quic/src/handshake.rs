@@ -72,7 +72,7 @@ impl CryptoStream {
     pub(crate) fn matters(&self, offset: u64, length: u32) -> bool {
         self.acked.first_missing(offset..offset + u64::from(length)).is_some()
     }
-    /// Puts what matters of a CRYPTO frame into a probe once more, as far as it fits; gives what is left over.
+    /// Puts the part of a CRYPTO frame that is not acknowledged into a probe, as far as it fits; returns what is left over.
     pub(crate) fn repeat(&self, offset: u64, length: u32, payload: &mut Payload<'_>) -> Option<SentFrame> {
         let end = offset + u64::from(length);
         let part = self.acked.first_missing(offset..end)?;

@@ -6,7 +6,7 @@ use units::Time;
 use units::cache::{ask_behind, ask_for};
 use wire::{Direction, StreamId};
 
-/// What streams tell beside their data. The value, where there is one, is the newest when it is sent.
+/// What streams send beside their data. The value, where there is one, is the newest when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
 pub(crate) enum Notice {

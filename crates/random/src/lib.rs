@@ -43,7 +43,7 @@ impl Watch {
         Stream(Kind::Watched(Box::new((seeded(0, "watched"), self.clone()))))
     }
 
-    /// Whether a stream was drawn from, or somebody still has one.
+    /// Whether a stream was drawn from, or one is still held.
     pub fn draws(&self) -> bool {
         self.0.load(Ordering::Relaxed) || Arc::strong_count(&self.0) > 1
     }
@@ -67,7 +67,7 @@ impl Stream {
         match &mut self.0 {
             Kind::Seeded(_) => Stream::new(self.bits(), name),
             Kind::Foreign(source) => Stream::foreign(*source),
-            // A fork that nobody draws from is no draw.
+            // A fork counts as a draw only when it is drawn from.
             Kind::Watched(watched) => {
                 let generator = seeded(watched.0.next_u64(), name);
                 Stream(Kind::Watched(Box::new((generator, watched.1.clone()))))

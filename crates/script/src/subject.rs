@@ -118,7 +118,7 @@ impl Subject {
                 return left;
             }
         }
-        // What is of no connection.
+        // Datagrams that belong to no connection.
         self.next_datagram(now)
     }
 

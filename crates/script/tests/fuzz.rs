@@ -31,7 +31,7 @@ proptest! {
     }
 }
 
-/// Else the law above would hold of nothing.
+/// Otherwise the property above would be vacuous.
 #[test]
 fn altered_scripts_get_to_every_end() {
     let scripts = scripts();

@@ -1,4 +1,4 @@
-//! Keys out of a secret of the key log: what whoever has one can do with it.
+//! Derives packet protection keys from a key-log secret.
 
 use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, Sealer};

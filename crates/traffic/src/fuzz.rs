@@ -12,7 +12,7 @@ const PAGES: usize = 8;
 /// Reads a text as a file of this kind, `har` or `list`; gives whether it is one.
 ///
 /// # Panics
-/// If there is no such kind, an error has more than one line, or a page does not hold what pages must.
+/// If there is no such kind, an error has more than one line, or a page breaks a rule of pages.
 pub fn pages(kind: &str, text: &str) -> bool {
     let arguments = Arguments(vec![
         ("file", Value::File(File { path: "the-file".to_owned(), text: text.into() })),

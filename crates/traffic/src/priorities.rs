@@ -117,7 +117,7 @@ impl Priorities {
         self.first(number)?.deadline
     }
 
-    /// The urgency of the stream of this number, as was said at first.
+    /// The urgency that the stream of this number starts with.
     pub(crate) fn urgency(&self, number: u64) -> u8 {
         self.first(number).map_or(Priority::default(), |told| told.priority).urgency
     }

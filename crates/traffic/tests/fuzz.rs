@@ -19,7 +19,7 @@ proptest! {
     }
 }
 
-/// Else the law above would hold of nothing.
+/// Otherwise the property above would be vacuous.
 #[test]
 fn altered_files_are_taken_and_refused() {
     for (kind, text) in FILES {

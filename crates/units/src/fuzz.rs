@@ -1,5 +1,5 @@
-//! Documents that people write, altered as people and attackers would: for the fuzzing of whatever reads them. A change
-//! keeps most of a document right, so that what stands behind the first check is tried too.
+//! Documents that people write, altered as people and attackers would: for the fuzzing of their readers. A change
+//! keeps most of a document right, so that the checks behind the first one are tried too.
 
 /// Numbers at and beyond the ends of what readers hold.
 const NUMBERS: [&str; 28] = [
@@ -39,7 +39,7 @@ const UNITS: [&str; 22] = [
     "GB", "TB", "kiB", "packets", "BDP", "%", "x", "",
 ];
 
-/// What is no word of any document.
+/// Text that is in no document.
 const ODD: [&str; 12] =
     ["", " ", "\t", "\"", "'", "\\", "\u{0}", "\u{1b}[2J", "\u{feff}", "\u{2028}", "\u{1f980}", "\r"];
 

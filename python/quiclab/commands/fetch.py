@@ -61,7 +61,7 @@ def fetch(
     ] = False,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds that a handshake may take.")] = 10.0,
     stall: Annotated[
-        float, typer.Option(min=0.001, help="Seconds for which nothing may come of what was asked for.")
+        float, typer.Option(min=0.001, help="Give up after this many seconds without any requested data.")
     ] = 30.0,
     qlog: wire.Qlog = None,
     set_: wire.Options = None,

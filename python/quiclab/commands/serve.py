@@ -22,7 +22,7 @@ MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="What is read of files and not acknowledged, for all clients; by default 512 MB.",
+        help="Bytes read from files but not yet acknowledged, for all clients together; by default 512 MB.",
         show_default=False,
     ),
 ]

@@ -152,12 +152,12 @@ def _print(result: "Sweep", columns: list[str], means: list[dict[str, Any]]) -> 
     table.caption = "; ".join(more) or None
     if groups:
         Console(highlight=False).print(table)
-    typer.echo(f"runs     {info['runs']}, {result.reused} of them were there, {info['failed']} failed")
+    typer.echo(f"runs     {info['runs']}, {result.reused} reused, {info['failed']} failed")
     typer.echo(f"folder   {plain(result.path)}")
 
 
 def _cell(row: dict[str, Any]) -> str:
-    """A mean with its interval, and of how many runs it is if not of all."""
+    """A mean with its interval, and how many runs it covers if not all."""
     mean = "-" if row["mean"] is None else f"{row['mean']:,.4g}"
     half = "" if row["low"] is None else f" ± {(row['high'] - row['low']) / 2:,.2g}"
     part = "" if row["n"] == row["total"] else f" ({row['n']} of {row['total']})"

@@ -101,7 +101,7 @@ def _panels(kind: str) -> tuple[Panel, ...]:
 
 
 def _bytes(figures: Sequence["Figure"], ending: str) -> bytes:
-    """The file as bytes: what writes a format need not know what to do when a disk is full."""
+    """The file as bytes: the writers of formats need not handle a full disk."""
     from matplotlib.backends.backend_pdf import PdfPages
 
     from quiclab.plots.style import styled

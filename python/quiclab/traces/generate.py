@@ -16,7 +16,7 @@ class Kind:
 
     about: str
     shortest_s: float
-    """Of shorter ones the numbers would not hold."""
+    """Shorter traces would miss the stated statistics."""
 
 
 KINDS = {name: Kind(about, shortest_s) for name, about, shortest_s in trace_models()}

@@ -1,4 +1,4 @@
-//! What a `[sweep]` table overrides: changes that no run of the sweep has, and values of the file that none has.
+//! What a `[sweep]` table overrides: changes that affect no run of the sweep, and values in the file that no run uses.
 
 use super::error::ScenarioError;
 use super::quantity::label;
@@ -10,15 +10,14 @@ use super::template::{self, Template};
 use super::tree::{Item, Node};
 use std::collections::BTreeMap;
 
-/// So many values of a path are compared with that of the file: a sweep has more of them for its own sake.
+/// At most this many values of a path are compared with the file's; of more nothing is said.
 const COMPARED: usize = 1000;
 
 impl Template {
-    /// That each change changes a run: one of a value that the sweep overrides has no effect, and that is not what it was given
-    /// for, whichever way its path is written.
+    /// Checks that each change affects some run; a change that the sweep overrides is an error, however its path is written.
     ///
     /// # Errors
-    /// The first change that does not.
+    /// The first change that affects none.
     pub(super) fn check_changes(&self) -> Result<(), ScenarioError> {
         if self.plan.groups.is_empty() {
             return Ok(());
@@ -31,7 +30,7 @@ impl Template {
             let mut sets = self.sets.clone();
             sets.remove(number);
             let source = Source { sets: &sets, ..self.source() };
-            // What cannot be read without the change needs it.
+            // A document that cannot be read without the change needs it.
             let Ok((base, document, _)) = template::read(&source, &BTreeMap::new()) else { continue };
             if base != *self.base() && self.is_lost(&document) {
                 let axes: Vec<&str> = self.overriding(&document).map(|axis| axis.name.as_str()).collect();
@@ -56,7 +55,7 @@ impl Template {
         })
     }
 
-    /// The paths without whose values the first run would be another one with this document; all, if none alone is.
+    /// The paths that hide the change: those without which the first run would differ; all paths if no single one does.
     fn overriding(&self, document: &Item) -> impl Iterator<Item = &Axis> {
         let first = vec![0; self.plan.groups.len()];
         let differs = |axis: &Axis| {
@@ -68,12 +67,12 @@ impl Template {
         some.into_iter().chain(self.plan.axes().filter(move |_| all))
     }
 
-    /// A line for each value of the document that the sweep replaces by others only: whoever edits it changes nothing.
+    /// A line for each value of the document that no run has, because the sweep replaces it: an edit of it changes nothing.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (number, group) in self.plan.groups.iter().enumerate() {
             for axis in &group.axes {
-                // Whoever gives the values on the command line knows them.
+                // Values given on the command line need no note.
                 let given = matches!(axis.items[0].place, Place::Set(_));
                 if let Some(item) = find(&self.document, &axis.keys).filter(|_| !given)
                     && !self.is_run(item, axis, (number, group))

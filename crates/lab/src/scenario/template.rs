@@ -79,7 +79,7 @@ impl Template {
         self.scenario_of(&self.document, choice, None)
     }
 
-    /// The same of another document, and without the values of one path.
+    /// As `scenario`, for another document and without one axis.
     pub(super) fn scenario_of(
         &self,
         document: &Item,

@@ -46,7 +46,8 @@ impl Sweep {
         self.template.notes()
     }
 
-    /// One run for each value of each path, as far as there are at most `most`: what all kinds of runs have, these have.
+    /// One run for each value of each path; `None` if there are more than `most`, or if one is invalid. Together they have every
+    /// column.
     pub(super) fn samples(&self, most: usize) -> Option<Vec<Scenario>> {
         let choices: Vec<Vec<usize>> = self.template.choices().take(most + 1).collect();
         if choices.len() > most {
@@ -95,7 +96,7 @@ impl Sweep {
                 choice
             }));
         }
-        // What cannot be made is told when it is run.
+        // Errors are reported by the run itself.
         let draws = |choice: Vec<usize>| {
             self.template.scenario(&choice).is_ok_and(|it| crate::draws(&it).unwrap_or(true))
         };

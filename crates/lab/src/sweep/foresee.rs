@@ -7,13 +7,13 @@ use crate::{Options, Prepared, run_prepared};
 use std::ops::ControlFlow;
 use units::Duration;
 
-/// So many scenarios are begun at most.
+/// The most scenarios that are started.
 const MOST: usize = 256;
 
 impl Sweep {
     /// The columns that the table of runs will have, in their order; `None` where that takes too long to find out.
     ///
-    /// Each value of each path is begun and ended after a nanosecond: its summary has the numbers that it has in the end.
+    /// A run for each value of each path is started and ended after a nanosecond: its summary already has all columns.
     pub fn columns(&self) -> Option<Vec<String>> {
         let (mut schema, mut prepared) = (Schema::default(), None);
         for scenario in self.samples(MOST)? {
@@ -26,7 +26,7 @@ impl Sweep {
     }
 }
 
-/// The summary of a run that has hardly begun; `None` if it cannot begin.
+/// The summary of a run that has just started; `None` if it cannot start.
 fn begun(scenario: Scenario, prepared: &mut Option<Prepared>) -> Option<String> {
     let scenario = Scenario { duration: Duration::from_nanos(1), ..scenario };
     let prepared = match prepared {

@@ -133,7 +133,7 @@ impl Finished {
         Ok(true)
     }
 
-    /// The series and tables of a run, as bytes: what is no number is equal to itself there.
+    /// The series and tables of a run, as bytes, so that NaN equals NaN.
     fn beside_the_summary(&mut self, location: Location) -> Result<Vec<u8>, SweepError> {
         Ok(Record { summary: String::new(), ..self.record(location)? }.to_bytes())
     }

@@ -69,7 +69,7 @@ fn there_is_no_rtt_before_the_first_sample() {
     }
 }
 
-/// A goodput over a time that the summary shows as 0 s is none.
+/// Goodput is null where the completion time rounds to 0 s.
 #[test]
 fn there_is_no_goodput_over_no_time() {
     let none =

@@ -64,8 +64,8 @@ fn all_arrives_over_every_link_in_both_directions() {
     }
 }
 
-/// RFC 9293 section 3.10.7.4: a duplicate that comes late draws an acknowledgement out of TIME-WAIT, and that a reset from the end
-/// that is gone. It is no error, and the other connections of the flow go on.
+/// RFC 9293 section 3.10.7.4: a late duplicate makes TIME-WAIT send an acknowledgement, and the other end, which is closed,
+/// answers that with a reset. It is no error, and the other connections of the flow go on.
 #[test]
 fn a_late_duplicate_ends_no_other_connection() {
     for direction in ["download", "upload"] {

@@ -1,4 +1,4 @@
-//! Repetitions that are all the same run: told before they are run, and found afterwards.
+//! Repetitions that are all the same run: foreseen before they are run, and found afterwards.
 
 use super::bed::{BASE, finish, folder, sweep, sweep_of};
 use lab::sweep::Sweep;
@@ -34,7 +34,7 @@ fn a_value_that_draws_is_enough() {
     assert_eq!(finish(&once, &folder("once"), 2).identical().unwrap(), 0);
 }
 
-/// Who says that nothing draws has the same run for all seeds; each of these components is asked.
+/// Where a scenario says that nothing draws, its run is the same for all seeds. Each of these components is asked.
 #[test]
 fn what_draws_says_so() {
     const PAGE: &str = "{ type = \"page-streams\", page = { type = \"ns3\" } }";

@@ -60,7 +60,7 @@ pub struct FetchOptions {
     pub early_data: bool,
     /// How long a handshake may take at one address of the server before the next one is tried.
     pub connect_timeout: Duration,
-    /// How long nothing may come of what was asked for before a connection is given up.
+    /// How long a connection may go without response data before it is given up.
     pub stall_timeout: Duration,
     /// What is written down.
     pub recording: Recording,
@@ -265,7 +265,7 @@ impl Client<'_> {
         let mut driver = Driver::new(self.clock, endpoint, vec![socket]);
         let give_up = began + self.options.connect_timeout;
         let mut tell_at = began;
-        // How much has come, and since when that has not been more.
+        // What has arrived, and when it last grew.
         let mut last = ((0, 0), began);
         while !visit.is_over {
             let now = driver.now();

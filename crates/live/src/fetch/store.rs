@@ -50,7 +50,7 @@ struct Partial {
 }
 
 impl Partial {
-    /// Makes a file beside this place. It is new, so nobody has put a link there, and nobody else writes to it.
+    /// Makes a file beside this place. `create_new` follows no link and opens no existing file, so nobody else writes to it.
     fn beside(place: &Path) -> io::Result<Partial> {
         let mut tries = 0;
         loop {

@@ -1,7 +1,7 @@
 //! The files that a server has open: a bounded number, whatever is on its way.
 //!
 //! A file is opened when it is asked for and closed when its response is over. Where there are more responses than places, or the
-//! system has no more handles, the one that was read least lately is closed, and opened again when its client takes more of it.
+//! system has no more handles, the least recently read one is closed, and opened again when its client takes more of it.
 
 use super::Limits;
 use rustix::fs::OFlags;
@@ -21,7 +21,7 @@ use traffic::web::Source;
 struct Identity {
     device: u64,
     inode: u64,
-    /// The number of a file that is gone is given again. Not every file system knows this.
+    /// Inode numbers are reused. Not every file system records this time.
     created: Option<SystemTime>,
 }
 
@@ -35,7 +35,7 @@ impl Identity {
 struct Open {
     file: File,
     connection: u64,
-    /// When it was read last, in reads.
+    /// The value of `reads` at its last read.
     used: u64,
 }
 
@@ -98,12 +98,12 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// None yet.
+    /// No file is open.
     pub(super) fn new(limits: &Limits) -> Files {
         let places = Places { limits: *limits, open: BTreeMap::new(), reads: 0, responses: 0 };
         Files { places: Rc::new(RefCell::new(places)), connection: 0 }
     }
-    /// Those of another connection, in the same places.
+    /// A handle for another connection; the limits are shared.
     pub(super) fn of(&self, connection: u64) -> Files {
         Files { places: self.places.clone(), connection }
     }

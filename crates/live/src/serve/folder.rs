@@ -36,8 +36,8 @@ const TYPES: &[(&str, &str)] = &[
     ("xml", "application/xml"),
 ];
 
-/// The plain files below a folder. What leads out of it, by a symbolic link too, is not found, and neither are hidden files,
-/// unless they are to be.
+/// The plain files below a folder. What leads out of it, by a symbolic link too, is not found, nor are hidden files, unless
+/// `hidden` is set.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     /// Without symbolic links in it.

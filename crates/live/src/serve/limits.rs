@@ -2,7 +2,7 @@
 
 use units::Size;
 
-/// The limits of a server. Each holds whatever clients ask for and announce.
+/// The limits of a server. Each applies no matter what clients request and announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// How many clients there may be at a time; others are refused with CONNECTION_REFUSED.
@@ -25,8 +25,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of a server for so many clients at a time. A tenth of them may be in their handshakes, and a tenth, but no fewer
-    /// than 16, may come from one network. 512 MB for all connections together and 16 MB for each, 256 files and 16.
+    /// The limits of a server for this many clients at a time. A tenth of them may be in their handshakes, and a tenth, but no
+    /// fewer than 16, may come from one network. 512 MB for all connections together and 16 MB for each; 256 open files in all,
+    /// 16 per connection.
     pub fn of(connections: usize) -> Limits {
         let half_open = (connections / 10).clamp(1, 10_000);
         let share = |all: usize| (all / 10).max(16).min(all);

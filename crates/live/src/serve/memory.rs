@@ -1,8 +1,8 @@
 //! The memory that connections share: what is read of files and not acknowledged.
 //!
 //! Half of it is divided evenly among as many connections as there may be: that much each of them may always keep. Of the other
-//! half a connection may have what its own limit admits, but never more than half of what is left: so whatever clients that
-//! acknowledge nothing hold, others go on, and all together never keep more than there is.
+//! half a connection may have what its own limit admits, but never more than half of what is left: so clients that acknowledge
+//! nothing cannot stop the others, and all together never keep more than there is.
 
 use super::Limits;
 
@@ -39,7 +39,7 @@ impl Memory {
         kept.saturating_sub(self.own)
     }
 
-    /// What a connection may keep that keeps so much.
+    /// How much a connection may keep that keeps `kept` bytes now.
     pub(super) fn allowance(&self, kept: u64) -> u64 {
         let used_by_others = self.shared_used - self.beyond(kept);
         self.own + (self.shared.saturating_sub(used_by_others) / 2).min(self.most_of_shared)

@@ -30,7 +30,7 @@ use trace::Side;
 use traffic::{Application, QuicTransport, WebServer};
 use units::{Duration, Time};
 
-/// How often it is looked whether memory that was scarce is there again.
+/// How often connections that are short of memory are offered more.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What is served, where, and how.
@@ -139,8 +139,8 @@ impl Server {
         Ok(())
     }
 
-    /// The first record that could not be written, once: what comes behind it is tried again, and counted in
-    /// [`ServeStats::unrecorded`].
+    /// The first record that could not be written, once: later records are still tried, and failures are counted
+    /// in [`ServeStats::unrecorded`].
     pub fn take_complaint(&mut self) -> Option<LiveError> {
         self.sites.records.take_complaint()
     }
@@ -282,7 +282,7 @@ impl Host for Sites {
     fn wake_at(&self) -> Option<Time> {
         (!self.scarce.is_empty()).then_some(self.look_at)
     }
-    /// Those that had to do with less get what others have given back.
+    /// Gives connections that were short of memory what others have released.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
         self.look_at = now + LOOK;
         for handle in std::mem::take(&mut self.scarce) {

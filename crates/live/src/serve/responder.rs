@@ -16,7 +16,8 @@ use units::Time;
 pub struct Responder(Sites);
 
 impl Responder {
-    /// Serves the plain files below this folder but hidden ones, within these limits; the caller keeps those of clients.
+    /// Serves the plain files below this folder, except hidden ones, within these limits; the caller enforces those on
+    /// connections.
     ///
     /// # Errors
     /// [`LiveError::File`] if it is no folder that can be read.

@@ -208,11 +208,11 @@ struct Writing {
     ends: bool,
 }
 
-/// Such an end.
+/// A hostile end.
 pub(crate) struct Hostile {
     side: Side,
     is_hq: bool,
-    /// What it still does.
+    /// Actions left.
     acts: u64,
     started: bool,
     writing: Vec<Writing>,

@@ -52,7 +52,7 @@ static ALLOCATOR: allocator::Counting = allocator::Counting;
 
 type World = world::World<Web>;
 
-/// Every so manyth case is over hq-interop.
+/// One case in `HQ` runs over hq-interop.
 const HQ: u64 = 7;
 
 fn is_hq(seed: u64) -> bool {
@@ -106,7 +106,7 @@ fn is_web_end(reason: &CloseReason) -> bool {
     }
 }
 
-/// What an end says that has found its peer to break the rules, or is told; one that breaks them itself may say anything.
+/// Whether an end closed because its peer broke a rule (a `guilty` one with any code), or was told that it broke one itself.
 fn is_judged(reason: &CloseReason, guilty: bool) -> bool {
     match reason {
         CloseReason::Local { code, .. } => guilty || is_verdict(*code),

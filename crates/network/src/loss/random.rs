@@ -17,7 +17,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
     }],
     build: |arguments, stream| {
         let probability = arguments.number("probability");
-        // What is never lost needs no draw.
+        // Without loss no draw is needed.
         Ok((probability > 0.0).then(|| -> Box<dyn Loss> { Box::new(Random { probability, stream }) }))
     },
 };

@@ -95,10 +95,10 @@ impl Changes {
         Ok(Changes { steps: sums, repeat, round: before, free_at: Time::ZERO, done: 0 })
     }
 
-    /// [`Changes::new`], beginning so far into the list. Without `repeat` what is before that never comes.
+    /// [`Changes::new`], beginning `offset` into the list. Without `repeat`, earlier entries are never used.
     ///
     /// # Errors
-    /// Those of [`Changes::new`], also if nothing is ever sent from there on.
+    /// The errors of [`Changes::new`], also if nothing is ever sent from there on.
     pub fn from(
         steps: &[(Time, Rate)],
         repeat: Option<Duration>,

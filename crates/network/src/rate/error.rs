@@ -21,21 +21,21 @@ pub enum RateError {
     },
     /// A run that is to begin behind the end of the recording.
     Offset {
-        /// So far in.
+        /// Where it is to begin.
         at: Duration,
         /// How long the recording is.
         lasts: Duration,
     },
     /// There is no model of traces of this name.
     Model {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// Those that there are.
+        /// The names of all models.
         known: &'static [&'static str],
     },
     /// A generated trace that is too short or too long.
     Length {
-        /// How long it was to be.
+        /// The requested length.
         duration: Duration,
         /// The model.
         model: &'static str,

@@ -136,7 +136,7 @@ fn number(line: &str) -> Option<u32> {
 
 /// A trace that is being played.
 ///
-/// Its own times are those of the trace: what comes from outside is so much later there as the trace began before.
+/// Its own times are times in the trace: the time of the world plus the offset at which the trace began.
 #[derive(Debug, Clone)]
 pub struct Player {
     trace: Arc<Trace>,

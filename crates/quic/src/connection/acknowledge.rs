@@ -18,8 +18,8 @@ use wire::{Ack, Code};
 
 /// How often the flight of a handshake is sent again because the client's first message came again.
 const MAX_FLIGHTS_REPEATED: u8 = 2;
-/// What comes within this part of a round trip behind the flight that was sent belongs to what the flight answers: a sender may
-/// send two probes at a timeout (RFC 9002 section 6.2.4), which leave together.
+/// A copy that arrives within this part of a round trip after the flight was sent is answered by that flight: a sender may send
+/// two probes at a timeout (RFC 9002 section 6.2.4), which leave together.
 const TWINS_WITHIN: u64 = 8;
 
 /// The parts of a connection that sent frames belong to.
@@ -237,8 +237,8 @@ impl Connection {
         (space.loss_time, space.probing, space.ping) = (None, Probing::default(), false);
     }
 
-    /// A probe for which nothing waits repeats what is underway (RFC 9002 section 6.2.4): what was left over of a packet, and
-    /// the next one. The frames are still underway, too: nothing says that they are lost.
+    /// A probe for which nothing waits repeats what is underway (RFC 9002 section 6.2.4): the rest of a packet, and the next
+    /// one. The first copies of these frames stay underway, since nothing shows that they are lost.
     #[cold]
     pub(super) fn repeat_underway(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {
         if !self.repeat_rest(kind, payload) {
@@ -250,7 +250,7 @@ impl Connection {
         self.repeat_rest(kind, payload);
     }
 
-    /// Repeats what is left of a packet that was begun, as far as it fits; gives whether nothing is left.
+    /// Repeats the rest of a packet that was started, as far as it fits; returns whether nothing is left.
     fn repeat_rest(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) -> bool {
         while let Some(frame) = self.space(kind).and_then(|space| space.probing.frame()) {
             let rest = match frame {

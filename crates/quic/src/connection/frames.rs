@@ -100,7 +100,7 @@ impl Connection {
                 if let Some(retired) = self.local_ids.on_retire(sequence, destination)? {
                     self.on_own_id_retired(now, &retired);
                 }
-                // Section 13.3: what is retired is not told any more.
+                // Section 13.3: an id that is retired is not announced any more.
                 self.control.on_done(SentFrame::NewConnectionId { sequence });
                 let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
                 let control = &mut self.control;

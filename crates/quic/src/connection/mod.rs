@@ -323,24 +323,24 @@ impl Connection {
     }
     /// How many real bytes of data that lies elsewhere, in a file say, are worth writing to a stream now: what the peer gives
     /// credit for, but no more than the stream's send buffer has room for, and than [`Connection::set_send_allowance`] leaves.
-    /// So many are taken. 0: [`crate::Event::Writable`] tells when there is more.
+    /// A write of this many is taken whole. If it is 0, [`crate::Event::Writable`] reports when there is room.
     ///
     /// # Errors
-    /// Those of a stream's state.
+    /// If the state of the stream does not allow it.
     pub fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
         self.check_open()?;
         self.streams.room(stream)
     }
-    /// From now on [`Connection::room`] gives no more than what keeps the real bytes of all streams that are not acknowledged
-    /// within so many bytes. Streams that have much to send already get the first half of it alone, so that one that is
-    /// asked for late can be sent early. Default: no limit but that of each stream, the option `send_buffer`.
+    /// From now on [`Connection::room`] keeps the real bytes of all streams that are not acknowledged within this many.
+    /// Streams that have much to send already get only the first half of it, so that one that is requested late can be
+    /// sent early. Default: no limit but that of each stream, the option `send_buffer`.
     pub fn set_send_allowance(&mut self, bytes: u64) {
         self.streams.set_allowance(bytes);
     }
     /// Ends a stream behind what was written.
     ///
     /// # Errors
-    /// Those of a stream's state.
+    /// If the state of the stream does not allow it.
     pub fn finish(&mut self, now: Time, stream: StreamId) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.finish(now, stream)
@@ -348,7 +348,7 @@ impl Connection {
     /// Gives up sending on a stream: RESET_STREAM with this code, of at most 2^62 - 1.
     ///
     /// # Errors
-    /// Those of a stream's state.
+    /// If the state of the stream does not allow it.
     pub fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.reset(stream, code.min(wire::varint::MAX))
@@ -357,7 +357,7 @@ impl Connection {
     /// and what still comes is not kept, and gives its credit back; reads give nothing from now on.
     ///
     /// # Errors
-    /// Those of a stream's state.
+    /// If the state of the stream does not allow it.
     pub fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.stop(stream, code.min(wire::varint::MAX))
@@ -389,7 +389,7 @@ impl Connection {
     /// anew, from the next packet on.
     ///
     /// # Errors
-    /// Those of a stream's state.
+    /// If the state of the stream does not allow it.
     pub fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.set_priority(stream, priority)

@@ -252,7 +252,7 @@ impl Connection {
         }
     }
 
-    /// Puts one of them in, unless it has become needless; `false` if there is no room for it.
+    /// Writes a control frame, unless it has become needless; `false` if there is no room for it.
     pub(super) fn put_control(&mut self, sent: SentFrame, payload: &mut Payload<'_>) -> bool {
         let Some(frame) = self.control_frame(sent) else {
             self.control.on_done(sent);

@@ -294,7 +294,7 @@ impl Endpoint {
     }
 
     /// The connection that is to be looked at next: one that may have events. It stays the same until
-    /// [`Endpoint::transmit`] has nothing more from it; none is left when nothing is to be told or sent.
+    /// [`Endpoint::transmit`] has nothing more from it; none is left when there are no events and nothing to send.
     #[inline]
     pub fn next_active(&self) -> Option<Handle> {
         let slot = self.slots.front()?;

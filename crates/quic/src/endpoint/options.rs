@@ -29,8 +29,8 @@ pub struct EndpointOptions {
     /// [`max_connections`](EndpointOptions::max_connections). Default: as many as there are.
     pub max_connections_of_source: usize,
     /// How many of these may be in their handshakes. From half of it on, clients of that network must show their address first,
-    /// if the option `retry` is `busy`: so who sends under addresses that are not his cannot take all of their places. Default:
-    /// as many as there are.
+    /// if the option `retry` is `busy`: so a sender that forges addresses cannot take all of their places. Default: as many
+    /// as there are.
     pub max_half_open_of_source: usize,
     /// How many stateless resets may be sent in a second (RFC 9000 section 10.3.3); after a pause so many may go at
     /// once. Default: 100; 0: none are sent.

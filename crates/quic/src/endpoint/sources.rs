@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 /// A network that clients come from: the first 24 bits of an IPv4 address, the smallest block that is routed, or the first 56 of
-/// an IPv6 address, what a home usually gets (RFC 6177). Whoever has one address there may have them all.
+/// an IPv6 address, what a home usually gets (RFC 6177). The owner of one address there may own all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     V4([u8; 3]),
@@ -30,7 +30,7 @@ impl Source {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) connections: usize,
-    /// Those of them that are in their handshakes.
+    /// The connections among them whose handshake is underway.
     pub(super) half_open: usize,
 }
 

@@ -38,7 +38,7 @@ impl Credit {
         }
         new
     }
-    /// How far the peer has heard of DATA_BLOCKED, and the limit that it tells.
+    /// The state of DATA_BLOCKED and the limit that it reports.
     pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {
         (&mut self.blocked, self.blocked_at.unwrap_or(NEVER_TOLD))
     }
@@ -98,7 +98,7 @@ impl Grant {
         // What broke the limit, and with that ended the connection, can still be read.
         self.limit.saturating_sub(self.consumed) <= self.window.threshold && self.ask()
     }
-    /// How far the peer has heard of MAX_DATA, and the newest that was told.
+    /// The state of MAX_DATA and the newest value that was sent.
     pub(super) fn delivery(&mut self) -> (&mut Delivery, u64) {
         (&mut self.update, self.limit)
     }

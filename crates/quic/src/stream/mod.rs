@@ -120,7 +120,7 @@ pub(crate) struct Streams {
     starved: VecDeque<StreamId>,
     /// Streams whose new data waited for credit of their own, each once; some of them may have got it.
     blocked: VecDeque<StreamId>,
-    /// What is to be told, each once.
+    /// The notices that are to be sent, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
     pub(crate) stats: StreamStats,

@@ -1,4 +1,4 @@
-//! What streams tell beside their data: limits, what they are blocked at, resets and stops. Each notice has one state: to be
+//! What streams send beside their data: limits, what they are blocked at, resets and stops. Each notice has one state: to be
 //! sent, underway, or acknowledged (RFC 9000 section 13.3).
 
 use super::{Streams, direction_index};
@@ -6,15 +6,15 @@ use crate::assemble::Payload;
 use crate::sent::{Notice, SentFrame};
 use wire::{Frame, StreamId};
 
-/// How far the peer has been told the newest value of a notice, in one byte: every stream has four of these.
+/// How far the newest value of a notice has reached the peer, in one byte: every stream has four of these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Delivery(u8);
 
-/// It stands among those that are to be sent.
+/// It is in the queue of notices to be sent.
 const QUEUED: u8 = 0x80;
 /// A copy was acknowledged.
 const DONE: u8 = 0x40;
-/// Copies underway. (Beyond 63 they are not counted, and the value may be told once too often.)
+/// Copies underway. (Beyond 63 they are not counted, and the value may be sent once too often.)
 const COPIES: u8 = 0x3f;
 
 /// No value of a notice.
@@ -49,7 +49,7 @@ impl Delivery {
     fn add(&mut self) {
         self.0 += u8::from(self.0 & COPIES < COPIES);
     }
-    /// It does not stand among those that are to be sent any more.
+    /// It has left the queue of notices to be sent.
     fn dequeue(&mut self) {
         self.0 &= !QUEUED;
     }
@@ -59,7 +59,7 @@ impl Delivery {
 }
 
 impl Streams {
-    /// The state of a notice and the value that was told last; `None` for a stream that is over.
+    /// The state of a notice and the value that was sent last; `None` for a stream that is over.
     fn delivery(&mut self, notice: Notice) -> Option<(&mut Delivery, u64)> {
         Some(match notice {
             Notice::MaxData => self.grant.delivery(),
@@ -224,7 +224,7 @@ impl Streams {
         }
     }
 
-    /// Whether a frame with this value tells the peer anything that it is not known to have, and that does not wait anyway.
+    /// Whether a frame with this value tells the peer anything new that is not queued to be sent anyway.
     pub(super) fn notice_matters(&mut self, notice: Notice, value: u64) -> bool {
         self.delivery(notice).is_some_and(|(delivery, told)| told == value && !delivery.is_queued())
             && self.notice_frame(notice).is_some()

@@ -176,7 +176,7 @@ impl Streams {
         }
     }
 
-    /// Puts what matters of a frame into a probe once more, as far as it fits; gives what is left over.
+    /// Puts the part of a frame that is not acknowledged into a probe, as far as it fits; returns what is left over.
     pub(crate) fn repeat(&mut self, frame: SentFrame, payload: &mut Payload<'_>) -> Option<SentFrame> {
         let (id, offset, length, fin) = match frame {
             SentFrame::Stream { id, offset, length, fin } => (id, offset, length, fin),

@@ -16,7 +16,7 @@ use wire::{Code, Data};
 const MAX_PIECES: usize = 256;
 /// A tenth of a packet: losses leave pieces that are longer.
 const SPAN_OF_PIECE: u64 = 128;
-/// In the place of a number of chunks: there are none.
+/// Stands for a number of chunks where none are kept.
 const COUNTING: u32 = 0;
 /// Neighbouring pieces of real bytes are joined up to this size.
 const JOIN_BELOW: usize = 65_536;
@@ -51,7 +51,7 @@ pub(crate) struct RecvHalf {
     received: RangeSet,
     /// By offset, ascending.
     chunks: VecDeque<(u64, Chunk)>,
-    /// When there are so many chunks, neighbours are joined; [`COUNTING`]: the application only counts, and data is not kept.
+    /// With more chunks than this, neighbours are joined; [`COUNTING`]: the application only counts, and data is not kept.
     join_at: u32,
     read: u64,
     highest: u64,
@@ -170,9 +170,9 @@ impl RecvHalf {
         if self.received.len() > most
             || self.chunks.len() > self.join_at as usize && self.join_chunks() > most
         {
-            // RFC 9000 section 20.1 has no code for what section 21.7 lets an endpoint refuse. Nothing is wrong here, so that
-            // it is not INTERNAL_ERROR, and the credit holds, so that it is not FLOW_CONTROL_ERROR: PROTOCOL_VIOLATION is for
-            // what "was not covered by more specific error codes". (In CRYPTO frames it is CRYPTO_BUFFER_EXCEEDED.)
+            // RFC 9000 section 20.1 has no code for what section 21.7 lets an endpoint refuse. This endpoint is
+            // not at fault, so it is not INTERNAL_ERROR; the credit is kept, so it is not FLOW_CONTROL_ERROR. PROTOCOL_VIOLATION
+            // is for what "was not covered by more specific error codes". (In CRYPTO frames it is CRYPTO_BUFFER_EXCEEDED.)
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "stream data in too many pieces"));
         }
         Ok(fresh)

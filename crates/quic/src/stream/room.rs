@@ -1,4 +1,4 @@
-//! Back pressure to where the data of an application lies: how much of it is worth taking out now.
+//! Back pressure to the place where an application keeps its data: how much of it is worth reading now.
 //!
 //! A write is kept until it is acknowledged, so what is written for a peer that gives no credit is kept for as long as that peer
 //! likes. An application whose data lies elsewhere, in a file say, asks for [`Streams::room`] first.
@@ -13,7 +13,7 @@ use wire::StreamId;
 /// Bytes of one stream that may wait to be sent though others keep much: enough for some packets, so that a stream that is chosen
 /// has data.
 const AHEAD: u64 = 16_384;
-/// When so few of them are left there is room again.
+/// When no more than this is left of them there is room again.
 pub(super) const LOW: u64 = AHEAD / 2;
 /// What a stream and the connection may keep is given out in no smaller pieces, unless it is less altogether.
 const PIECE: u64 = 4096;
@@ -66,7 +66,7 @@ impl Streams {
     pub(crate) fn kept(&self) -> u64 {
         self.allowance.as_ref().map_or(0, |allowance| allowance.kept)
     }
-    /// Streams keep so many bytes less.
+    /// Streams keep this many bytes less.
     #[inline]
     pub(super) fn note_let_go(&mut self, bytes: u64) {
         let Some(allowance) = &mut self.allowance else { return };
@@ -107,7 +107,7 @@ impl Streams {
         Ok(credit.min(some.max(more).min(allowed)).min(kept).min(admitted))
     }
 
-    /// [`Event::Writable`] is to tell when there is room. Whatever is missing, its coming leads to [`Streams::offer`].
+    /// Asks for [`Event::Writable`] when there is room. Each cause of a lack of room calls [`Streams::offer`] when it ends.
     fn wait_for_room(&mut self, id: StreamId) {
         let credit = self.credit.available();
         let Some(half) = self.send_half(id) else { return };
@@ -145,7 +145,7 @@ impl Streams {
         }
     }
 
-    /// There may be room for streams that the allowance stopped: one after the other, as far as it reaches.
+    /// Offers room to streams that the allowance stopped, one after the other, until it is used up.
     #[cold]
     fn offer_what_is_left(&mut self) {
         let Some(allowance) = &self.allowance else { return };
@@ -216,8 +216,8 @@ mod tests {
         events.filter_map(|event| if let Event::Writable(id) = event { Some(id) } else { None }).collect()
     }
 
-    /// RFC 9000 section 4.1: what there is no credit for is not taken from the application, the peer hears of it, and credit is
-    /// told.
+    /// RFC 9000 section 4.1: data without credit is not taken from the application, the peer is told that it is blocked, and the
+    /// application hears of new credit.
     #[test]
     fn there_is_room_for_what_there_is_credit_for() {
         let (mut streams, ids) = streams(1, 1 << 20, 100);
@@ -281,7 +281,7 @@ mod tests {
         assert!(!told(&mut streams).is_empty());
         let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
         assert_eq!(streams.kept(), kept);
-        // What is given up is not kept; more that is allowed is told.
+        // Data of a reset stream is not kept; a larger allowance is reported.
         streams.reset(ids[0], 0).unwrap();
         let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
         assert_eq!(streams.kept(), kept);
@@ -293,7 +293,7 @@ mod tests {
         assert!(!told(&mut streams).is_empty());
     }
 
-    /// However small the allowance is, one who waits gets it in the end.
+    /// However small the allowance is, a stream that waits gets it in the end.
     #[test]
     fn a_small_allowance_is_used() {
         let (mut streams, ids) = streams(1, 1 << 40, 1 << 40);

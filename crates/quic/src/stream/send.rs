@@ -19,13 +19,13 @@ enum Progress {
     Acked,
 }
 
-/// What an application waits for that could not write all that it has; in one byte with the rest, since every stream has it.
+/// What an application waits for after it could not write all that it has. One byte, since every stream has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
     Nothing,
-    /// That the send buffer takes more.
+    /// Room in the send buffer.
     Buffer,
-    /// That more is worth writing: see [`super::Streams::room`].
+    /// More that is worth writing: see [`super::Streams::room`].
     Room,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct SendHalf {
     pub lost_told: bool,
     /// Whether it stands in the list of those that wait for credit of the connection.
     pub starved: bool,
-    /// What the application waits to be told of.
+    /// What the application waits for.
     pub awaited: Awaited,
 }
 
@@ -212,7 +212,7 @@ impl SendHalf {
         }
         new
     }
-    /// How far the peer has heard of STREAM_DATA_BLOCKED, and the limit that it tells.
+    /// The state of STREAM_DATA_BLOCKED and the limit that it reports.
     pub(super) fn blocked_delivery(&mut self) -> (&mut Delivery, u64) {
         (&mut self.blocked, self.blocked_at.get().unwrap_or(NEVER_TOLD))
     }

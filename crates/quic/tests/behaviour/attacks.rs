@@ -306,7 +306,7 @@ fn a_first_packet_to_a_short_id_is_dropped() {
     }
 }
 
-/// RFC 9000 section 21.3: handshakes that are underway are bounded, and who comes then is told.
+/// RFC 9000 section 21.3: handshakes that are underway are bounded, and further clients are refused.
 #[test]
 fn handshakes_underway_are_bounded() {
     let mut pair = Pair::new(null(), config(&[]), config(&[]), crate::pair::losing(10, |_, _| true));

@@ -11,7 +11,7 @@ use trace::PacketKind;
 use units::Time;
 use wire::Direction;
 
-/// Frames whose repetition after an acknowledgement says nothing that the peer does not know.
+/// Frames that tell the peer nothing new when they are repeated after an acknowledgement.
 const ONCE: [&str; 13] = [
     "NEW_CONNECTION_ID",
     "RETIRE_CONNECTION_ID",
@@ -31,7 +31,7 @@ const ONCE: [&str; 13] = [
 /// When each datagram arrived, by direction and number; what is not here was lost.
 type Arrivals = Rc<RefCell<BTreeMap<(bool, u64), Time>>>;
 
-/// A pair with much to tell, over a link that loses every fourth datagram from 100 ms on and delays each as it likes.
+/// A pair with many control frames, over a link that loses every fourth datagram from 100 ms on and delays each at random.
 fn talkative(seed: u64) -> (Pair, Arrivals) {
     let options = |more: &[_]| {
         let mut all = vec![
@@ -136,7 +136,7 @@ fn what_was_acknowledged_is_not_sent_again() {
             "{seed}: {:?}",
             pair.client().close_reason()
         );
-        // To packets for an id that has just been retired the answer is a stateless reset, which is no packet.
+        // A packet for an id that has just been retired is answered by a stateless reset, which is no packet.
         pair.wire.retain(|seen| seen.bytes[0] & 0x80 != 0 || is_packet(&seen.bytes));
         let packets: Vec<_> =
             pair.packets().into_iter().filter(|packet| packet.kind == PacketKind::OneRtt).collect();

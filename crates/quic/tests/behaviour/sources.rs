@@ -52,7 +52,7 @@ impl Client {
             bytes.clear();
         }
     }
-    /// Goes on until its handshake is over, or nothing is said any more.
+    /// Goes on until its handshake is over, or no more datagrams are sent.
     fn shake_hands(&mut self, now: Time, server: &mut Endpoint) -> bool {
         for _ in 0..10 {
             self.say(now, server);
@@ -89,8 +89,8 @@ fn one_network_cannot_have_all_connections() {
     assert!(other.shake_hands(now, &mut server));
 }
 
-/// RFC 9000 section 8.1.2: who sends under addresses of a network that he is not in gets no more than half of its places, for
-/// which no address needs to be shown; who is there shows his address and comes in.
+/// RFC 9000 section 8.1.2: a sender that forges addresses of a network gets at most half of its places, the half for which no
+/// address needs to be shown; clients of the network show their address and are accepted.
 #[test]
 fn one_network_cannot_have_all_handshakes_and_its_own_clients_come_in() {
     let busy = config(&[("retry", Value::Text("busy".to_owned())), ("retry_above", count(90))]);
@@ -109,7 +109,7 @@ fn one_network_cannot_have_all_handshakes_and_its_own_clients_come_in() {
     assert_eq!(server.stats().retries_sent, retries, "others are not asked");
 }
 
-/// The same where nobody is asked for an address: the share itself holds.
+/// The same where no client has to show its address: the share itself holds.
 #[test]
 fn without_retry_the_share_of_handshakes_holds() {
     let mut server = server(config(&[]), usize::MAX, 10);

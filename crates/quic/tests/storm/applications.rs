@@ -1,4 +1,4 @@
-//! What the applications at the ends of connections are to the world, whatever they do there.
+//! The applications at the ends of connections, as the world sees them.
 
 use quic::{Config, Connection, Handle};
 use units::Time;
@@ -17,8 +17,8 @@ impl End {
     }
 }
 
-/// The applications of all connections. What they do with a connection, and whatever shall be counted as held, happens
-/// inside of calls that are counted.
+/// The applications of all connections. Memory counts as held only if it is allocated inside of the calls that are counted:
+/// all work on a connection belongs there.
 pub(crate) trait Applications {
     /// Something may have happened at this end: its events are theirs to poll.
     fn attend(&mut self, now: Time, end: End, handle: Handle, connection: &mut Connection);
@@ -26,7 +26,7 @@ pub(crate) trait Applications {
     fn is_done(&self, client: usize, accepted: usize) -> bool;
     /// Whether each connection must come to its end, and with the right bytes.
     fn is_strict(&self) -> bool;
-    /// What is not over, for who reads of a failure.
+    /// What is not over, for the message of a failure.
     fn describe(&self, client: usize, accepted: Option<usize>) -> String;
     /// Gives back what they hold.
     fn end(self)

@@ -16,7 +16,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What came of some cases.
+/// The outcome of some cases.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Tally {
     pub connections: u64,
@@ -84,7 +84,7 @@ pub(crate) fn run<A: Applications>(
                 tally.finished += u64::from(done);
             }
             assert!(
-                // Who lies about what arrived can keep the truth waiting for ever.
+                // A peer that lies about what arrived can delay the rest for ever.
                 done || close.is_some()
                     || !world.applications.is_strict()
                     || !world.applications.counts(number),
@@ -118,7 +118,7 @@ pub(crate) fn is_lost_token(reason: &CloseReason) -> bool {
     is_error(reason, wire::Code::INVALID_TOKEN)
 }
 
-/// Who leads a client to a version that both like less is found out: RFC 9368 section 4.
+/// A client detects that it was led to a version that both prefer less: RFC 9368 section 4.
 pub(crate) fn is_downgrade(reason: &CloseReason) -> bool {
     is_error(reason, wire::Code::VERSION_NEGOTIATION_ERROR)
 }
@@ -131,8 +131,8 @@ pub(crate) fn is_error(reason: &CloseReason, expected: wire::Code) -> bool {
     }
 }
 
-/// Who fills the server up makes it refuse others. So does a first packet that comes again from other addresses: to the
-/// server each is another client.
+/// A full server refuses clients. An attacker can fill it, with clients or with one first packet sent from many addresses: each
+/// of them is another client to the server.
 pub(crate) fn is_refusal(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerTransport { code: wire::Code::CONNECTION_REFUSED, .. })
 }

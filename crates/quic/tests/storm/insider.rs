@@ -105,8 +105,8 @@ fn ack(random: &mut Stream, out: &mut Vec<u8>) {
     }
 }
 
-/// A packet that opens: under null protection a tag of zeros fits, under TLS there are the secrets of the wiretap. Of
-/// what there is no secret for, or not after so many key updates, the tag is wrong.
+/// A packet that opens: under null protection a tag of zeros fits, under TLS there are the secrets of the wiretap. Where
+/// there is no secret, or none after that number of key updates, the tag is wrong.
 fn packet<A>(
     random: &mut Stream,
     world: &World<A>,

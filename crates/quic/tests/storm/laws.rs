@@ -42,7 +42,7 @@ impl Laws {
         }
     }
 
-    /// Connections of these options may be held, and so many bytes for what is on each.
+    /// `count` connections of these options may be held, and `on_each` bytes for what runs on each.
     pub(crate) fn admit(&mut self, config: &Config, count: u64, on_each: i64) {
         let windows = config.initial_max_data.as_bytes() + 20 * config.send_buffer.as_bytes();
         self.most_memory += count as i64 * (PER_CONNECTION + OVERHEAD * windows as i64 + on_each);

@@ -114,7 +114,7 @@ impl Recovery {
         // RFC 9937 section 6: an episode begins with the recovery, and with each further answer of the controller in it.
         let answered = self.regulator.target() < before;
         if self.parts.prr && matches!(self.phase, Phase::Recovery(_)) && (begins || answered) {
-            // RecoverFS (section 6.1): what was told of before this acknowledgement is not part of it.
+            // RecoverFS (section 6.1): what was reported before this acknowledgement is not part of it.
             let outstanding = (self.nxt - self.una + newly_bytes).saturating_sub(self.board.sacked());
             self.regulator.begin_reduction(self.mss, outstanding, self.parts.sack, self.in_flight());
         }

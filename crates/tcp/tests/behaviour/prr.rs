@@ -8,7 +8,7 @@ use trace::Event;
 use units::Time;
 use units::parameter::{Component, Value};
 
-/// How many segments were sent at each time, in milliseconds, after the first so many.
+/// How many segments were sent at each time, in milliseconds, without the `first` ones.
 fn counts(pair: &Pair, first: usize) -> BTreeMap<u64, usize> {
     let mut counts = BTreeMap::new();
     for (time, _) in later(pair, first) {
@@ -17,8 +17,8 @@ fn counts(pair: &Pair, first: usize) -> BTreeMap<u64, usize> {
     counts
 }
 
-/// Twenty segments, one each millisecond from 1000 ms on, in a window of twenty, with more behind them; so many of the first are
-/// lost. What was sent from 1100 ms on: when, and which of the twenty, or `None` for new ones.
+/// Twenty segments, one each millisecond from 1000 ms on, in a window of twenty, with more behind them; the first `lost` of them
+/// are lost. What was sent from 1100 ms on: when, and which of the twenty, or `None` for new ones.
 fn twenty(config: &Config, lost: u64) -> Vec<(u64, Option<u64>)> {
     let config = Config { initial_window: 20, delayed_ack: ms(0), ..config.clone() };
     let mut pair = Pair::new(&config, 1);
@@ -164,7 +164,7 @@ fn ssthresholds(pair: &mut Pair) -> Vec<u64> {
     all
 }
 
-/// A bottleneck that takes a millisecond for each segment and holds so many.
+/// A bottleneck that takes a millisecond for each segment and holds this many.
 fn bottleneck(pair: &mut Pair, room: u64) {
     let mut free_at = Time::ZERO;
     pair.fate(move |sent| {

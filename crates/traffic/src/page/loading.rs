@@ -53,7 +53,7 @@ impl Loading {
         });
     }
 
-    /// So many bytes have come on this stream, which is the one of its page that is called `which`.
+    /// `bytes` arrived on `stream`, the page's stream number `which`.
     pub(super) fn came(&mut self, now: Time, (stream, which): (StreamId, usize), mut bytes: u64) {
         let Some(page) = self.load.pages.last_mut() else { return };
         while let Some((place, missing)) = self.missing[which].front_mut() {
@@ -83,7 +83,7 @@ impl Loading {
         }
     }
 
-    /// All of it, with so many pages that were not asked for: what is in them is not known.
+    /// The load so far, with `left` pages not yet requested appended.
     pub(super) fn load(&self, left: u64) -> Load {
         let unknown = PageLoad { objects: (0, 0), begun_at: None, complete_at: None, mean_byte_at: None };
         let mut load = self.load.clone();

@@ -45,7 +45,7 @@ pub(crate) struct Bed {
     handles: [Option<Handle>; 2],
     pub(crate) web_client: WebClient,
     pub(crate) web_server: WebServer,
-    /// Every so manyth datagram in each direction is lost; 0: none.
+    /// One datagram in this many is lost in each direction; 0: none.
     pub(crate) lose_every: u64,
     sent: u64,
     flying: BTreeMap<(Time, u64), Flying>,

@@ -43,7 +43,7 @@ def chart(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "Fig
 
 
 def chart_with_note(table: "pa.Table", kind: str, choice: Choice, title: str = "") -> "tuple[Figure, str | None]":
-    """The same, and what it says of the runs without a value: None if there are none."""
+    """The same, and the note about runs without a value, or None."""
     if kind not in CHARTS:
         raise Error(f"no chart {kind!r}: there are {', '.join(CHARTS)}")
     found = panels(table, kind, choice)

@@ -47,7 +47,7 @@ def draw(axes: "Axes", panel: Panel, all_: Panels) -> None:
 def _lines(
     axes: "Axes", x: Series, y: Series, whole: "npt.NDArray[np.bool_]", layer: Layer, marker: str | None
 ) -> None:
-    """One through what all runs have; where an end of a piece is of a part of them, another, dashed one."""
+    """A line through points that cover all runs; a piece with an end that covers only some of them is dashed."""
     style: dict[str, Any] = {"color": layer.colour, "marker": marker, "markersize": 3.5}
     axes.plot(x, np.where(whole, y, np.nan), label=layer.label, **style)
     if whole.all():

@@ -141,7 +141,7 @@ class Panels:
     legend: str | None
     """What the colours are."""
     note: str | None
-    """Of how many runs the numbers are, if some have no value."""
+    """How many runs the numbers cover, if some have no value."""
 
     @property
     def layers(self) -> int:
@@ -180,7 +180,7 @@ def panels(table: "pa.Table", kind: str, choice: Choice) -> Panels:
     kept = {
         role: [value for value, wanted in zip(row, keep, strict=True) if wanted] for role, (_, row) in columns.items()
     }
-    # Runs without a value stay: whoever shows a part of the runs says of how many.
+    # Runs without a value stay: a chart of a part of the runs says how many it covers.
     kept[values] = list(numbers[keep])
     if kind == "ecdf":
         x = _axis(names["x"], [value for value in kept["x"] if not np.isnan(value)], places=False)
@@ -217,7 +217,7 @@ def _note(made: Sequence[Panel], kind: str, x: str, shown: str) -> str | None:
 
 
 def _places(panel: Panel, kind: str) -> list[Part]:
-    """Of how many runs each number of the panel is: of a distribution there is one for each colour."""
+    """How many runs each number of the panel covers; a distribution counts as one for each colour."""
     if kind == "heatmap":
         return [cell.part for cell in panel.cells().values()]
     if kind == "ecdf":

@@ -1,4 +1,4 @@
-"""Of how many of the runs a number is, where it is drawn: "36/100" beside what shows a part of them."""
+"""How many runs a drawn number covers: "36/100" beside what shows a part of them."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ HATCH = "////"
 
 _SIZE = 6.5
 _LINE = 8
-"""Points from one of several texts at the foot of a panel to the next."""
+"""Distance in points between texts at the foot of a panel."""
 
 
 def text(part: Part) -> str:
@@ -29,7 +29,7 @@ def above(axes: "Axes", x: float, y: float, part: Part, colour: str) -> None:
 
 def at_the_foot(axes: "Axes", x: float, part: Part, layer: Layer) -> None:
     """Writes it where there is nothing else to show, because no run has a value; layers stand above each other."""
-    # The axis goes as far as that.
+    # The axis reaches this place.
     axes.update_datalim([(x, 0)], updatey=False)
     axes.autoscale_view(scaley=False)
     _write(axes, (x, 0), axes.get_xaxis_transform(), 2 + _LINE * layer.number, part, layer.colour)

@@ -27,9 +27,9 @@ pub struct Model {
     pub name: &'static str,
     /// One line: what it is.
     pub about: &'static str,
-    /// The shortest trace: of shorter ones its numbers would not hold.
+    /// The shortest trace: shorter ones would miss the stated statistics.
     pub shortest: Duration,
-    /// Draws the rates of so many steps, in Mbit/s. At least one is above zero.
+    /// Draws the rates of this many steps, in Mbit/s. At least one is above zero.
     make: fn(&mut Stream, usize) -> Vec<f64>,
 }
 
@@ -121,7 +121,7 @@ mod tests {
         (ROW.build)(&Arguments(arguments), stream).unwrap()
     }
 
-    /// What it can send in each of the first seconds.
+    /// Bytes that it can send in each of the first seconds.
     fn course(server: &Server) -> Vec<u64> {
         let at = |s| Time::ZERO + Duration::from_secs(s);
         (0..20).map(|s| server.capacity(at(s), at(s + 1)).unwrap().as_bytes()).collect()
