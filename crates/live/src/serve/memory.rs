@@ -5,9 +5,11 @@
 //! nothing cannot stop the others, and all together never keep more than there is.
 
 use super::Limits;
+use std::collections::BTreeSet;
 
+/// By what names a connection: `K`.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct Memory<K> {
     /// What each connection may always keep.
     own: u64,
     /// What one may keep beyond that at most.
@@ -15,13 +17,15 @@ pub(super) struct Memory {
     /// For all together beyond what is their own.
     shared: u64,
     shared_used: u64,
+    /// Connections that keep more than is their own.
+    sharing: BTreeSet<K>,
     kept: u64,
     /// The most that was kept at a time.
     peak: u64,
 }
 
-impl Memory {
-    pub(super) fn new(limits: &Limits) -> Memory {
+impl<K: Copy + Ord> Memory<K> {
+    pub(super) fn new(limits: &Limits) -> Memory<K> {
         let all = limits.memory.as_bytes();
         let own = all / 2 / limits.connections.max(1) as u64;
         let most = limits.memory_of_connection.as_bytes().min(all);
@@ -30,6 +34,7 @@ impl Memory {
             most_of_shared: most.saturating_sub(own),
             shared: all / 2,
             shared_used: 0,
+            sharing: BTreeSet::new(),
             kept: 0,
             peak: 0,
         }
@@ -49,10 +54,22 @@ impl Memory {
         allowance < self.own + self.most_of_shared.min(self.shared / 2)
     }
     /// What a connection keeps has changed.
-    pub(super) fn note(&mut self, before: u64, after: u64) {
-        self.shared_used = self.shared_used - self.beyond(before) + self.beyond(after);
+    pub(super) fn note(&mut self, connection: K, before: u64, after: u64) {
+        let (beyond_before, beyond) = (self.beyond(before), self.beyond(after));
+        self.shared_used = self.shared_used - beyond_before + beyond;
+        if (beyond_before == 0) != (beyond == 0) {
+            if beyond == 0 {
+                self.sharing.remove(&connection);
+            } else {
+                self.sharing.insert(connection);
+            }
+        }
         self.kept = self.kept - before + after;
         self.peak = self.peak.max(self.kept);
+    }
+    /// The connections that use what all share, as far as is known.
+    pub(super) fn sharing(&self) -> &BTreeSet<K> {
+        &self.sharing
     }
     /// The bytes that are kept, and the most that were kept at a time.
     pub(super) fn kept(&self) -> (u64, u64) {
@@ -65,7 +82,7 @@ mod tests {
     use super::*;
     use units::Size;
 
-    fn memory(connections: usize, all: u64, each: u64) -> Memory {
+    fn memory(connections: usize, all: u64, each: u64) -> Memory<usize> {
         let (memory, memory_of_connection) = (Size::from_bytes(all), Size::from_bytes(each));
         Memory::new(&Limits { memory, memory_of_connection, ..Limits::of(connections) })
     }
@@ -79,7 +96,7 @@ mod tests {
             for number in 0..connections {
                 let allowance = memory.allowance(0);
                 assert!(allowance >= own.min(each) && allowance <= each, "{number}: {allowance}");
-                memory.note(0, allowance);
+                memory.note(number, 0, allowance);
                 assert!(memory.kept().0 <= all);
             }
         }
@@ -92,11 +109,13 @@ mod tests {
         assert!(!memory.is_scarce(50_000));
         let mut held = Vec::new();
         while !memory.is_scarce(memory.allowance(0)) {
-            memory.note(0, 50_000);
+            memory.note(held.len(), 0, 50_000);
             held.push(50_000);
         }
         assert!(held.len() >= 5, "{}", held.len());
-        held.iter().for_each(|kept| memory.note(*kept, 0));
+        assert!(memory.sharing().iter().copied().eq(0..held.len()));
+        held.iter().enumerate().for_each(|(number, kept)| memory.note(number, *kept, 0));
+        assert!(memory.sharing().is_empty());
         assert_eq!((memory.allowance(0), memory.kept().0), (50_000, 0));
         assert!(memory.kept().1 >= 250_000);
     }

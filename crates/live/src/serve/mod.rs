@@ -65,7 +65,8 @@ pub struct ServeStats {
     pub sent: (u64, u64),
     /// Datagrams that arrived, and the calls into the system that took.
     pub received: (u64, u64),
-    /// What is read of files and not acknowledged, in bytes: now, and the most there was at a time.
+    /// What is read of files and not acknowledged, in bytes: now, and the most there was at a time. The latter is an upper bound:
+    /// an acknowledgement after which a connection does nothing is noticed only when somebody needs its memory.
     pub kept: (u64, u64),
     /// Files that are open.
     pub open_files: usize,
@@ -147,6 +148,7 @@ impl Server {
 
     /// What it has done so far.
     pub fn stats(&mut self) -> ServeStats {
+        self.sites.look_at_all(self.driver.endpoint());
         let counters = self.driver.counters();
         ServeStats {
             endpoint: self.driver.endpoint().stats(),
@@ -188,8 +190,16 @@ impl Server {
 struct Visit {
     web: WebServer,
     log: Log,
-    /// What is kept for it, as far as is known.
+    /// What is kept for it, as far as is known: acknowledgements make it less without an event.
     kept: u64,
+}
+
+impl Visit {
+    /// Looks at what is kept for it; nothing if the connection is gone.
+    fn look(&mut self, handle: Handle, connection: Option<&Connection>, memory: &mut Memory<Handle>) {
+        let kept = connection.map_or(0, Connection::kept_bytes);
+        memory.note(handle, std::mem::replace(&mut self.kept, kept), kept);
+    }
 }
 
 /// The applications of all connections.
@@ -198,7 +208,7 @@ struct Sites {
     connections: BTreeMap<Handle, Visit>,
     /// How many connections there were.
     visits: u64,
-    memory: Memory,
+    memory: Memory<Handle>,
     /// Connections that may keep less than they might because of others, and when to look whether that has changed.
     scarce: BTreeSet<Handle>,
     look_at: Time,
@@ -226,8 +236,24 @@ impl Sites {
     fn forget(&mut self, handle: Handle) {
         self.scarce.remove(&handle);
         if let Some(mut visit) = self.connections.remove(&handle) {
-            self.memory.note(visit.kept, 0);
+            self.memory.note(handle, visit.kept, 0);
             self.records.end(&mut visit.log);
+        }
+    }
+
+    /// Looks at what is kept for each connection.
+    fn look_at_all(&mut self, endpoint: &Endpoint) {
+        for (handle, visit) in &mut self.connections {
+            visit.look(*handle, endpoint.get(*handle), &mut self.memory);
+        }
+    }
+    /// The same for those that use what all share.
+    fn look_at_sharing(&mut self, endpoint: &Endpoint) {
+        let sharing: Vec<Handle> = self.memory.sharing().iter().copied().collect();
+        for handle in sharing {
+            if let Some(visit) = self.connections.get_mut(&handle) {
+                visit.look(handle, endpoint.get(handle), &mut self.memory);
+            }
         }
     }
 
@@ -268,8 +294,7 @@ impl Host for Sites {
                 visit.web.shut_down(&mut QuicTransport { connection: &mut *connection, now });
             }
         }
-        let before = std::mem::replace(&mut visit.kept, connection.kept_bytes());
-        self.memory.note(before, visit.kept);
+        visit.look(handle, Some(connection), &mut self.memory);
         if self.memory.is_scarce(allowance) {
             self.scarce.insert(handle);
         }
@@ -285,6 +310,7 @@ impl Host for Sites {
     /// Gives connections that were short of memory what others have released.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
         self.look_at = now + LOOK;
+        self.look_at_sharing(endpoint);
         for handle in std::mem::take(&mut self.scarce) {
             let (Some(visit), Some(connection)) = (self.connections.get(&handle), endpoint.get_mut(handle))
             else {

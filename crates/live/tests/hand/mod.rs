@@ -9,6 +9,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use tls::{Context, Identity, Trust};
 use units::parameter::Value;
@@ -60,6 +61,8 @@ pub struct Running {
     pub address: SocketAddr,
     fingerprint: [u8; 32],
     stop: Arc<AtomicBool>,
+    /// Asks for what it has done, and gets it.
+    stats: (Sender<()>, Receiver<ServeStats>),
     thread: Option<JoinHandle<ServeStats>>,
 }
 
@@ -68,16 +71,32 @@ impl Running {
         let fingerprint = options.identity.fingerprint();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let (told, addresses) = std::sync::mpsc::channel();
+        let (wanted, asked) = channel();
+        let (told_stats, stats) = channel();
+        let (told, addresses) = channel();
         let thread = std::thread::spawn(move || {
             let mut server = Server::bind(&options).unwrap();
             told.send(server.addresses()[0]).unwrap();
             while !stopped.load(Ordering::Relaxed) {
                 server.run_for(Duration::from_millis(20)).unwrap();
+                if asked.try_recv().is_ok() {
+                    told_stats.send(server.stats()).unwrap();
+                }
             }
             server.stats()
         });
-        Running { address: addresses.recv().unwrap(), fingerprint, stop, thread: Some(thread) }
+        Running {
+            address: addresses.recv().unwrap(),
+            fingerprint,
+            stop,
+            stats: (wanted, stats),
+            thread: Some(thread),
+        }
+    }
+    /// What it has done so far.
+    pub fn stats(&self) -> ServeStats {
+        self.stats.0.send(()).unwrap();
+        self.stats.1.recv().unwrap()
     }
     /// Ends it at once.
     pub fn end(mut self) -> ServeStats {
@@ -181,6 +200,18 @@ impl Client {
             self.endpoint.receive(self.clock.now(), datagram);
         }
         panic!("nothing more happens: {:?}", self.events);
+    }
+
+    /// Lets datagrams come and go for so long.
+    pub fn linger(&mut self, duration: Duration) {
+        let end = self.clock.now() + duration;
+        self.go_on(|client| client.clock.now() >= end);
+    }
+
+    /// Sends what there is to send, and takes nothing.
+    pub fn speak(&mut self) {
+        let mut turns = 0..2;
+        self.go_on(|_| turns.next().is_none_or(|turn| turn == 1));
     }
 
     /// Until the peer has acknowledged all that was written.
