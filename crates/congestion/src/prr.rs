@@ -118,7 +118,8 @@ mod tests {
     }
 
     /// RFC 9937 section 8, the loss of one segment of 20. (Its table lets one segment go with acknowledgement 19, by the
-    /// proportion, where 10 are in flight; the rule of section 6.2, "greater than ssthresh", with number 20: then as many went.)
+    /// proportion, where 10 are in flight; the rule of section 6.2, "greater than ssthresh", none: it goes with number 20, and
+    /// then as many went.)
     #[test]
     fn the_example_of_a_single_loss() {
         let (windows, flights, sent) = replay(1, 22);
@@ -126,8 +127,9 @@ mod tests {
         assert_eq!(windows[..upto], [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11]);
         assert_eq!(flights[..upto], [19, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 11]);
         assert_eq!(sent[..upto], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
+        assert_eq!((windows[18], flights[18], sent[18]), (10, 10, 0));
         assert_eq!((windows[19..].to_vec(), sent.iter().sum::<u64>()), (vec![10, 10, 10], 13));
-        assert_eq!(flights[20..], [9, 9]);
+        assert_eq!((flights[19..].to_vec(), sent[19..].to_vec()), (vec![9, 9, 9], vec![1, 1, 1]));
     }
 
     /// RFC 9937 section 8, the loss of 15 segments of 20: one retransmission for each acknowledgement, not six at once.

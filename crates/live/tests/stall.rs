@@ -41,7 +41,12 @@ fn be_mute(socket: &UdpSocket, stop: &AtomicBool) {
                 while Connection::poll_event(connection).is_some() {}
             }
             out.clear();
-            let Some(transmit) = endpoint.transmit(now, &mut out) else { break };
+            let Some(transmit) = endpoint.transmit(now, &mut out) else {
+                if endpoint.next_active().is_some() {
+                    continue;
+                }
+                break;
+            };
             socket.send_to(&out, transmit.remote).unwrap();
         }
     }

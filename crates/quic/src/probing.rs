@@ -10,11 +10,18 @@ pub(crate) struct Probing {
     pub(crate) left: u8,
     /// Packets below this number have been repeated.
     next: u64,
+    /// The number of the probe that was sent last.
+    last: Option<u64>,
     /// Frames of the packet that was begun last, and parts of them, for which its probe had no room; the first one last.
     rest: Vec<SentFrame>,
 }
 
 impl Probing {
+    /// A probe was sent as the packet with this number.
+    pub(crate) fn on_probe(&mut self, number: u64) {
+        self.left -= 1;
+        self.last = Some(number);
+    }
     /// What was left over of a packet is not to be repeated: it arrived, or waits to be sent again anyway.
     pub(crate) fn forget_rest(&mut self) {
         self.rest.clear();
@@ -30,11 +37,13 @@ impl Probing {
     }
 
     /// Takes the next packet whose frames are to be repeated: behind those that have been, and from the oldest on again when
-    /// all have been. One in which `matters` finds no frame is passed over. So is one that says no more than the newest
-    /// packet, the other probe of a timeout perhaps, unless there is no other.
+    /// all have been. One in which `matters` finds no frame is passed over. So is one that says no more than the last
+    /// probe, the other one of the timeout perhaps, unless there is no other.
     pub(crate) fn begin_packet(&mut self, sent: &SentPackets, mut matters: impl FnMut(SentFrame) -> bool) {
-        let (end, mut spare) = (sent.next_number(), None);
-        let newest = end.checked_sub(1).and_then(|number| sent.outstanding_from(number).next());
+        let mut spare = None;
+        let twin = self
+            .last
+            .and_then(|last| sent.outstanding_from(last).next().filter(|(number, _)| *number == last));
         let later = sent.outstanding_from(self.next);
         let earlier = sent.outstanding_from(0).take_while(|(number, _)| *number < self.next);
         for (number, packet) in later.chain(earlier).filter(|(_, packet)| packet.ack_eliciting) {
@@ -42,7 +51,7 @@ impl Probing {
                 continue;
             }
             let is_said = |frame: SentFrame| {
-                newest.is_some_and(|(_, newest)| sent.frames_of(newest).any(|said| said.covers(&frame)))
+                twin.is_some_and(|(_, twin)| sent.frames_of(twin).any(|said| said.covers(&frame)))
             };
             if sent.frames_of(packet).filter(|frame| matters(*frame)).all(is_said) {
                 spare = spare.or(Some((number, packet)));
@@ -81,8 +90,10 @@ mod tests {
     /// What the next probe repeats; it is sent.
     fn probe(probing: &mut Probing, sent: &mut SentPackets, done: &[SentFrame]) -> Option<SentFrame> {
         probing.forget_rest();
+        probing.left = 1;
         probing.begin_packet(sent, |frame| !done.contains(&frame));
         let frame = probing.frame();
+        probing.on_probe(sent.next_number());
         send(sent, &[frame]);
         frame
     }
@@ -100,17 +111,31 @@ mod tests {
         assert_eq!(probe(&mut probing, &mut sent, &[a, b, c]), None);
     }
 
+    /// RFC 9002 section 6.2.4: whatever stands between the two of a timeout, a number that is left out or a packet with an
+    /// ACK frame only.
     #[test]
     fn two_probes_differ_wherever_anything_else_is_underway() {
-        let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
-        let [a, b] = [0, 10].map(crypto);
-        // One of them was sent again after it was thought lost.
-        send(&mut sent, &[Some(a), Some(a), Some(b)]);
-        let probes: Vec<_> = (0..4).map(|_| probe(&mut probing, &mut sent, &[])).collect();
-        assert!(probes.windows(2).all(|two| two[0] != two[1]), "{probes:?}");
-        // Alone it goes twice.
-        let probes: Vec<_> = (0..2).map(|_| probe(&mut probing, &mut sent, &[b])).collect();
-        assert_eq!(probes, [a, a].map(Some));
+        let nothing = |_: &mut SentPackets| ();
+        let gap = |sent: &mut SentPackets| sent.skip(Time::ZERO);
+        let ack = |sent: &mut SentPackets| {
+            let contents = Contents { acked: Some(7), ..Contents::default() };
+            sent.push(Time::ZERO, 40, SentState::default(), &contents);
+        };
+        for between in [nothing, gap, ack] {
+            let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
+            let [a, b] = [0, 10].map(crypto);
+            // One of them was sent again after it was thought lost.
+            send(&mut sent, &[Some(a), Some(a), Some(b)]);
+            let mut probe = |done: &[SentFrame]| {
+                between(&mut sent);
+                super::tests::probe(&mut probing, &mut sent, done)
+            };
+            let probes: Vec<_> = (0..4).map(|_| probe(&[])).collect();
+            assert!(probes.windows(2).all(|two| two[0] != two[1]), "{probes:?}");
+            // Alone it goes twice.
+            let probes: Vec<_> = (0..2).map(|_| probe(&[b])).collect();
+            assert_eq!(probes, [a, a].map(Some));
+        }
     }
 
     /// Packets at the front that were acknowledged take the probes round to what is left.

@@ -59,6 +59,9 @@ impl Cable {
             }
             let mut bytes = Vec::new();
             if self.ends[from].transmit(self.now, &mut bytes).is_none() {
+                if self.ends[from].next_active().is_some() {
+                    continue;
+                }
                 break;
             }
             sent.push(bytes);

@@ -176,7 +176,6 @@ impl Client {
         for _ in 0..5_000 {
             let now = self.clock.now();
             self.endpoint.wake(now);
-            let _ = self.endpoint.next_active();
             while let Some(event) = self.endpoint.get_mut(self.handle).and_then(Connection::poll_event) {
                 self.events.push(event);
             }
@@ -184,6 +183,7 @@ impl Client {
                 return;
             }
             let mut out = Vec::new();
+            // There is one connection: when it has nothing more, nobody has.
             while let Some(transmit) = self.endpoint.transmit(now, &mut out) {
                 self.socket.send_to(&out, transmit.remote).unwrap();
                 out.clear();

@@ -276,14 +276,14 @@ impl Connection {
     /// A client's first message has come again: it has not got all of what answers it. That is sent again at once, all that
     /// is underway of it, as far as the address may be sent to.
     ///
-    /// RFC 9002 section 6.2.3: "for a limited number of times per connection"; and not for the other probe of the timeout
-    /// that was just answered.
+    /// RFC 9002 section 6.2.3: "for a limited number of times per connection"; not for the other probe of the timeout that was
+    /// just answered, and once for all the CRYPTO frames of a packet.
     #[cold]
     pub(super) fn repeat_flight(&mut self, now: Time) {
         let pause = self.recovery.rtt.smoothed() / TWINS_WITHIN;
         let Some(initial) = self.space(SpaceKind::Initial) else { return };
         let is_twin = initial.sent.ack_eliciting() > 0 && now < initial.last_eliciting_at + pause;
-        if is_twin || self.flights_repeated >= MAX_FLIGHTS_REPEATED {
+        if is_twin || initial.crypto.has_pending() || self.flights_repeated >= MAX_FLIGHTS_REPEATED {
             return;
         }
         self.flights_repeated += 1;

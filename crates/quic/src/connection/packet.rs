@@ -121,7 +121,9 @@ impl Connection {
         };
         if let Some(space) = space {
             space.ping &= !contents.ack_eliciting;
-            space.probing.left = space.probing.left.saturating_sub(u8::from(contents.ack_eliciting));
+            if space.probing.left > 0 && contents.ack_eliciting {
+                space.probing.on_probe(number);
+            }
             self.recovery.on_sent(now, space, size, &contents);
         }
         if kind == SpaceKind::Data {

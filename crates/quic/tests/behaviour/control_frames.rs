@@ -1,7 +1,7 @@
 //! Frames that are sent until they are acknowledged, and then no more (RFC 9000 section 13.3), over links that lose and delay.
 
 use crate::pair::roads::address;
-use crate::pair::{Pair, config, count, ms, null, size};
+use crate::pair::{Link, Pair, config, count, ms, null, size};
 use quic::{Data, Event, Migration};
 use random::Stream;
 use std::cell::RefCell;
@@ -49,17 +49,7 @@ fn talkative(seed: u64) -> (Pair, Arrivals) {
     };
     let arrivals = Arrivals::default();
     let (mut random, noted) = (Stream::new(seed, "link"), arrivals.clone());
-    let pair = Pair::seeded(
-        seed,
-        null(),
-        options(&[]),
-        options(&[("new_tokens", count(1))]),
-        Box::new(|_, _, _| vec![]),
-    );
-    let mut clock = Vec::new();
-    let mut pair = pair;
-    pair.link = Box::new(move |to_server, number, _| {
-        clock.push(number);
+    let link: Link = Box::new(move |to_server, number, _| {
         let delay = ms(5 + random.below(60));
         match random.chance(0.25) && number > 4 {
             true => Vec::new(),
@@ -69,7 +59,8 @@ fn talkative(seed: u64) -> (Pair, Arrivals) {
             }
         }
     });
-    (pair, arrivals)
+    let server = options(&[("new_tokens", count(1))]);
+    (Pair::seeded(seed, null(), options(&[]), server, link), arrivals)
 }
 
 /// Streams in both directions that are written, read, reset and stopped.

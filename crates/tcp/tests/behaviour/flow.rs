@@ -121,12 +121,10 @@ fn a_probe_vouches_for_its_own_byte_alone() {
     assert_eq!(pair.ends[CLIENT].connection.stats().challenge_acks_sent, 1);
 }
 
-/// RFC 9293 section 3.8.6.2: a reader that takes a little at a time does not make small segments.
-#[test]
-fn no_silly_windows() {
-    // The override timeout is the retransmission timeout: 200 ms, before the next step of the window opens.
-    let sender = Config { min_rto: ms(100), ..unpaced() };
-    let mut pair = Pair::of(&sender, &fixed(20_000), 1, None);
+/// What a sender sends whose reader takes 100 bytes of a window of 20,000 every 20 ms: (ms, offset, length) of each segment,
+/// but for the probes of a window of zero.
+fn trickle(sender: &Config) -> Vec<(u64, u64, u64)> {
+    let mut pair = Pair::of(sender, &fixed(20_000), 1, None);
     pair.ends[SERVER].reads = false;
     pair.write(CLIENT, 100_000, false);
     for step in 0..2000 {
@@ -137,9 +135,45 @@ fn no_silly_windows() {
         }
     }
     assert!(pair.ends[SERVER].received >= 99_000, "{}", pair.ends[SERVER].received);
+    let mut segments = pair.data(CLIENT);
+    segments.retain(|(_, _, length)| *length > 1);
+    segments
+}
+
+/// RFC 9293 section 3.8.6.2: a reader that takes a little at a time does not make small segments.
+#[test]
+fn no_silly_windows() {
+    // The override timeout is the retransmission timeout: 200 ms, before the next step of the window opens.
+    let segments = trickle(&Config { min_rto: ms(100), ..unpaced() });
     // What is left of a window goes when the override timeout is over (section 3.8.6.2.1), so segments are not all full.
-    let sizes: Vec<u64> = pair.data(CLIENT).iter().map(|(_, _, length)| *length).filter(|l| *l > 1).collect();
-    assert!(sizes.len() < 100 && sizes.iter().filter(|length| **length < 500).count() <= 1, "{sizes:?}");
+    let small = segments.iter().filter(|(_, _, length)| *length < 500).count();
+    assert!(segments.len() < 100 && small <= 1, "{segments:?}");
+}
+
+/// RFC 9293 section 3.8.6.2.1: however little a window has left, it goes, and not before the override timeout is over; where
+/// that is longer than the window takes to open by a step, full segments go meanwhile, and what is left may be a few bytes.
+#[test]
+fn the_rest_of_a_window_goes_after_the_override_timeout() {
+    let default = unpaced();
+    assert_eq!(default.min_rto, ms(200));
+    for (sender, min_rto) in [(Config { min_rto: ms(100), ..unpaced() }, 100), (default, 200)] {
+        let segments = trickle(&sender);
+        assert!(segments.len() < 100, "{segments:?}");
+        let mut rests = 0;
+        for two in segments.windows(2) {
+            let [(before, _, _), (now, offset, length)] = two else { unreachable!() };
+            if *length < 1448 && offset + length < 100_000 {
+                rests += 1;
+                // From what was sent last to its acknowledgement, 100 ms or 40 more if that is delayed; and SRTT + min_rto.
+                let waited = now - before;
+                assert!(
+                    (200 + min_rto..=280 + min_rto).contains(&waited),
+                    "{waited} ms for {offset}: {segments:?}"
+                );
+            }
+        }
+        assert!(rests > 20, "{rests}");
+    }
 }
 
 /// RFC 9293 section 3.8.6: what waits for a reader that does not read has a limit, however coarse the unit of the scaled window is:
