@@ -240,7 +240,7 @@ pub struct Setup {
     pub max_datagram_size: u64,
     /// The initial window in bytes.
     pub initial_window: u64,
-    /// The packets that it is made of, if it was chosen in packets; otherwise it is [`recommended_window`].
+    /// The initial window in packets, if it was chosen so; otherwise it is [`recommended_window`].
     pub initial_packets: Option<u64>,
     /// The RTT assumed before the first sample.
     pub initial_rtt: Duration,

@@ -86,6 +86,16 @@ impl Pacer {
 mod tests {
     use super::*;
 
+    /// How many packets of 1200 bytes leave at this time.
+    fn leave_at_once(pacer: &mut Pacer, now: Time) -> u64 {
+        let mut count = 0;
+        while pacer.blocked_until(now).is_none() {
+            pacer.on_sent(now, 1200);
+            count += 1;
+        }
+        count
+    }
+
     #[test]
     fn a_burst_and_then_the_rate() {
         let mut pacer = Pacer::new(12_000, 1200);
@@ -112,12 +122,7 @@ mod tests {
         let mut pacer = Pacer::new(2400, 1200);
         pacer.set_rate(Time::ZERO, Rate::from_bits_per_sec(9_600_000));
         let later = Time::ZERO + Duration::from_secs(100);
-        let mut count = 0;
-        while pacer.blocked_until(later).is_none() {
-            pacer.on_sent(later, 1200);
-            count += 1;
-        }
-        assert_eq!(count, 2);
+        assert_eq!(leave_at_once(&mut pacer, later), 2);
     }
 
     /// draft-ietf-ccwg-bbr-06 section 5.6.2: a pause saves no more than a quantum, and the rate is kept in steps of it.
@@ -144,12 +149,25 @@ mod tests {
         // Larger than the burst of the options, too.
         pacer.set_quantum(36_000);
         let later = now + Duration::from_secs(100);
-        let mut count = 0;
-        while pacer.blocked_until(later).is_none() {
-            pacer.on_sent(later, 1200);
-            count += 1;
+        assert_eq!(leave_at_once(&mut pacer, later), 30);
+    }
+
+    /// The same of one that goes down: what was saved under a larger one, or under the burst of the options, does not leave.
+    #[test]
+    fn a_smaller_quantum_cuts_what_was_saved() {
+        for saved in [36_000, 2400, 1200] {
+            let mut pacer = Pacer::new(12_000, 1200);
+            pacer.set_rate(Time::ZERO, Rate::from_bits_per_sec(9_600_000));
+            pacer.set_quantum(saved);
+            let later = Time::ZERO + Duration::from_secs(100);
+            // Takes in what was saved.
+            pacer.set_rate(later, Rate::from_bits_per_sec(19_200_000));
+            pacer.set_quantum(2400);
+            assert_eq!(leave_at_once(&mut pacer, later), 2.min(saved / 1200), "saved {saved}");
         }
-        assert_eq!(count, 30);
+        let mut pacer = Pacer::new(12_000, 1200);
+        pacer.set_quantum(2400);
+        assert_eq!(leave_at_once(&mut pacer, Time::ZERO), 2, "the first burst");
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Prr {
     pub(crate) fn on_ack(&mut self, ssthresh: u64, ack: Progress) {
         let Progress { mut delivered, in_flight, safe } = ack;
         if !self.exact {
-            // Section 5: duplicates from nowhere deliver no more than there was.
+            // Section 5: forged duplicates cannot count for more than was outstanding.
             delivered = delivered.min(self.recover_fs.saturating_sub(self.delivered));
         }
         if delivered == 0 {
@@ -61,7 +61,7 @@ impl Prr {
         self.window = in_flight.saturating_add(count);
     }
 
-    /// A timer has found losses, without an acknowledgement: what they leave room for waits for the next ones, but for a segment.
+    /// A timer has found losses, without an acknowledgement: one segment may go now, the rest waits for acknowledgements.
     pub(crate) fn on_timer(&mut self, prior_in_flight: u64, in_flight: u64) {
         let left = self.window.saturating_sub(prior_in_flight);
         self.window = in_flight + left.max(self.smss);
@@ -119,7 +119,7 @@ mod tests {
 
     /// RFC 9937 section 8, the loss of one segment of 20. (Its table lets one segment go with acknowledgement 19, by the
     /// proportion, where 10 are in flight; the rule of section 6.2, "greater than ssthresh", none: it goes with number 20, and
-    /// then as many went.)
+    /// the total is the same.)
     #[test]
     fn the_example_of_a_single_loss() {
         let (windows, flights, sent) = replay(1, 22);

@@ -145,7 +145,7 @@ impl Regulator {
     pub fn controller(&self) -> &dyn Controller {
         &*self.controller
     }
-    /// The congestion window in bytes: the controller's, or in a recovery what brings the flight there.
+    /// The congestion window in bytes: the controller's, or during a recovery that of PRR.
     #[inline]
     pub fn window(&self) -> u64 {
         self.reduction.as_ref().map_or(self.allowance.window, Prr::window)

@@ -33,7 +33,7 @@ fn sample(parameter: &Parameter) -> &'static str {
 fn every_row() -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     for room in rooms() {
-        // A room that is not of a link is of components of one, and is added below.
+        // Rooms that are not options of a link belong to its components, and follow below.
         let of_room = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
         let Some(option) = LINK.iter().find(of_room) else { continue };
         for row in &room.rows {

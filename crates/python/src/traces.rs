@@ -1,6 +1,6 @@
 //! Recorded capacity as the simulator reads it, and generated as it generates it.
 
-use network::rate::{MODELS, OPPORTUNITY, STEP, Series, Trace, generate};
+use network::rate::{OPPORTUNITY, Series, Trace, generated};
 use pyo3::prelude::*;
 use units::{Duration, Rate, Time};
 
@@ -59,13 +59,13 @@ fn numbers(steps: &[(Time, Rate)], lasts: Duration) -> Steps {
 #[pyfunction]
 #[pyo3(signature = (model, seed, duration_ns))]
 pub(crate) fn generate_trace(py: Python<'_>, model: &str, seed: u64, duration_ns: u64) -> PyResult<Steps> {
-    let steps = py.detach(|| generate(model, Duration::from_nanos(duration_ns), seed));
+    let steps = py.detach(|| generated::generate(model, Duration::from_nanos(duration_ns), seed));
     let steps = steps.map_err(|error| Error::new_err(error.to_string()))?;
-    Ok(numbers(&steps, STEP * steps.len() as u64))
+    Ok(numbers(&steps, generated::STEP * steps.len() as u64))
 }
 
 /// The models of traces: name, what it is, and the seconds of its shortest trace.
 #[pyfunction]
 pub(crate) fn trace_models() -> Vec<(&'static str, &'static str, f64)> {
-    MODELS.iter().map(|model| (model.name, model.about, model.shortest.as_secs_f64())).collect()
+    generated::MODELS.iter().map(|model| (model.name, model.about, model.shortest.as_secs_f64())).collect()
 }

@@ -1,24 +1,11 @@
 //! What is in flight in one packet-number space, and what it carried.
 
+use crate::stream::Notice;
 use congestion::SentState;
 use std::collections::VecDeque;
 use units::Time;
 use units::cache::{ask_behind, ask_for};
-use wire::{Direction, StreamId};
-
-/// What streams send beside their data. The value, where there is one, is the newest when it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
-pub(crate) enum Notice {
-    MaxData,
-    MaxStreamData(StreamId),
-    MaxStreams(Direction),
-    DataBlocked,
-    StreamDataBlocked(StreamId),
-    StreamsBlocked(Direction),
-    ResetStream(StreamId),
-    StopSending(StreamId),
-}
+use wire::StreamId;
 
 /// A frame as its sender remembers it: what to do when it is acknowledged or lost. Frames that are never sent again
 /// (ACK, PADDING, PING) are not here.
@@ -382,6 +369,11 @@ impl SentPackets {
         let first = number.max(self.settled).max(self.base).min(self.next_number());
         let packets = (first..).zip(self.packets.range((first - self.base) as usize..));
         packets.filter(|(_, packet)| packet.fate == Fate::Outstanding)
+    }
+
+    /// The packet with this number, if it is outstanding.
+    pub(crate) fn outstanding(&self, number: u64) -> Option<&SentPacket> {
+        self.outstanding_from(number).next().filter(|(first, _)| *first == number).map(|(_, packet)| packet)
     }
 
     /// The oldest packet that is remembered.

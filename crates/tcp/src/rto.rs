@@ -33,7 +33,7 @@ impl Rto {
     }
 
     /// RTO: SRTT + max (G, 4 RTTVAR) (2.2, 2.3), doubled each time that it went off (5.5). The variance term is never below
-    /// `min_rto`, so that an acknowledgement may be so late on the smoothest path, however long it is.
+    /// `min_rto`: even on a path without jitter an acknowledgement may be late by that much.
     #[inline]
     pub(crate) fn timeout(&self, rtt: &RttEstimate) -> Duration {
         let base = if rtt.is_sampled() {

@@ -3,7 +3,7 @@
 mod changes;
 mod error;
 mod fixed;
-mod generated;
+pub mod generated;
 mod offset;
 mod series;
 mod token_bucket;
@@ -13,7 +13,6 @@ mod unlimited;
 pub use changes::Changes;
 pub use error::{ChangesError, RateError, SeriesError, TraceError, TraceProblem};
 pub use fixed::Fixed;
-pub use generated::{LONGEST, MODELS, Model, STEP, generate};
 pub use offset::room as offsets;
 pub use series::{MAX_LINES, Series};
 pub use token_bucket::TokenBucket;

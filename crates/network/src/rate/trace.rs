@@ -150,7 +150,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Plays from so far in on.
+    /// Plays from `offset` on.
     pub fn new(trace: Arc<Trace>, offset: Duration) -> Player {
         let next = trace.first_from(Time::ZERO + offset);
         Player { trace, offset, next, left: 0, left_at: Time::ZERO }

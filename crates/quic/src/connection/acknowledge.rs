@@ -34,9 +34,8 @@ impl Owners<'_> {
     #[inline]
     fn acked(&mut self, frame: SentFrame, crypto: &mut CryptoStream) {
         match frame {
-            SentFrame::Stream { .. } => self.streams.on_acked(frame),
+            SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_acked(frame),
             SentFrame::Crypto { offset, length } => crypto.on_acked(offset, u64::from(length)),
-            SentFrame::Notice { .. } => self.streams.on_acked(frame),
             SentFrame::Datagram { number } => {
                 if let Some(datagrams) = &mut self.datagrams {
                     datagrams.on_acked(number);
@@ -237,7 +236,7 @@ impl Connection {
         (space.loss_time, space.probing, space.ping) = (None, Probing::default(), false);
     }
 
-    /// A probe for which nothing waits repeats what is underway (RFC 9002 section 6.2.4): the rest of a packet, and the next
+    /// When no new data waits, a probe repeats what is in flight (RFC 9002 section 6.2.4): the rest of a packet, and the next
     /// one. The first copies of these frames stay underway, since nothing shows that they are lost.
     #[cold]
     pub(super) fn repeat_underway(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {

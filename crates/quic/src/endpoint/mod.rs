@@ -265,7 +265,7 @@ impl Endpoint {
     }
 
     /// Makes the next datagram that is to leave at `now`. `None`: the connection of [`Endpoint::next_active`] has nothing more to
-    /// send. If there is another one then, it has events, which come before its datagrams: a host goes on with it.
+    /// send. If it then names another one, take its events and call this again.
     #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(transmit) = self.answers.transmit(buffer) {
@@ -279,7 +279,7 @@ impl Endpoint {
             }
             self.slots.dequeue();
             self.settle(slot);
-            // Passed over, its events would wait for its next datagram, and those of one that is gone for ever.
+            // Skipping it would delay its events until its next datagram, and lose those of a connection that is gone.
             if self.front_has_events() {
                 return None;
             }

@@ -24,7 +24,7 @@ pub struct EndpointOptions {
     /// those beyond [`max_connections`](EndpointOptions::max_connections). Default: 10 000. A server that asks for Retry
     /// before that (the options `retry` and `retry_above`) keeps the room for clients that have shown their address.
     pub max_half_open: usize,
-    /// How many connections may be open at a time that clients of one network opened, by the source of their first packet: the
+    /// How many connections of one client network may be open at a time, judged by the source of their first packet: the
     /// first 24 bits of an IPv4 address, the first 56 of an IPv6 address. Those beyond are refused like those beyond
     /// [`max_connections`](EndpointOptions::max_connections). Default: as many as there are.
     pub max_connections_of_source: usize,

@@ -1,9 +1,8 @@
 //! What the peer's frames do to streams (RFC 9000 section 19).
 
-use super::{Stream, Streams, direction_index};
+use super::{Notice, Stream, Streams, direction_index};
 use crate::error::TransportError;
 use crate::event::Event;
-use crate::sent::Notice;
 use units::Time;
 use wire::{Code, Direction, StreamId};
 

@@ -20,15 +20,14 @@ pub use recv::Read;
 pub(crate) use recv::RecvHalf;
 
 use crate::config::Config;
+use crate::delivery::Delivery;
 use crate::error::StreamError;
 use crate::event::Event;
 use crate::schedule::{Priority, Scheduler, StreamKey};
-use crate::sent::Notice;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
 use marks::Marks;
-use notices::Delivery;
-
+pub(crate) use notices::Notice;
 use queue::SendQueue;
 use room::Allowance;
 use send::{Awaited, SendHalf};

@@ -3,60 +3,26 @@
 
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
-use crate::sent::{Notice, SentFrame};
-use wire::{Frame, StreamId};
+use crate::delivery::Delivery;
+use crate::sent::SentFrame;
+use wire::{Direction, Frame, StreamId};
 
-/// How far the newest value of a notice has reached the peer, in one byte: every stream has four of these.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Delivery(u8);
-
-/// It is in the queue of notices to be sent.
-const QUEUED: u8 = 0x80;
-/// A copy was acknowledged.
-const DONE: u8 = 0x40;
-/// Copies underway. (Beyond 63 they are not counted, and the value may be sent once too often.)
-const COPIES: u8 = 0x3f;
-
-/// No value of a notice.
-pub(super) const NEVER_TOLD: u64 = u64::MAX;
-
-impl Delivery {
-    /// Asks for it to be sent; `false` if that was asked already.
-    #[inline]
-    pub(crate) fn ask(&mut self) -> bool {
-        let new = self.0 & QUEUED == 0;
-        self.0 |= QUEUED;
-        new
-    }
-    /// There is another value, which the peer has not heard of.
-    pub(crate) fn renew(&mut self) {
-        self.0 &= QUEUED;
-    }
-    /// Whether the peer has the newest value.
-    pub(super) fn is_done(self) -> bool {
-        self.0 & DONE != 0
-    }
-    /// A copy was acknowledged.
-    pub(super) fn finish(&mut self) {
-        self.0 |= DONE;
-    }
-    /// A copy was lost; gives whether that was the only one, so that it is to be sent again.
-    fn lose(&mut self) -> bool {
-        self.0 -= u8::from(self.0 & COPIES > 0);
-        self.0 == 0
-    }
-    /// A copy was sent.
-    fn add(&mut self) {
-        self.0 += u8::from(self.0 & COPIES < COPIES);
-    }
-    /// It has left the queue of notices to be sent.
-    fn dequeue(&mut self) {
-        self.0 &= !QUEUED;
-    }
-    fn is_queued(self) -> bool {
-        self.0 & QUEUED != 0
-    }
+/// What streams tell beside their data. The value, where there is one, is the newest when it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
+pub(crate) enum Notice {
+    MaxData,
+    MaxStreamData(StreamId),
+    MaxStreams(Direction),
+    DataBlocked,
+    StreamDataBlocked(StreamId),
+    StreamsBlocked(Direction),
+    ResetStream(StreamId),
+    StopSending(StreamId),
 }
+
+/// Stands for "nothing was announced yet": no value of a notice.
+pub(super) const NEVER_TOLD: u64 = u64::MAX;
 
 impl Streams {
     /// The state of a notice and the value that was sent last; `None` for a stream that is over.
@@ -251,7 +217,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use units::Time;
-    use wire::{Direction, Side, TransportParameters};
+    use wire::{Side, TransportParameters};
 
     /// Streams of a client whose server allows so much.
     fn streams(initial_max_data: u64, initial_max_stream_data_uni: u64) -> Streams {

@@ -3,11 +3,11 @@
 use super::recv::RecvHalf;
 use super::send::{Awaited, SendHalf};
 use super::spares::Spares;
-use super::{Streams, direction_index};
+use super::{Notice, Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
 use crate::schedule::{PathView, StreamKey};
-use crate::sent::{Notice, SentFrame};
+use crate::sent::SentFrame;
 use units::Time;
 use wire::StreamId;
 

@@ -99,7 +99,8 @@ impl Recovery {
         }
         self.regulator.end_ack(now, &newly.acked, self.in_flight(), &self.rtt);
         if matches!(self.phase, Phase::Recovery(_)) {
-            // RFC 9937 section 5: without SACK a duplicate tells of a segment, which what it was of does not tell of again.
+            // RFC 9937 section 5: without SACK a duplicate counts as one segment, which the cumulative acknowledgement behind it
+            // does not count again.
             let delivered = (newly.acked.bytes() + self.duplicates.arrived_bytes).saturating_sub(told);
             self.regulator.reduce(delivered, self.in_flight(), advanced && !lost);
         }
@@ -146,7 +147,7 @@ impl Recovery {
         Some(sample)
     }
 
-    /// What it says of a probe, and of reordering: whether RACK's window has become wider.
+    /// Takes in what it says of a probe and of reordering. Returns whether RACK's reordering window grew.
     fn judge_probe(&mut self, now: Time, ack: &Acknowledgement<'_>) -> bool {
         let was_underway = self.tlp.is_underway();
         let dsack_end = ack.dsack.map(|(_, end)| end);

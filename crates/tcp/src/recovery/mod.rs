@@ -268,7 +268,7 @@ impl Recovery {
             self.probed = Some(state);
             self.probe_was_sent(now, true);
         } else if number == self.board.front_number() {
-            // What moves SND.UNA is this one's answer, a round trip from now.
+            // Only the answer to this segment moves SND.UNA, a round trip from now.
             self.rto.restart(now, &self.rtt);
         } else {
             self.rto.start(now, &self.rtt);

@@ -27,7 +27,7 @@ fn make(stream: &mut Stream, steps: usize) -> Vec<f64> {
     let hidden = spans(stream, steps, 7.0, |stream| uniform(stream, 1.0, 5.0));
     let mut blocked = vec![false];
     while !blocked.contains(&true) {
-        // Not even a minute goes without one, but for one seed in 20,000.
+        // About one seed in 20,000 would give a minute without any.
         blocked = spans(stream, steps, 6.0, |stream| uniform(stream, 0.2, 0.9));
     }
     let mut shadow = Wandering::new(stream, "shadow", 4.0, 5.0);
@@ -63,7 +63,7 @@ fn fitted(quality: &[Option<f64>]) -> Vec<f64> {
     let plain = shares(1.0);
     let (low, high) = GAINS;
     if mean(&plain, low) > MEAN {
-        // The less is stretched, the higher the mean.
+        // A smaller stretch gives a higher mean.
         let stretch = meeting((0.05, 1.0), |s| mean(&shares(1.0 / s), low));
         return rates(&shares(1.0 / stretch), low).collect();
     }
