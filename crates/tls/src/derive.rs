@@ -1,4 +1,4 @@
-//! Derives packet protection keys from a key-log secret.
+//! Keys out of a secret of the key log, for tests alone: an attacker who got hold of one.
 
 use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, Sealer};
@@ -13,6 +13,7 @@ impl Secret {
     ///
     /// `cipher` and `version` (1 or 2) are those of the connection. `None` for AES-128-GCM: the library takes no keys of
     /// 16 bytes from outside.
+    #[doc(hidden)]
     pub fn sealer(&self, cipher: Cipher, version: u32, updates: u32) -> Option<Sealer> {
         let suite = suite(cipher).tls13()?;
         let quic = suite.quic.filter(|quic| quic.aead_key_len() == KEY_LENGTH)?;

@@ -10,6 +10,8 @@ use wire::Code;
 pub(crate) struct Credit {
     limit: u64,
     spent: u64,
+    /// Bytes that wait to be sent for the first time and that only this credit, or their turn, holds back.
+    waiting: u64,
     blocked_at: Option<u64>,
     blocked: Delivery,
 }
@@ -20,9 +22,25 @@ impl Credit {
     pub(crate) fn available(&self) -> u64 {
         self.limit - self.spent
     }
+    /// The same beyond what waits to be sent already.
+    pub(crate) fn left(&self) -> u64 {
+        self.available().saturating_sub(self.waiting)
+    }
+    /// The same for a stream that has something to send already. Most of the credit stays for those that have nothing, so that what
+    /// is urgent does not wait for what came before it.
+    pub(crate) fn left_for_more(&self) -> u64 {
+        (self.available() / 8).saturating_sub(self.waiting)
+    }
+    /// Of one stream other bytes wait to be sent than before, as [`super::send::SendHalf::waiting`] tells.
+    #[inline]
+    pub(crate) fn note_waiting(&mut self, before: u64, after: u64) {
+        self.waiting = self.waiting - before + after;
+    }
+    /// Bytes that waited are sent.
     #[inline]
     pub(crate) fn spend(&mut self, bytes: u64) {
         self.spent += bytes;
+        self.waiting -= bytes;
     }
     /// The limit never falls (RFC 9000-4.1-3, 9000-13.3-3). Gives whether it rose.
     pub(crate) fn raise(&mut self, limit: u64) -> bool {
@@ -45,7 +63,7 @@ impl Credit {
     }
     /// Nothing was sent, and no limit is known.
     pub(super) fn rewind(&mut self) {
-        (self.limit, self.spent, self.blocked_at) = (0, 0, None);
+        (self.limit, self.spent, self.waiting, self.blocked_at) = (0, 0, 0, None);
     }
     /// What DATA_BLOCKED tells, if it still holds.
     pub(crate) fn blocked_limit(&self) -> Option<u64> {
@@ -152,6 +170,7 @@ mod tests {
     fn blocked_is_told_once_for_each_limit() {
         let mut credit = Credit::default();
         assert!(credit.raise(10) && !credit.raise(5));
+        credit.note_waiting(0, 10);
         credit.spend(10);
         assert!(credit.note_blocked() && !credit.note_blocked());
         assert_eq!(credit.blocked_limit(), Some(10));

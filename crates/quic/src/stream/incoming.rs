@@ -133,13 +133,14 @@ impl Streams {
         self.check_sends(id)?;
         let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut()) else { return Ok(()) };
         let was_reset = half.reset_code().is_some();
-        let (kept, buffered) = (half.outstanding(), half.buffered());
+        let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
         // RFC 9000-3.5-1: the answer is RESET_STREAM.
         if half.on_stop_sending(code) {
             if !was_reset {
                 self.tell(Notice::ResetStream(id));
                 self.release(kept);
                 self.note_let_go(buffered);
+                self.note_given_up(waiting);
             }
             self.events.push_back(Event::Stopped { stream: id, code });
         }
@@ -173,7 +174,10 @@ impl Streams {
             // RFC 9000-4.1-3.
             && maximum > half.credit
         {
+            let before = half.waiting();
             half.credit = maximum;
+            let waiting = half.waiting();
+            self.credit.note_waiting(before, waiting);
             self.schedule(now, id);
             self.offer(id);
         }

@@ -297,8 +297,10 @@ impl Streams {
             }
         };
         if !taken.is_empty() || offered == 0 {
+            let before = half.waiting();
             half.write(taken);
-            let end = half.written();
+            let (end, waiting) = (half.written(), half.waiting());
+            self.credit.note_waiting(before, waiting);
             if self.marks.is_some() && !taken.is_empty() {
                 self.note_written(now, id, end);
             }
@@ -335,13 +337,14 @@ impl Streams {
         let half = self.sending(id)?;
         // RFC 9000-11.2-1: here and in answer to STOP_SENDING, and nowhere else.
         if half.reset_code().is_none() {
-            let (kept, buffered) = (half.outstanding(), half.buffered());
+            let (kept, buffered, waiting) = (half.outstanding(), half.buffered(), half.waiting());
             half.reset(code);
             // Not in "Data Recvd": the peer has it all.
             if half.reset_code().is_some() {
                 self.tell(Notice::ResetStream(id));
                 self.release(kept);
                 self.note_let_go(buffered);
+                self.note_given_up(waiting);
             }
         }
         Ok(())

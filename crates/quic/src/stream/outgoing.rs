@@ -150,6 +150,9 @@ impl Streams {
         let repaired = ready && half.lost_told && !half.has_lost();
         half.lost_told &= !repaired;
         self.credit.spend(piece.fresh);
+        if piece.fresh > 0 && piece.fresh == connection && !self.starved.is_empty() {
+            self.note_connection_blocked();
+        }
         self.stats.sent_bytes += piece.fresh;
         self.stats.retransmitted_bytes += length - piece.fresh;
         self.scheduler.on_sent(key, length);

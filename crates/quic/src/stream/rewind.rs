@@ -34,7 +34,10 @@ impl Streams {
         for id in self.own() {
             let credit = self.send_credits[self.kind(id)];
             if let Some(half) = self.send_half(id) {
+                let before = half.waiting();
                 half.credit = half.credit.max(credit);
+                let waiting = half.waiting();
+                self.credit.note_waiting(before, waiting);
                 self.schedule(now, id);
             }
         }

@@ -86,7 +86,7 @@ impl Streams {
     }
 
     fn room_now(&mut self, id: StreamId) -> Result<u64, StreamError> {
-        let credit = self.credit.available();
+        let (credit, credit_for_more) = (self.credit.left(), self.credit.left_for_more());
         let admitted = self.queue.as_ref().map_or(u64::MAX, |queue| queue.room());
         let allowance = self.allowance.as_ref();
         let (allowed, more) =
@@ -99,20 +99,20 @@ impl Streams {
         if !half.is_writable() {
             return Err(StreamError::Finished);
         }
-        // RFC 9000 section 4.1: what goes beyond these waits for the peer.
         let unsent = half.unsent();
-        let credit = half.credit.saturating_sub(half.written()).min(credit.saturating_sub(unsent));
-        let some = if unsent > LOW { 0 } else { AHEAD - unsent };
+        // RFC 9000 section 4.1: what goes beyond the credits waits for the peer.
+        let some = if unsent > LOW { 0 } else { (AHEAD - unsent).min(credit).min(allowed) };
+        let own = half.credit.saturating_sub(half.written());
         let kept = left(limit, half.buffered());
-        Ok(credit.min(some.max(more).min(allowed)).min(kept).min(admitted))
+        Ok(some.max(more.min(credit_for_more)).min(own).min(kept).min(admitted))
     }
 
     /// Asks for [`Event::Writable`] when there is room. Each cause of a lack of room calls [`Streams::offer`] when it ends.
     fn wait_for_room(&mut self, id: StreamId) {
-        let credit = self.credit.available();
+        let (credit, left) = (self.credit.available(), self.credit.left());
         let Some(half) = self.send_half(id) else { return };
         half.awaited = Awaited::Room;
-        let starved = credit == 0 && !std::mem::replace(&mut half.starved, true);
+        let starved = left == 0 && !std::mem::replace(&mut half.starved, true);
         let blocked = half.is_blocked();
         if blocked {
             // RFC 9000 section 4.1: "SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame".
@@ -120,7 +120,9 @@ impl Streams {
         }
         if starved {
             self.starved.push_back(id);
-            self.note_connection_blocked();
+            if credit == 0 {
+                self.note_connection_blocked();
+            }
         }
         if let Some(queue) = self.queue.as_mut().filter(|queue| queue.room() == 0) {
             queue.note_written(id, 0, false);
@@ -130,6 +132,31 @@ impl Streams {
             && !allowance.waiting.contains(&id)
         {
             allowance.waiting.push_back(id);
+        }
+    }
+
+    /// So many bytes do not wait to be sent any more: there is credit of the connection for others.
+    pub(super) fn note_given_up(&mut self, bytes: u64) {
+        self.credit.note_waiting(bytes, 0);
+        if bytes > 0 {
+            self.offer_credit();
+        }
+    }
+
+    /// Credit of the connection that others took before may be there for streams that wait for room.
+    #[cold]
+    fn offer_credit(&mut self) {
+        for _ in 0..self.starved.len() {
+            let Some(id) = self.starved.pop_front() else { break };
+            let available = self.credit.available();
+            let Some(half) = self.send_half(id) else { continue };
+            half.starved = available == 0 && half.has_unsent();
+            if half.starved {
+                // It comes before what is not written yet.
+                self.starved.push_back(id);
+            } else {
+                self.offer(id);
+            }
         }
     }
 
@@ -168,7 +195,7 @@ mod tests {
     use super::*;
     use crate::assemble::Payload;
     use crate::config::Config;
-    use crate::schedule::{PathView, build};
+    use crate::schedule::{PathView, Priority, build};
     use crate::sent::{Contents, SentFrame};
     use crate::stream::{Data, Notice};
     use units::parameter::Arguments;
@@ -179,9 +206,14 @@ mod tests {
 
     /// A client's streams, with these credits of the connection and of each stream.
     fn streams(count: usize, connection: u64, stream: u64) -> (Streams, Vec<StreamId>) {
-        let row = crate::schedule::SCHEDULERS.iter().find(|row| row.name == "rr").unwrap();
+        streams_under("rr", count, connection, stream)
+    }
+
+    /// The same under this scheduler.
+    fn streams_under(name: &str, count: usize, connection: u64, stream: u64) -> (Streams, Vec<StreamId>) {
+        let row = crate::schedule::SCHEDULERS.iter().find(|row| row.name == name).unwrap();
         let arguments = Arguments::filled(row.parameters, &[], &[]).unwrap();
-        let mut streams = Streams::new(Side::Client, &Config::default(), build("rr", &arguments).unwrap());
+        let mut streams = Streams::new(Side::Client, &Config::default(), build(name, &arguments).unwrap());
         let peer = TransportParameters {
             initial_max_data: connection,
             initial_max_stream_data_bidi_remote: stream,
@@ -233,7 +265,7 @@ mod tests {
     #[test]
     fn there_is_room_for_what_the_connection_has_credit_for() {
         let (mut streams, ids) = streams(2, 1000, 1 << 20);
-        assert_eq!((pump(&mut streams, ids[0]), pump(&mut streams, ids[1])), (1000, 1000));
+        assert_eq!((pump(&mut streams, ids[0]), pump(&mut streams, ids[1])), (1000, 0));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
         let blocked = SentFrame::Notice { notice: Notice::DataBlocked, value: 1000 };
         assert!(frames.contains(&blocked), "{frames:?}");
@@ -242,7 +274,57 @@ mod tests {
         while !packet(&mut streams).is_empty() {}
         let told = told(&mut streams);
         assert!(ids.iter().all(|id| told.contains(id)), "{told:?}");
-        assert_eq!(pump(&mut streams, ids[0]), 3000);
+        assert_eq!((pump(&mut streams, ids[1]), pump(&mut streams, ids[0])), (4000, 0));
+    }
+
+    /// RFC 9000 section 4.1: whatever streams there are, no more waits for the connection's credit than that admits; what is given
+    /// up leaves it to others.
+    #[test]
+    fn streams_share_the_credit_of_the_connection() {
+        let (mut streams, ids) = streams(100, 14_000, 1 << 40);
+        let written: u64 = ids.iter().map(|id| pump(&mut streams, *id)).sum();
+        assert_eq!(written, 14_000);
+        assert_eq!(told(&mut streams), []);
+        streams.reset(ids[0], 0).unwrap();
+        let asked: Vec<u64> = told(&mut streams).into_iter().map(|id| pump(&mut streams, id)).collect();
+        assert!(asked.len() == 99 && asked[0] == 14_000 && asked.iter().sum::<u64>() == 14_000, "{asked:?}");
+        streams.on_stop_sending(ids[1], 0).unwrap();
+        let asked: Vec<u64> = told(&mut streams).into_iter().map(|id| pump(&mut streams, id)).collect();
+        assert!(asked.len() == 98 && asked.iter().sum::<u64>() == 14_000, "{asked:?}");
+        // All of it goes, and then the peer hears that more is wanted.
+        let frames: Vec<SentFrame> = (0..20).flat_map(|_| packet(&mut streams)).collect();
+        let blocked = SentFrame::Notice { notice: Notice::DataBlocked, value: 14_000 };
+        assert!(streams.stats.sent_bytes == 14_000 && frames.contains(&blocked), "{frames:?}");
+    }
+
+    /// What the credit of its stream holds back takes nothing of the connection's.
+    #[test]
+    fn a_blocked_stream_leaves_the_credit_to_others() {
+        let (mut streams, ids) = streams(2, 1000, 600);
+        assert_eq!(streams.write(Time::ZERO, ids[0], Data::Bytes(&[1; 5000])), Ok(5000));
+        assert_eq!(pump(&mut streams, ids[1]), 400);
+        streams.on_max_stream_data(Time::ZERO, ids[0], 900).unwrap();
+        streams.on_max_data(Time::ZERO, 1500);
+        assert_eq!((pump(&mut streams, ids[1]), streams.room(ids[0])), (200, Ok(0)));
+        while !packet(&mut streams).is_empty() {}
+        assert_eq!(streams.stats.sent_bytes, 1500);
+    }
+
+    /// Where the connection's credit is what is scarce, a stream that is asked for late finds most of it.
+    #[test]
+    fn credit_stays_for_those_that_have_nothing_to_send() {
+        let (mut streams, ids) = streams_under("abs", 2, 800_000, 1 << 40);
+        assert_eq!(pump(&mut streams, ids[0]), 100_000);
+        assert_eq!(pump(&mut streams, ids[1]), AHEAD);
+        // As it sends, it gets all that is left, and the other one nothing of it.
+        let mut sent = AHEAD;
+        streams.set_priority(ids[1], Priority { urgency: 0, ..Priority::default() }).unwrap();
+        while !packet(&mut streams).is_empty() {
+            if told(&mut streams).contains(&ids[1]) {
+                sent += pump(&mut streams, ids[1]);
+            }
+        }
+        assert_eq!(sent, 700_000);
     }
 
     /// With all the credit of the world a stream gets half of what there may be, and others room for some packets; when half of

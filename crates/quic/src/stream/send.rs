@@ -117,6 +117,11 @@ impl SendHalf {
     pub(crate) fn unsent(&self) -> u64 {
         self.written - self.next
     }
+    /// Those of them that the stream's own credit admits.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u64 {
+        if self.reset_code.is_some() { 0 } else { self.written.min(self.credit).saturating_sub(self.next) }
+    }
     /// How far the application has written.
     pub(crate) fn written(&self) -> u64 {
         self.written
