@@ -4,16 +4,14 @@
 //! There are few of them: ids of ours (at most 8), ids of the peer that are retired (32, see [`crate::ids`]), tokens (4), one
 //! request for acknowledgements and HANDSHAKE_DONE. What streams have to say is in `stream::notices`.
 
+use crate::delivery::Delivery;
 use crate::sent::SentFrame;
 
 /// One frame that the peer is not known to have.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     frame: SentFrame,
-    /// Whether it is to be sent: for the first time, or because all its copies are lost.
-    waits: bool,
-    /// How many copies are underway.
-    copies: u32,
+    delivery: Delivery,
 }
 
 /// The frames that the peer is not known to have.
@@ -37,13 +35,14 @@ impl Control {
     /// A frame is to be sent. Nothing changes if it is on its way already.
     pub(crate) fn ask(&mut self, frame: SentFrame) {
         if self.find(frame).is_none() {
-            self.entries.push(Entry { frame, waits: true, copies: 0 });
-            self.waiting += 1;
+            let mut delivery = Delivery::default();
+            self.waiting += u32::from(delivery.ask());
+            self.entries.push(Entry { frame, delivery });
         }
     }
     /// The first frame that is to be sent.
     pub(crate) fn next(&self) -> Option<SentFrame> {
-        self.entries.iter().find(|entry| entry.waits).map(|entry| entry.frame)
+        self.entries.iter().find(|entry| entry.delivery.is_queued()).map(|entry| entry.frame)
     }
     /// Whether the peer is not known to have the frame.
     pub(crate) fn is_open(&self, frame: SentFrame) -> bool {
@@ -53,25 +52,22 @@ impl Control {
     /// A copy of the frame was sent.
     pub(crate) fn on_sent(&mut self, frame: SentFrame) {
         if let Some(at) = self.find(frame) {
-            let entry = &mut self.entries[at];
-            entry.copies += 1;
-            self.waiting -= u32::from(std::mem::take(&mut entry.waits));
+            let delivery = &mut self.entries[at].delivery;
+            delivery.add();
+            self.waiting -= u32::from(delivery.dequeue());
         }
     }
     /// A copy was acknowledged, or the frame has become needless: no more copies are sent.
     pub(crate) fn on_done(&mut self, frame: SentFrame) {
         if let Some(at) = self.find(frame) {
-            self.waiting -= u32::from(self.entries.remove(at).waits);
+            self.waiting -= u32::from(self.entries.remove(at).delivery.is_queued());
         }
     }
     /// A copy was lost. The frame is sent again when no other copy is underway.
     pub(crate) fn on_lost(&mut self, frame: SentFrame) {
         if let Some(at) = self.find(frame) {
-            let entry = &mut self.entries[at];
-            entry.copies = entry.copies.saturating_sub(1);
-            if entry.copies == 0 && !std::mem::replace(&mut entry.waits, true) {
-                self.waiting += 1;
-            }
+            let delivery = &mut self.entries[at].delivery;
+            self.waiting += u32::from(delivery.lose() && delivery.ask());
         }
     }
 }
@@ -173,7 +169,7 @@ mod tests {
                 }
                 for frame in FRAMES.into_iter().filter(|frame| !done.contains(frame)) {
                     let underway = packets.iter().any(|(frames, underway)| *underway && frames.contains(&frame));
-                    let waits = control.entries.iter().any(|entry| entry.frame == frame && entry.waits);
+                    let waits = control.entries.iter().any(|entry| entry.frame == frame && entry.delivery.is_queued());
                     prop_assert!(underway != waits, "{:?} is underway or waits", frame);
                 }
                 prop_assert!(control.entries.len() <= FRAMES.len());

@@ -12,6 +12,7 @@ mod connection;
 mod control;
 mod datagrams;
 mod defaults;
+mod delivery;
 mod endpoint;
 mod error;
 mod event;

@@ -41,9 +41,7 @@ impl Probing {
     /// probe, the other one of the timeout perhaps, unless there is no other.
     pub(crate) fn begin_packet(&mut self, sent: &SentPackets, mut matters: impl FnMut(SentFrame) -> bool) {
         let mut spare = None;
-        let twin = self
-            .last
-            .and_then(|last| sent.outstanding_from(last).next().filter(|(number, _)| *number == last));
+        let twin = self.last.and_then(|number| sent.outstanding(number));
         let later = sent.outstanding_from(self.next);
         let earlier = sent.outstanding_from(0).take_while(|(number, _)| *number < self.next);
         for (number, packet) in later.chain(earlier).filter(|(_, packet)| packet.ack_eliciting) {
@@ -51,7 +49,7 @@ impl Probing {
                 continue;
             }
             let is_said = |frame: SentFrame| {
-                twin.is_some_and(|(_, twin)| sent.frames_of(twin).any(|said| said.covers(&frame)))
+                twin.is_some_and(|twin| sent.frames_of(twin).any(|said| said.covers(&frame)))
             };
             if sent.frames_of(packet).filter(|frame| matters(*frame)).all(is_said) {
                 spare = spare.or(Some((number, packet)));

@@ -384,6 +384,11 @@ impl SentPackets {
         packets.filter(|(_, packet)| packet.fate == Fate::Outstanding)
     }
 
+    /// The packet with this number, if it is outstanding.
+    pub(crate) fn outstanding(&self, number: u64) -> Option<&SentPacket> {
+        self.outstanding_from(number).next().filter(|(first, _)| *first == number).map(|(_, packet)| packet)
+    }
+
     /// The oldest packet that is remembered.
     pub(crate) fn oldest(&self) -> Option<&SentPacket> {
         self.packets.front()

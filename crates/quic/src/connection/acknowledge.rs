@@ -34,9 +34,8 @@ impl Owners<'_> {
     #[inline]
     fn acked(&mut self, frame: SentFrame, crypto: &mut CryptoStream) {
         match frame {
-            SentFrame::Stream { .. } => self.streams.on_acked(frame),
+            SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_acked(frame),
             SentFrame::Crypto { offset, length } => crypto.on_acked(offset, u64::from(length)),
-            SentFrame::Notice { .. } => self.streams.on_acked(frame),
             SentFrame::Datagram { number } => {
                 if let Some(datagrams) = &mut self.datagrams {
                     datagrams.on_acked(number);

@@ -1,6 +1,7 @@
 //! The credit of the whole connection, in both directions (RFC 9000 section 4.1).
 
-use super::notices::{Delivery, NEVER_TOLD};
+use super::notices::NEVER_TOLD;
+use crate::delivery::Delivery;
 use crate::error::TransportError;
 use wire::Code;
 

@@ -20,6 +20,7 @@ pub use recv::Read;
 pub(crate) use recv::RecvHalf;
 
 use crate::config::Config;
+use crate::delivery::Delivery;
 use crate::error::StreamError;
 use crate::event::Event;
 use crate::schedule::{Priority, Scheduler, StreamKey};
@@ -27,8 +28,6 @@ use crate::sent::Notice;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
 use marks::Marks;
-use notices::Delivery;
-
 use queue::SendQueue;
 use room::Allowance;
 use send::{Awaited, SendHalf};

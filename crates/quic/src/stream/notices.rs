@@ -3,60 +3,12 @@
 
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
+use crate::delivery::Delivery;
 use crate::sent::{Notice, SentFrame};
 use wire::{Frame, StreamId};
 
-/// How far the peer has been told the newest value of a notice, in one byte: every stream has four of these.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Delivery(u8);
-
-/// It stands among those that are to be sent.
-const QUEUED: u8 = 0x80;
-/// A copy was acknowledged.
-const DONE: u8 = 0x40;
-/// Copies underway. (Beyond 63 they are not counted, and the value may be told once too often.)
-const COPIES: u8 = 0x3f;
-
 /// No value of a notice.
 pub(super) const NEVER_TOLD: u64 = u64::MAX;
-
-impl Delivery {
-    /// Asks for it to be sent; `false` if that was asked already.
-    #[inline]
-    pub(crate) fn ask(&mut self) -> bool {
-        let new = self.0 & QUEUED == 0;
-        self.0 |= QUEUED;
-        new
-    }
-    /// There is another value, which the peer has not heard of.
-    pub(crate) fn renew(&mut self) {
-        self.0 &= QUEUED;
-    }
-    /// Whether the peer has the newest value.
-    pub(super) fn is_done(self) -> bool {
-        self.0 & DONE != 0
-    }
-    /// A copy was acknowledged.
-    pub(super) fn finish(&mut self) {
-        self.0 |= DONE;
-    }
-    /// A copy was lost; gives whether that was the only one, so that it is to be sent again.
-    fn lose(&mut self) -> bool {
-        self.0 -= u8::from(self.0 & COPIES > 0);
-        self.0 == 0
-    }
-    /// A copy was sent.
-    fn add(&mut self) {
-        self.0 += u8::from(self.0 & COPIES < COPIES);
-    }
-    /// It does not stand among those that are to be sent any more.
-    fn dequeue(&mut self) {
-        self.0 &= !QUEUED;
-    }
-    fn is_queued(self) -> bool {
-        self.0 & QUEUED != 0
-    }
-}
 
 impl Streams {
     /// The state of a notice and the value that was told last; `None` for a stream that is over.

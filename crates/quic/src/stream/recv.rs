@@ -1,23 +1,22 @@
 //! The receiving half of a stream: reassembly and its credit (RFC 9000 sections 2.2, 3.2, 4).
 
+use crate::delivery::Delivery;
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::Window;
-use crate::stream::notices::Delivery;
 use crate::stream::number::OptionalNumber;
 use crate::stream::spares::Spares;
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use wire::{Code, Data};
 
 /// Data that came out of order may lie in so many pieces, and in one more for each [`SPAN_OF_PIECE`] bytes of the stream.
 /// Pieces cost memory of their own: so bounded they cost, over all streams of a connection, less than its credit admits
 /// of data. A peer that needs more is playing a game (RFC 9000 section 21.7).
-const MAX_PIECES: usize = 256;
+const MAX_PIECES: NonZeroU32 = NonZeroU32::new(256).unwrap();
 /// A tenth of a packet: losses leave pieces that are longer.
 const SPAN_OF_PIECE: u64 = 128;
-/// In the place of a number of chunks: there are none.
-const COUNTING: u32 = 0;
 /// Neighbouring pieces of real bytes are joined up to this size.
 const JOIN_BELOW: usize = 65_536;
 
@@ -51,8 +50,8 @@ pub(crate) struct RecvHalf {
     received: RangeSet,
     /// By offset, ascending.
     chunks: VecDeque<(u64, Chunk)>,
-    /// When there are so many chunks, neighbours are joined; [`COUNTING`]: the application only counts, and data is not kept.
-    join_at: u32,
+    /// When there are so many chunks, neighbours are joined; `None`: the application only counts, and data is not kept.
+    join_at: Option<NonZeroU32>,
     read: u64,
     highest: u64,
     /// MAX_STREAM_DATA: what the peer was told.
@@ -76,7 +75,7 @@ impl RecvHalf {
         RecvHalf {
             received: RangeSet::new(),
             chunks: VecDeque::new(),
-            join_at: MAX_PIECES as u32,
+            join_at: Some(MAX_PIECES),
             read: 0,
             highest: 0,
             limit: window.size,
@@ -162,13 +161,14 @@ impl RecvHalf {
         if length == 0 || self.reset.is_some() {
             return Ok(fresh);
         }
-        if self.join_at != COUNTING && self.stopped.is_none() {
+        if self.join_at.is_some() && self.stopped.is_none() {
             self.keep(offset..offset + length, data, spares);
         }
         self.received.insert(offset..offset + length);
-        let most = MAX_PIECES + (self.highest / SPAN_OF_PIECE) as usize;
+        let most = MAX_PIECES.get() as usize + (self.highest / SPAN_OF_PIECE) as usize;
         if self.received.len() > most
-            || self.chunks.len() > self.join_at as usize && self.join_chunks() > most
+            || self.join_at.is_some_and(|count| self.chunks.len() > count.get() as usize)
+                && self.join_chunks() > most
         {
             // RFC 9000 section 20.1 has no code for what section 21.7 lets an endpoint refuse. Nothing is wrong here, so that
             // it is not INTERNAL_ERROR, and the credit holds, so that it is not FLOW_CONTROL_ERROR: PROTOCOL_VIOLATION is for
@@ -253,7 +253,7 @@ impl RecvHalf {
             }
         }
         self.chunks = joined;
-        self.join_at = (2 * self.chunks.len()).max(MAX_PIECES) as u32;
+        self.join_at = NonZeroU32::new(2 * self.chunks.len() as u32).max(Some(MAX_PIECES));
         self.chunks.len()
     }
 
@@ -320,8 +320,7 @@ impl RecvHalf {
     /// Takes all that can be read without looking at it; from now on data is not kept.
     #[inline]
     pub(crate) fn discard(&mut self) -> Read {
-        if self.join_at != COUNTING {
-            self.join_at = COUNTING;
+        if self.join_at.take().is_some() {
             self.forget_chunks();
         }
         let bytes = self.contiguous().saturating_sub(self.read);

@@ -2,8 +2,9 @@
 
 use super::buffer::{Data, SendBuffer};
 use crate::assemble::Piece;
+use crate::delivery::Delivery;
 use crate::ranges::RangeSet;
-use crate::stream::notices::{Delivery, NEVER_TOLD};
+use crate::stream::notices::NEVER_TOLD;
 use crate::stream::number::OptionalNumber;
 use std::ops::Range;
 
