@@ -1,11 +1,24 @@
 //! What is in flight in one packet-number space, and what it carried.
 
-use crate::stream::Notice;
 use congestion::SentState;
 use std::collections::VecDeque;
 use units::Time;
 use units::cache::{ask_behind, ask_for};
-use wire::StreamId;
+use wire::{Direction, StreamId};
+
+/// What streams send beside their data. The value, where there is one, is the newest when it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
+pub(crate) enum Notice {
+    MaxData,
+    MaxStreamData(StreamId),
+    MaxStreams(Direction),
+    DataBlocked,
+    StreamDataBlocked(StreamId),
+    StreamsBlocked(Direction),
+    ResetStream(StreamId),
+    StopSending(StreamId),
+}
 
 /// A frame as its sender remembers it: what to do when it is acknowledged or lost. Frames that are never sent again
 /// (ACK, PADDING, PING) are not here.

@@ -4,22 +4,8 @@
 use super::{Streams, direction_index};
 use crate::assemble::Payload;
 use crate::delivery::Delivery;
-use crate::sent::SentFrame;
-use wire::{Direction, Frame, StreamId};
-
-/// What streams tell beside their data. The value, where there is one, is the newest when it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
-pub(crate) enum Notice {
-    MaxData,
-    MaxStreamData(StreamId),
-    MaxStreams(Direction),
-    DataBlocked,
-    StreamDataBlocked(StreamId),
-    StreamsBlocked(Direction),
-    ResetStream(StreamId),
-    StopSending(StreamId),
-}
+use crate::sent::{Notice, SentFrame};
+use wire::{Frame, StreamId};
 
 /// Stands for "nothing was announced yet": no value of a notice.
 pub(super) const NEVER_TOLD: u64 = u64::MAX;

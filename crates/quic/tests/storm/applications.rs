@@ -36,7 +36,7 @@ pub(crate) trait Applications {
     }
     /// What must hold after each step.
     fn check(&self) {}
-    /// Whether the fate of this client's connection counts: not that of one that breaks the rules.
+    /// Whether this client's connection is counted in the tally: not that of one that breaks the rules. An end it must come to, too.
     fn counts(&self, client: usize) -> bool {
         let _ = client;
         true
