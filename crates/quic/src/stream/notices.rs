@@ -203,7 +203,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use units::Time;
-    use wire::{Side, TransportParameters};
+    use wire::{Direction, Side, TransportParameters};
 
     /// Streams of a client whose server allows so much.
     fn streams(initial_max_data: u64, initial_max_stream_data_uni: u64) -> Streams {

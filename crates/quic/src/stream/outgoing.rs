@@ -31,7 +31,7 @@ impl Streams {
         } else if half.is_blocked() {
             self.note_stream_blocked(id);
         } else if half.has_unsent() && !std::mem::replace(&mut half.starved, true) {
-            self.starved.push_back(id);
+            self.starve(id);
             self.note_connection_blocked();
         }
     }
@@ -69,9 +69,18 @@ impl Streams {
         let Some(half) = self.send_half(id) else { return };
         if half.note_blocked() {
             if !std::mem::replace(&mut half.listed, true) {
-                self.blocked.push_back(id);
+                self.list_blocked(id);
             }
             self.tell(Notice::StreamDataBlocked(id));
+        }
+    }
+
+    fn list_blocked(&mut self, id: StreamId) {
+        self.blocked.push_back(id);
+        if self.blocked.len() > self.most_listed() {
+            let mut blocked = std::mem::take(&mut self.blocked);
+            blocked.retain(|id| self.send_half(*id).is_some_and(|half| half.listed));
+            self.blocked = blocked;
         }
     }
 

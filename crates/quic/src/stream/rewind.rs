@@ -39,6 +39,7 @@ impl Streams {
                 let waiting = half.waiting();
                 self.credit.note_waiting(before, waiting);
                 self.schedule(now, id);
+                self.offer(id);
             }
         }
     }
@@ -96,6 +97,7 @@ impl Streams {
         self.free.clear();
         self.index = Index::default();
         self.events.clear();
+        self.forget_kept();
         for counts in &mut self.counts {
             counts.opened = 0;
         }

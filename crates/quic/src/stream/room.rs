@@ -76,6 +76,14 @@ impl Streams {
         }
     }
 
+    /// There are no streams any more.
+    pub(super) fn forget_kept(&mut self) {
+        if let Some(allowance) = &mut self.allowance {
+            allowance.kept = 0;
+            allowance.waiting.clear();
+        }
+    }
+
     /// See [`crate::Connection::room`].
     pub(crate) fn room(&mut self, id: StreamId) -> Result<u64, StreamError> {
         let room = self.room_now(id)?;
@@ -119,7 +127,7 @@ impl Streams {
             self.note_stream_blocked(id);
         }
         if starved {
-            self.starved.push_back(id);
+            self.starve(id);
             if credit == 0 {
                 self.note_connection_blocked();
             }
@@ -127,12 +135,42 @@ impl Streams {
         if let Some(queue) = self.queue.as_mut().filter(|queue| queue.room() == 0) {
             queue.note_written(id, 0, false);
         }
-        if let Some(allowance) = &mut self.allowance
-            && allowance.left() == 0
-            && !allowance.waiting.contains(&id)
-        {
-            allowance.waiting.push_back(id);
+        if self.allowance.as_ref().is_some_and(|allowance| allowance.left() == 0) {
+            self.wait_for_allowance(id);
         }
+    }
+
+    fn wait_for_allowance(&mut self, id: StreamId) {
+        let Some(half) = self.send_half(id) else { return };
+        if std::mem::replace(&mut half.short, true) {
+            return;
+        }
+        let most = self.most_listed();
+        let Some(allowance) = &mut self.allowance else { return };
+        allowance.waiting.push_back(id);
+        if allowance.waiting.len() > most {
+            let mut waiting = std::mem::take(&mut allowance.waiting);
+            waiting.retain(|id| self.send_half(*id).is_some_and(|half| half.short));
+            if let Some(allowance) = &mut self.allowance {
+                allowance.waiting = waiting;
+            }
+        }
+    }
+
+    /// Puts a stream into the list of those that wait for credit of the connection. Streams that are over leave it when they
+    /// come to its front, or when most of it are such streams: however many are opened and given up, it has a bound.
+    pub(super) fn starve(&mut self, id: StreamId) {
+        self.starved.push_back(id);
+        if self.starved.len() > self.most_listed() {
+            let mut starved = std::mem::take(&mut self.starved);
+            starved.retain(|id| self.send_half(*id).is_some_and(|half| half.starved));
+            self.starved = starved;
+        }
+    }
+
+    /// With more streams than this, a list of them has others in it than open ones.
+    pub(super) fn most_listed(&self) -> usize {
+        2 * self.open_count() + 16
     }
 
     /// So many bytes do not wait to be sent any more: there is credit of the connection for others.
@@ -160,16 +198,16 @@ impl Streams {
         }
     }
 
-    /// Tells the application of room on a stream, if it waits for that and there is some.
+    /// Tells the application of room on a stream, if it waits for that and there is some. Gives whether it did.
     #[cold]
-    pub(super) fn offer(&mut self, id: StreamId) {
-        if self.send_half(id).is_some_and(|half| half.awaited == Awaited::Room)
-            && self.room(id).is_ok_and(|room| room > 0)
-            && let Some(half) = self.send_half(id)
-        {
+    pub(super) fn offer(&mut self, id: StreamId) -> bool {
+        let waits = self.send_half(id).is_some_and(|half| half.awaited == Awaited::Room);
+        let there_is = waits && self.room(id).is_ok_and(|room| room > 0);
+        if let Some(half) = self.send_half(id).filter(|_| there_is) {
             half.awaited = Awaited::Nothing;
             self.events.push_back(Event::Writable(id));
         }
+        there_is
     }
 
     /// Offers room to streams that the allowance stopped, one after the other, until it is used up.
@@ -181,10 +219,14 @@ impl Streams {
             if left == 0 {
                 break;
             }
-            left = left.saturating_sub(AHEAD);
             let next = self.allowance.as_mut().and_then(|allowance| allowance.waiting.pop_front());
-            if let Some(id) = next {
-                self.offer(id);
+            let Some(id) = next else { break };
+            if let Some(half) = self.send_half(id) {
+                half.short = false;
+            }
+            // Streams that are over, or wait for nothing any more, take nothing of it.
+            if self.offer(id) {
+                left = left.saturating_sub(AHEAD);
             }
         }
     }
@@ -386,5 +428,88 @@ mod tests {
             sent.iter().for_each(|frame| streams.on_acked(*frame));
             assert_eq!((told(&mut streams), streams.kept()), (vec![ids[0]], 0));
         }
+    }
+
+    /// Streams that wait and are given up take nothing from those that wait behind them, and the list of them has a bound.
+    #[test]
+    fn streams_that_are_given_up_leave_room_to_others() {
+        for allowance in [64_000, 256_000, 4_000_000] {
+            let (mut streams, ids) = streams(300, 1 << 40, 1 << 40);
+            streams.set_allowance(allowance);
+            let (first, others) = ids.split_first().unwrap();
+            let (live, others) = others.split_last().unwrap();
+            while pump(&mut streams, *first) > 0 {}
+            let mut sent = Vec::new();
+            loop {
+                let some = packet(&mut streams);
+                if some.is_empty() {
+                    // What stays for streams that have nothing to send.
+                    if others.iter().map(|id| pump(&mut streams, *id)).sum::<u64>() == 0 {
+                        break;
+                    }
+                }
+                sent.extend(some);
+            }
+            assert_eq!(streams.room(*live), Ok(0));
+            told(&mut streams);
+            for id in others {
+                streams.reset(*id, 0).unwrap();
+            }
+            loop {
+                let some = packet(&mut streams);
+                if some.is_empty() {
+                    break;
+                }
+                sent.extend(some);
+            }
+            sent.iter().for_each(|frame| streams.on_acked(*frame));
+            assert!(told(&mut streams).contains(live), "{allowance}");
+        }
+    }
+
+    /// RFC 9000 section 21.7 in spirit: opening and giving up streams without end costs no memory without end.
+    #[test]
+    fn the_lists_of_those_that_wait_have_a_bound() {
+        for (connection, allowance) in [(1 << 40, 8_000), (0, 1 << 30)] {
+            let (mut streams, mut ids) = streams(1000, connection, 1 << 40);
+            streams.set_allowance(allowance);
+            let first = ids.remove(0);
+            while pump(&mut streams, first) > 0 {}
+            for id in ids {
+                let _ = pump(&mut streams, id);
+                assert_eq!(streams.room(id), Ok(0));
+                streams.reset(id, 0).unwrap();
+                for _ in 0..3 {
+                    packet(&mut streams).iter().for_each(|frame| match frame {
+                        SentFrame::Notice { .. } => streams.on_acked(*frame),
+                        _ => {}
+                    });
+                }
+            }
+            let waiting = streams.allowance.as_ref().map_or(0, |allowance| allowance.waiting.len());
+            let most = streams.most_listed();
+            assert!(
+                waiting <= most && streams.starved.len() <= most,
+                "{waiting} {} {most}",
+                streams.starved.len()
+            );
+            assert!(streams.open_count() < 1000, "{}", streams.open_count());
+        }
+    }
+
+    /// RFC 9000 section 7.4.1: the limits of the new handshake come in the place of those that were remembered.
+    #[test]
+    fn limits_of_a_handshake_are_room_for_those_that_wait() {
+        let (mut streams, ids) = streams(1, 100, 100);
+        assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
+        told(&mut streams);
+        let peer = TransportParameters {
+            initial_max_data: 10_000,
+            initial_max_stream_data_bidi_remote: 10_000,
+            initial_max_streams_bidi: 1000,
+            ..TransportParameters::default()
+        };
+        streams.set_peer_parameters(Time::ZERO, &peer);
+        assert_eq!(told(&mut streams), [ids[0]]);
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct SendHalf {
     pub lost_told: bool,
     /// Whether it stands in the list of those that wait for credit of the connection.
     pub starved: bool,
+    /// Whether it stands in the list of those that wait for what all streams may keep.
+    pub short: bool,
     /// What the application waits for.
     pub awaited: Awaited,
 }
@@ -91,6 +93,7 @@ impl SendHalf {
             scheduled: false,
             lost_told: false,
             starved: false,
+            short: false,
             awaited: Awaited::Nothing,
         }
     }
