@@ -1,9 +1,16 @@
 //! What can go wrong with a server or a fetch before it runs, or in the middle.
 
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+/// Whether an error says that the process or the system has too many files open, or no memory: it will pass.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    lacking.into_iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
 
 /// Why a server cannot serve, or nothing can be fetched. One line that says what, where and what would be right.
 #[derive(Debug)]

@@ -192,9 +192,20 @@ struct Visit {
     log: Log,
     /// What is kept for it, as far as is known: acknowledgements make it less without an event.
     kept: u64,
+    /// When the first response that waits for its time goes on.
+    wake_at: Option<Time>,
 }
 
 impl Visit {
+    /// From now on this is its time in the list of those that wait.
+    fn wait_until(&mut self, handle: Handle, at: Option<Time>, waiting: &mut BTreeSet<(Time, Handle)>) {
+        if at != self.wake_at {
+            self.wake_at.map(|at| waiting.remove(&(at, handle)));
+            waiting.extend(at.map(|at| (at, handle)));
+            self.wake_at = at;
+        }
+    }
+
     /// Looks at what is kept for it; nothing if the connection is gone.
     fn look(&mut self, handle: Handle, connection: Option<&Connection>, memory: &mut Memory<Handle>) {
         let kept = connection.map_or(0, Connection::kept_bytes);
@@ -212,6 +223,8 @@ struct Sites {
     /// Connections that may keep less than they might because of others, and when to look whether that has changed.
     scarce: BTreeSet<Handle>,
     look_at: Time,
+    /// Connections on which a response waits for its time.
+    waiting: BTreeSet<(Time, Handle)>,
     records: Records,
     established: u64,
     closing: bool,
@@ -226,6 +239,7 @@ impl Sites {
             memory: Memory::new(limits),
             scarce: BTreeSet::new(),
             look_at: Time::ZERO,
+            waiting: BTreeSet::new(),
             records,
             established: 0,
             closing: false,
@@ -236,6 +250,7 @@ impl Sites {
     fn forget(&mut self, handle: Handle) {
         self.scarce.remove(&handle);
         if let Some(mut visit) = self.connections.remove(&handle) {
+            visit.wait_until(handle, None, &mut self.waiting);
             self.memory.note(handle, visit.kept, 0);
             self.records.end(&mut visit.log);
         }
@@ -281,11 +296,14 @@ impl Host for Sites {
         let visit = self.connections.entry(handle).or_insert_with(|| {
             self.visits += 1;
             let web = WebServer::new(Box::new(self.folder.of(self.visits)));
-            Visit { web, log: Log::default(), kept: 0 }
+            Visit { web, log: Log::default(), kept: 0, wake_at: None }
         });
         let allowance = self.memory.allowance(visit.kept);
         connection.set_send_allowance(allowance);
         let mut ended = false;
+        if visit.wake_at.is_some_and(|at| at <= now) {
+            visit.web.on_wake(now, &mut QuicTransport { connection: &mut *connection, now });
+        }
         while let Some(event) = connection.poll_event() {
             self.established += u64::from(event == Event::Connected);
             ended |= event == Event::Ended;
@@ -294,6 +312,7 @@ impl Host for Sites {
                 visit.web.shut_down(&mut QuicTransport { connection: &mut *connection, now });
             }
         }
+        visit.wait_until(handle, visit.web.wake_at(), &mut self.waiting);
         visit.look(handle, Some(connection), &mut self.memory);
         if self.memory.is_scarce(allowance) {
             self.scarce.insert(handle);
@@ -305,10 +324,21 @@ impl Host for Sites {
     }
 
     fn wake_at(&self) -> Option<Time> {
-        (!self.scarce.is_empty()).then_some(self.look_at)
+        let scarce = (!self.scarce.is_empty()).then_some(self.look_at);
+        scarce.into_iter().chain(self.waiting.first().map(|(at, _)| *at)).min()
     }
-    /// Those that had to do with less get what others have given back.
+    /// Those whose responses wait go on, and those that had to do with less memory get what others have given back.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
+        while let Some((at, handle)) = self.waiting.first().copied().filter(|(at, _)| *at <= now) {
+            if let Some(connection) = endpoint.get_mut(handle) {
+                self.attend(now, handle, connection);
+            }
+            // Also if there is no such connection any more.
+            self.waiting.remove(&(at, handle));
+        }
+        if self.scarce.is_empty() || self.look_at > now {
+            return;
+        }
         self.look_at = now + LOOK;
         self.look_at_sharing(endpoint);
         for handle in std::mem::take(&mut self.scarce) {
