@@ -86,6 +86,7 @@ impl Server {
     /// # Errors
     /// See [`LiveError`].
     pub fn bind(options: &ServeOptions) -> Result<Server, LiveError> {
+        options.limits.check()?;
         let folder = Folder::new(&options.root, options.hidden, Files::new(&options.limits))
             .map_err(|error| LiveError::File(options.root.clone(), error))?;
         let clock = Clock::start();
