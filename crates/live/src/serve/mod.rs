@@ -221,7 +221,8 @@ struct Sites {
     /// How many connections there were.
     visits: u64,
     memory: Memory<Handle>,
-    /// Connections that may keep less than they might because of others, and when to look whether that has changed.
+    /// Connections with streams that wait because others keep much, and when to look whether that has changed. Those on which
+    /// nothing waits get what there is when something happens on them.
     scarce: BTreeSet<Handle>,
     look_at: Time,
     /// Connections on which a response waits for its time.
@@ -315,7 +316,7 @@ impl Host for Sites {
         }
         visit.wait_until(handle, visit.web.wake_at(), &mut self.waiting);
         visit.look(handle, Some(connection), &mut self.memory);
-        if self.memory.is_scarce(allowance) {
+        if self.memory.is_scarce(allowance) && connection.waits_for_allowance() {
             self.scarce.insert(handle);
         }
         self.records.take(&mut visit.log, connection);
@@ -349,7 +350,7 @@ impl Host for Sites {
             };
             let allowance = self.memory.allowance(visit.kept);
             connection.set_send_allowance(allowance);
-            if self.memory.is_scarce(allowance) {
+            if self.memory.is_scarce(allowance) && connection.waits_for_allowance() {
                 self.scarce.insert(handle);
             }
         }
