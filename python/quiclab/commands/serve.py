@@ -22,7 +22,7 @@ MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="What is read of files and not acknowledged, for all clients, at least 4096 bytes for each; by default 512 MB.",
+        help="What is read of files and not acknowledged, for all: at least 4096 bytes a client; by default 512 MB.",
         show_default=False,
     ),
 ]
