@@ -72,13 +72,14 @@ def serve(
     hidden: bool,
     max_connections: int,
     max_of_source: int | None,
-    max_memory: str | None,
+    max_memory: int | None,
     max_files: int | None,
     key_log: str | PathLike[str] | None,
     qlog: str | PathLike[str] | None,
     ready: Callable[[list[str], str, str, str], object],
     complain: Callable[[str], object],
 ) -> dict[str, int]: ...
+def server_memory(size: str, max_connections: int) -> int: ...
 def fetch(
     urls: Sequence[str],
     out: str | PathLike[str],

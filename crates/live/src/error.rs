@@ -1,9 +1,17 @@
 //! What can go wrong with a server or a fetch before it runs, or in the middle.
 
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use units::Size;
+
+/// Whether an error says that the process or the system has too many files open, or no memory: it will pass.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    lacking.into_iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
 
 /// Why a server cannot serve, or nothing can be fetched. One line that says what, where and what would be right.
 #[derive(Debug)]
@@ -18,6 +26,15 @@ pub enum LiveError {
     Tls(tls::Error),
     /// An option that does not exist, or has no such value.
     Setting(lab::scenario::ScenarioError),
+    /// Too little memory for so many clients; what would be enough.
+    Memory {
+        /// What there would be.
+        memory: Size,
+        /// For so many.
+        connections: usize,
+        /// The least there has to be.
+        least: Size,
+    },
     /// A URL that is none, or cannot be fetched here: the text, and why.
     Url(String, &'static str),
     /// Two URLs, the second of which this is, would be written to the same file.
@@ -36,6 +53,13 @@ impl fmt::Display for LiveError {
             LiveError::System(error) => write!(f, "the operating system refuses: {error}"),
             LiveError::Tls(error) => write!(f, "{error}"),
             LiveError::Setting(error) => write!(f, "{error}"),
+            LiveError::Memory { memory, connections, least } => {
+                let clients = if *connections == 1 { "client" } else { "clients" };
+                write!(
+                    f,
+                    "{memory} of memory is too little for {connections} {clients}: expected at least {least}"
+                )
+            }
             LiveError::Url(url, why) => write!(f, "{url:?} cannot be fetched: {why}"),
             LiveError::SameFile(url, path) => {
                 write!(f, "{url:?} and a URL before it would both be written to {}", path.display())

@@ -1,9 +1,9 @@
 //! What is written about connections on the wire: their secrets (SSLKEYLOGFILE) and their qlog.
 
-use crate::error::LiveError;
+use crate::error::{LiveError, is_passing};
 use quic::Connection;
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use trace::qlog::{Options, Writer};
@@ -44,11 +44,59 @@ pub(crate) struct Records {
 /// The qlog of a connection, once it has one.
 #[derive(Default)]
 pub(crate) struct Log {
-    writer: Option<Writer<BufWriter<File>>>,
-    /// Whether its file was opened, or could not be.
+    writer: Option<Writer<Page>>,
+    /// Whether its file was made, or could not be.
     begun: bool,
+    path: PathBuf,
     /// Whether something could not be written of what is recorded of the connection.
     broken: bool,
+}
+
+/// The qlog file of a connection. It is open only while it is written, which is rare, for the writer before it has a buffer of its
+/// own: so handles do not limit how many connections are recorded.
+#[derive(Debug)]
+struct Page {
+    path: PathBuf,
+    /// Whether it is there, and is added to.
+    made: bool,
+    /// What could not be written because there was no handle.
+    late: Vec<u8>,
+}
+
+/// The most that waits for a handle, in bytes.
+const MAX_LATE: usize = 256 * 1024;
+
+impl Page {
+    fn open(&mut self) -> io::Result<File> {
+        let file = match self.made {
+            true => File::options().append(true).open(&self.path)?,
+            false => File::create(&self.path)?,
+        };
+        self.made = true;
+        Ok(file)
+    }
+}
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.open() {
+            Ok(mut file) => {
+                file.write_all(&std::mem::take(&mut self.late))?;
+                file.write_all(bytes)?;
+            }
+            Err(error) if is_passing(&error) && self.late.len() + bytes.len() <= MAX_LATE => {
+                self.late.extend_from_slice(bytes);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        if self.late.is_empty() {
+            return Ok(());
+        }
+        self.open()?.write_all(&std::mem::take(&mut self.late))
+    }
 }
 
 impl Records {
@@ -88,13 +136,11 @@ impl Records {
             self.opened += 1;
             let name =
                 format!("{}-{}", if self.side == Side::Client { "client" } else { "server" }, self.opened);
-            let path = folder.join(format!("{name}.sqlog"));
-            match File::create(&path) {
-                Ok(file) => {
-                    log.writer =
-                        Some(Writer::new(BufWriter::new(file), &name, self.side, Options::default()));
-                }
-                Err(error) => self.fail(log, path, error),
+            log.path = folder.join(format!("{name}.sqlog"));
+            let mut page = Page { path: log.path.clone(), made: false, late: Vec::new() };
+            match page.open() {
+                Err(error) if !is_passing(&error) => self.fail(log, log.path.clone(), error),
+                _ => log.writer = Some(Writer::new(page, &name, self.side, Options::default())),
             }
         }
         let mut failed = None;
@@ -108,7 +154,7 @@ impl Records {
         if let Some(error) = failed {
             // The last line may be incomplete, so nothing is appended.
             log.writer = None;
-            self.fail(log, self.qlog.clone().unwrap_or_default(), error);
+            self.fail(log, log.path.clone(), error);
         }
     }
 
@@ -117,7 +163,7 @@ impl Records {
         if let Some(mut writer) = log.writer.take()
             && let Err(error) = writer.flush()
         {
-            self.fail(log, self.qlog.clone().unwrap_or_default(), error);
+            self.fail(log, log.path.clone(), error);
         }
     }
 

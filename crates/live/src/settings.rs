@@ -12,6 +12,14 @@ const DEFAULTS: [&str; 4] = [
     "transport.scheduler=rfc9218",
 ];
 
+/// Those of a server. Clients send it requests and nothing else, and what they send is kept until it is read: a request whose
+/// first packet is lost waits for it, with all that came behind.
+const OF_SERVER: [&str; 3] = [
+    "transport.initial_max_data=256 kB",
+    "transport.initial_max_stream_data_bidi_remote=64 kB",
+    "transport.initial_max_stream_data_uni=64 kB",
+];
+
 /// How connections behave.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -29,7 +37,23 @@ impl Settings {
     /// # Errors
     /// [`LiveError::Setting`] for the first mistake.
     pub fn read(sets: &[String]) -> Result<Settings, LiveError> {
-        let sets: Vec<String> = DEFAULTS.iter().map(|set| (*set).to_owned()).chain(sets.to_vec()).collect();
+        Settings::changed(&[], sets)
+    }
+
+    /// The same for a server, which keeps less of what it is sent: at most 256 kB (`initial_max_data`) for each client, 64 kB of
+    /// them for each stream. So many times the clients that there may be
+    /// ([`Limits::connections`](crate::Limits::connections)) is what all of them can make it keep beside
+    /// [`Limits::memory`](crate::Limits::memory).
+    ///
+    /// # Errors
+    /// [`LiveError::Setting`] for the first mistake.
+    pub fn of_server(sets: &[String]) -> Result<Settings, LiveError> {
+        Settings::changed(&OF_SERVER, sets)
+    }
+
+    fn changed(defaults: &[&str], sets: &[String]) -> Result<Settings, LiveError> {
+        let defaults = DEFAULTS.iter().chain(defaults).map(|set| (*set).to_owned());
+        let sets: Vec<String> = defaults.chain(sets.to_vec()).collect();
         let scenario = Scenario::of_options(&sets).map_err(LiveError::Setting)?;
         Ok(Settings { transport: Config::from(&scenario.transport), tls: tls::Options::from(&scenario.tls) })
     }
@@ -47,6 +71,10 @@ mod tests {
         assert!(settings.transport.ecn && settings.transport.mtu_discovery);
         assert_eq!(settings.transport.scheduler.name, "rfc9218");
         assert_eq!(settings.tls.cipher, tls::Cipher::ChaCha20Poly1305);
+        let received = |settings: Settings| settings.transport.initial_max_data.as_bytes();
+        assert_eq!(received(Settings::of_server(&sets).unwrap()), 256_000);
+        let more = ["transport.initial_max_data=1 MB".to_owned()];
+        assert_eq!(received(Settings::of_server(&more).unwrap()), 1_000_000);
         for wrong in ["transport.initial_windw=20", "transport.initial_window=much", "tls.cipher=des"] {
             let error = Settings::read(&[wrong.to_owned()]).unwrap_err().to_string();
             let key = wrong.split_once('=').unwrap().0;

@@ -49,7 +49,7 @@ mod _quiclab {
     use crate::traces::{generate_trace, read_trace, trace_models};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::web::{fetch, serve};
+    use crate::web::{fetch, serve, server_memory};
     use pyo3::prelude::*;
 
     /// The version of quiclab.

@@ -9,18 +9,26 @@ use pyo3::types::{PyDict, PyList};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use tls::{Identity, Trust};
-use units::{Duration, Time};
+use units::{Duration, Size, Time};
 
 /// How soon a signal ends it.
 const TURN: Duration = Duration::from_millis(50);
 /// How long a server that ends waits for what is underway.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The bytes of a size such as `512 MB`, if that is memory enough for a server of so many clients.
+#[pyfunction]
+pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64> {
+    let size: Size = size.parse().map_err(|error| PyValueError::new_err(format!("{size:?}: {error}")))?;
+    let limits = Limits::of(max_connections).with_memory(size);
+    limits.map(|limits| limits.memory.as_bytes()).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// Serves the files of a folder until a signal handler raises something; then what it did.
 ///
 /// `identity` is PEM of the certificates and of their key; without one a certificate for `names` is made. `ready` is
 /// called once, when the sockets are open, with the addresses, the SHA-256 of the certificate in hexadecimal digits, that
-/// of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` and `max_files` are limits, by
+/// of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` (bytes) and `max_files` are limits, by
 /// default those of [`Limits::of`]. `complain` is called with the first record that cannot be written, and only once.
 #[pyfunction]
 #[pyo3(signature = (root, listen, *, identity, names, sets, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
@@ -36,7 +44,7 @@ pub(crate) fn serve<'py>(
     hidden: bool,
     max_connections: usize,
     max_of_source: Option<usize>,
-    max_memory: Option<String>,
+    max_memory: Option<u64>,
     max_files: Option<usize>,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
@@ -52,10 +60,8 @@ pub(crate) fn serve<'py>(
         limits.connections_of_source = most;
         limits.half_open_of_source = most.min(limits.half_open);
     }
-    if let Some(text) = max_memory {
-        let wrong = |error| PyValueError::new_err(format!("--max-memory {text:?}: {error}"));
-        limits.memory = text.parse().map_err(wrong)?;
-        limits.memory_of_connection = limits.memory_of_connection.min(limits.memory);
+    if let Some(bytes) = max_memory {
+        limits = limits.with_memory(Size::from_bytes(bytes)).map_err(failed)?;
     }
     if let Some(files) = max_files {
         limits.files = files;
@@ -65,7 +71,7 @@ pub(crate) fn serve<'py>(
         root,
         listen: listen.iter().map(|text| address(text)).collect::<PyResult<_>>()?,
         identity: identity.map_err(|error| failed(error.into()))?,
-        settings: Settings::read(&sets).map_err(failed)?,
+        settings: Settings::of_server(&sets).map_err(failed)?,
         protocols,
         hidden,
         limits,

@@ -22,7 +22,7 @@ MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Bytes read from files but not yet acknowledged, for all clients together; by default 512 MB.",
+        help="Bytes read from files but not yet acknowledged, for all clients: at least 4096 each; by default 512 MB.",
         show_default=False,
     ),
 ]
@@ -73,14 +73,15 @@ def serve(
 
     if (cert is None) != (key is None):
         raise typer.BadParameter("--cert and --key belong together")
+    try:
+        memory = None if max_memory is None else _quiclab.server_memory(max_memory, max_connections)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--max-memory") from None
     identity = None if cert is None or key is None else (read(cert), read(key))
     # Two tickets, so that a client that returns twice at a time has one for each connection.
     options = ["tls.tickets=2", f"tls.early_data={str(early_data).lower()}"]
     # A tenth of the clients may be in their handshakes; at a tenth of these the door asks for addresses.
     options += ["transport.retry=busy", f"transport.retry_above={max_connections // 100}"]
-    # Clients send requests and nothing else: what they send is kept until it is read.
-    options += ["transport.initial_max_data=256 kB", "transport.initial_max_stream_data_bidi_remote=64 kB"]
-    options += ["transport.initial_max_stream_data_uni=64 kB"]
 
     def ready(addresses: list[str], fingerprint: str, public_key: str, certificate: str) -> None:
         if as_json:
@@ -109,7 +110,7 @@ def serve(
             hidden=dotfiles,
             max_connections=max_connections,
             max_of_source=max_of_source,
-            max_memory=max_memory,
+            max_memory=memory,
             max_files=max_files,
             key_log=wire.key_log(),
             qlog=qlog,

@@ -4,8 +4,8 @@
 //! system has no more handles, the least recently read one is closed, and opened again when its client takes more of it.
 
 use super::Limits;
+use crate::error::is_passing;
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata, OpenOptions};
@@ -70,7 +70,7 @@ impl Places {
         let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits();
         let file = loop {
             match OpenOptions::new().read(true).custom_flags(flags as i32).open(path) {
-                Err(error) if is_out_of_handles(&error) && self.close_oldest(None) => {}
+                Err(error) if is_passing(&error) && self.close_oldest(None) => {}
                 result => break result?,
             }
         };
@@ -82,12 +82,6 @@ impl Places {
         self.open.insert(response, Open { file, connection, used: self.reads });
         Ok((Identity::of(&meta), meta.len()))
     }
-}
-
-/// Whether an error says that the process or the system has too many files open, or no memory: it will pass.
-pub(super) fn is_out_of_handles(error: &io::Error) -> bool {
-    let lacking = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
-    lacking.into_iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// The files of one connection.
@@ -115,7 +109,7 @@ impl Files {
     /// Opens a file; gives its bytes and their number.
     ///
     /// # Errors
-    /// Those of the system. [`is_out_of_handles`] tells those that pass.
+    /// Those of the system. [`is_passing`] tells those that pass.
     pub(super) fn open(&self, path: PathBuf) -> io::Result<(Contents, u64)> {
         let mut places = self.places.borrow_mut();
         places.responses += 1;
@@ -139,7 +133,12 @@ impl Source for Contents {
     fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
         let places = &mut *self.files.places.borrow_mut();
         if !places.open.contains_key(&self.response) {
-            let (identity, _) = places.open(self.response, self.files.connection, &self.path)?;
+            let opened = places.open(self.response, self.files.connection, &self.path);
+            let (identity, _) = opened.map_err(|error| match is_passing(&error) {
+                // The response goes on when there is a place again.
+                true => io::ErrorKind::WouldBlock.into(),
+                false => error,
+            })?;
             if identity != self.identity {
                 places.open.remove(&self.response);
                 return Err(io::Error::other("another file has its name now"));

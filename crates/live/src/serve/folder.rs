@@ -1,6 +1,7 @@
 //! A folder as a site: its files, and nothing outside of it.
 
-use super::files::{Contents, Files, is_out_of_handles};
+use super::files::{Contents, Files};
+use crate::error::is_passing;
 use http::Target;
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -100,7 +101,7 @@ impl Site for Folder {
                 Answer { content_type: content_type(&path), ..Answer::found(body) }
             }
             // RFC 9110 section 15.6.4: it may be there, and found later.
-            Err(error) if is_out_of_handles(&error) => Answer::plain(503, "too many files are open"),
+            Err(error) if is_passing(&error) => Answer::plain(503, "too many files are open"),
             Err(_) => Answer::plain(404, "not found"),
         }
     }

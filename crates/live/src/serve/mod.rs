@@ -86,6 +86,7 @@ impl Server {
     /// # Errors
     /// See [`LiveError`].
     pub fn bind(options: &ServeOptions) -> Result<Server, LiveError> {
+        options.limits.check()?;
         let folder = Folder::new(&options.root, options.hidden, Files::new(&options.limits))
             .map_err(|error| LiveError::File(options.root.clone(), error))?;
         let clock = Clock::start();
@@ -192,9 +193,20 @@ struct Visit {
     log: Log,
     /// What is kept for it, as far as is known: acknowledgements make it less without an event.
     kept: u64,
+    /// When the first response that waits for its time goes on.
+    wake_at: Option<Time>,
 }
 
 impl Visit {
+    /// From now on this is its time in the list of those that wait.
+    fn wait_until(&mut self, handle: Handle, at: Option<Time>, waiting: &mut BTreeSet<(Time, Handle)>) {
+        if at != self.wake_at {
+            self.wake_at.map(|at| waiting.remove(&(at, handle)));
+            waiting.extend(at.map(|at| (at, handle)));
+            self.wake_at = at;
+        }
+    }
+
     /// Looks at what is kept for it; nothing if the connection is gone.
     fn look(&mut self, handle: Handle, connection: Option<&Connection>, memory: &mut Memory<Handle>) {
         let kept = connection.map_or(0, Connection::kept_bytes);
@@ -209,9 +221,12 @@ struct Sites {
     /// How many connections there were.
     visits: u64,
     memory: Memory<Handle>,
-    /// Connections that may keep less than they might because of others, and when to look whether that has changed.
+    /// Connections with streams that wait because others keep much, and when to look whether that has changed. Those on which
+    /// nothing waits get what there is when something happens on them.
     scarce: BTreeSet<Handle>,
     look_at: Time,
+    /// Connections on which a response waits for its time.
+    waiting: BTreeSet<(Time, Handle)>,
     records: Records,
     established: u64,
     closing: bool,
@@ -226,6 +241,7 @@ impl Sites {
             memory: Memory::new(limits),
             scarce: BTreeSet::new(),
             look_at: Time::ZERO,
+            waiting: BTreeSet::new(),
             records,
             established: 0,
             closing: false,
@@ -236,6 +252,7 @@ impl Sites {
     fn forget(&mut self, handle: Handle) {
         self.scarce.remove(&handle);
         if let Some(mut visit) = self.connections.remove(&handle) {
+            visit.wait_until(handle, None, &mut self.waiting);
             self.memory.note(handle, visit.kept, 0);
             self.records.end(&mut visit.log);
         }
@@ -281,11 +298,14 @@ impl Host for Sites {
         let visit = self.connections.entry(handle).or_insert_with(|| {
             self.visits += 1;
             let web = WebServer::new(Box::new(self.folder.of(self.visits)));
-            Visit { web, log: Log::default(), kept: 0 }
+            Visit { web, log: Log::default(), kept: 0, wake_at: None }
         });
         let allowance = self.memory.allowance(visit.kept);
         connection.set_send_allowance(allowance);
         let mut ended = false;
+        if visit.wake_at.is_some_and(|at| at <= now) {
+            visit.web.on_wake(now, &mut QuicTransport { connection: &mut *connection, now });
+        }
         while let Some(event) = connection.poll_event() {
             self.established += u64::from(event == Event::Connected);
             ended |= event == Event::Ended;
@@ -294,8 +314,9 @@ impl Host for Sites {
                 visit.web.shut_down(&mut QuicTransport { connection: &mut *connection, now });
             }
         }
+        visit.wait_until(handle, visit.web.wake_at(), &mut self.waiting);
         visit.look(handle, Some(connection), &mut self.memory);
-        if self.memory.is_scarce(allowance) {
+        if self.memory.is_scarce(allowance) && connection.waits_for_allowance() {
             self.scarce.insert(handle);
         }
         self.records.take(&mut visit.log, connection);
@@ -305,10 +326,21 @@ impl Host for Sites {
     }
 
     fn wake_at(&self) -> Option<Time> {
-        (!self.scarce.is_empty()).then_some(self.look_at)
+        let scarce = (!self.scarce.is_empty()).then_some(self.look_at);
+        scarce.into_iter().chain(self.waiting.first().map(|(at, _)| *at)).min()
     }
-    /// Gives connections that were short of memory what others have released.
+    /// Lets responses that wait go on, and gives connections that were short of memory what others have released.
     fn wake(&mut self, now: Time, endpoint: &mut Endpoint) {
+        while let Some((at, handle)) = self.waiting.first().copied().filter(|(at, _)| *at <= now) {
+            if let Some(connection) = endpoint.get_mut(handle) {
+                self.attend(now, handle, connection);
+            }
+            // Also if there is no such connection any more.
+            self.waiting.remove(&(at, handle));
+        }
+        if self.scarce.is_empty() || self.look_at > now {
+            return;
+        }
         self.look_at = now + LOOK;
         self.look_at_sharing(endpoint);
         for handle in std::mem::take(&mut self.scarce) {
@@ -318,7 +350,7 @@ impl Host for Sites {
             };
             let allowance = self.memory.allowance(visit.kept);
             connection.set_send_allowance(allowance);
-            if self.memory.is_scarce(allowance) {
+            if self.memory.is_scarce(allowance) && connection.waits_for_allowance() {
                 self.scarce.insert(handle);
             }
         }

@@ -20,8 +20,9 @@ impl Responder {
     /// connections.
     ///
     /// # Errors
-    /// [`LiveError::File`] if it is no folder that can be read.
+    /// [`LiveError::File`] if it is no folder that can be read, [`LiveError::Memory`] if the limits leave too little.
     pub fn new(root: &Path, limits: &Limits) -> Result<Responder, LiveError> {
+        limits.check()?;
         let folder = Folder::new(root, false, Files::new(limits))
             .map_err(|error| LiveError::File(root.to_owned(), error))?;
         Ok(Responder(Sites::new(folder, limits, Records::new(Side::Server, &Recording::default())?)))

@@ -48,7 +48,7 @@ pub fn serving(root: &Path, max_connections: usize) -> ServeOptions {
         root: root.to_owned(),
         listen: vec!["127.0.0.1:0".parse().unwrap()],
         identity: Identity::self_signed(&["127.0.0.1".to_owned()], Clock::start().date_of_zero()).unwrap(),
-        settings: Settings::read(&[]).unwrap(),
+        settings: Settings::of_server(&[]).unwrap(),
         protocols: vec!["h3".to_owned()],
         hidden: false,
         limits: Limits { half_open: max_connections, ..Limits::of(max_connections) },

@@ -60,6 +60,11 @@ impl Connection {
     pub fn kept_bytes(&self) -> u64 {
         self.streams.kept()
     }
+    /// Whether a stream has room for nothing because of [`Connection::set_send_allowance`], and its application is to be told when
+    /// it has.
+    pub fn waits_for_allowance(&self) -> bool {
+        self.streams.wait_for_allowance()
+    }
     /// The RTT estimate.
     pub fn rtt(&self) -> &congestion::RttEstimate {
         &self.recovery.rtt

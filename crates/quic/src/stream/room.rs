@@ -66,6 +66,10 @@ impl Streams {
     pub(crate) fn kept(&self) -> u64 {
         self.allowance.as_ref().map_or(0, |allowance| allowance.kept)
     }
+    /// Whether a stream waits for room because of what all streams keep.
+    pub(crate) fn wait_for_allowance(&self) -> bool {
+        self.allowance.as_ref().is_some_and(|allowance| !allowance.waiting.is_empty())
+    }
     /// Streams keep this many bytes less.
     #[inline]
     pub(super) fn note_let_go(&mut self, bytes: u64) {
@@ -401,6 +405,7 @@ mod tests {
             assert!(streams.kept() <= 50_000 && streams.kept() + PIECE > 50_000, "{}", streams.kept());
         }
         told(&mut streams);
+        assert!(streams.wait_for_allowance());
         sent.iter().for_each(|frame| streams.on_acked(*frame));
         assert!(!told(&mut streams).is_empty());
         let kept: u64 = ids.iter().map(|id| streams.send_half(*id).unwrap().buffered()).sum();
@@ -413,8 +418,9 @@ mod tests {
             pump(&mut streams, *id);
         }
         told(&mut streams);
-        streams.set_allowance(100_000);
-        assert!(!told(&mut streams).is_empty());
+        assert!(streams.wait_for_allowance());
+        streams.set_allowance(1_000_000);
+        assert!(!told(&mut streams).is_empty() && !streams.wait_for_allowance());
     }
 
     /// However small the allowance is, a stream that waits gets it in the end.

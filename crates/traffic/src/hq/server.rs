@@ -60,7 +60,7 @@ impl HqServer {
                 self.read((now, stream), site, transport);
             }
             Event::Readable(stream) => drop(transport.discard(stream)),
-            Event::Writable(stream) => self.pump(stream, transport),
+            Event::Writable(stream) => self.pump(now, stream, transport),
             Event::Reset { stream, .. } => {
                 let _ = transport.stop(stream, NO_ERROR);
                 if matches!(self.exchanges.get(&stream), Some(Exchange::Asking(_)) | None) {
@@ -78,15 +78,19 @@ impl HqServer {
         }
     }
 
-    /// When a request that was thought about is to be answered.
+    /// When a request that was thought about is to be answered, or gone on with.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.thinking.wake_at()
     }
     /// Answers those whose time has come.
     pub(crate) fn wake(&mut self, now: Time, site: &mut dyn Site, transport: &mut dyn Transport) {
         while let Some(stream) = self.thinking.next(now) {
-            if let Some(Exchange::Thinking(reply)) = self.exchanges.remove(&stream) {
-                self.exchanges.insert(stream, Exchange::Answering(reply));
+            if let Some(exchange) = self.exchanges.remove(&stream) {
+                let exchange = match exchange {
+                    Exchange::Thinking(reply) => Exchange::Answering(reply),
+                    other => other,
+                };
+                self.exchanges.insert(stream, exchange);
                 // What is over makes room for what waits.
                 self.on_event(now, &Event::Writable(stream), site, transport);
             }
@@ -146,7 +150,7 @@ impl HqServer {
                     return;
                 }
                 self.exchanges.insert(stream, Exchange::Answering(reply));
-                return self.pump(stream, transport);
+                return self.pump(now, stream, transport);
             }
             if line.len() > MAX_LINE {
                 let _ = transport.stop(stream, REFUSED);
@@ -163,10 +167,14 @@ impl HqServer {
         let _ = transport.reset(stream, REFUSED);
     }
 
-    fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+    fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let Some(Exchange::Answering(reply)) = self.exchanges.get_mut(&stream) else { return };
         match reply.pump(stream, transport) {
             Pumped::Blocked => return,
+            Pumped::Waits => {
+                self.thinking.begin(now, stream, Thinking::AGAIN);
+                return;
+            }
             Pumped::Done | Pumped::Over => {}
             Pumped::Broken => drop(transport.reset(stream, BROKEN)),
         }

@@ -127,6 +127,10 @@ impl Http1Server {
                 }
                 Doing::Answering(reply) | Doing::Inviting(reply) => match reply.pump(stream, transport) {
                     Pumped::Blocked => false,
+                    Pumped::Waits => {
+                        self.thinking.begin(now, stream, Thinking::AGAIN);
+                        false
+                    }
                     Pumped::Done => {
                         line.doing = line.after_reply();
                         if matches!(line.doing, Doing::Done) {

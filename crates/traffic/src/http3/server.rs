@@ -107,7 +107,7 @@ impl Http3Server {
         }
     }
 
-    /// When a request that was thought about is to be answered.
+    /// When a request that was thought about is to be answered, or gone on with.
     pub(crate) fn wake_at(&self) -> Option<Time> {
         self.thinking.wake_at().filter(|_| !self.broken)
     }
@@ -120,7 +120,7 @@ impl Http3Server {
                     other => other,
                 };
                 self.exchanges.insert(stream, exchange);
-                self.pump(stream, transport);
+                self.pump(now, stream, transport);
             }
         }
     }
@@ -160,7 +160,7 @@ impl Http3Server {
             Event::Readable(stream) if carries_request(stream) => {
                 self.read((now, stream), site, transport)?
             }
-            Event::Writable(stream) => self.pump(stream, transport),
+            Event::Writable(stream) => self.pump(now, stream, transport),
             Event::Reset { stream, .. } if carries_request(stream) => {
                 let _ = transport.stop(stream, Code::NO_ERROR.0);
                 if !matches!(
@@ -272,7 +272,7 @@ impl Http3Server {
             self.exchanges.insert(stream, Exchange::Thinking(Box::new(reply)));
         } else {
             self.exchanges.insert(stream, Exchange::Answering(Box::new(reply)));
-            self.pump(stream, transport);
+            self.pump(now, stream, transport);
         }
         Ok(())
     }
@@ -283,7 +283,7 @@ impl Http3Server {
         let _ = transport.stop(stream, code.0);
     }
 
-    fn pump(&mut self, stream: StreamId, transport: &mut dyn Transport) {
+    fn pump(&mut self, now: Time, stream: StreamId, transport: &mut dyn Transport) {
         let reply = match self.exchanges.get_mut(&stream) {
             Some(Exchange::Answering(reply)) => reply,
             Some(Exchange::Asking(asking)) => return asking.invite(stream, transport),
@@ -291,6 +291,10 @@ impl Http3Server {
         };
         match reply.pump(stream, transport) {
             Pumped::Blocked => return,
+            Pumped::Waits => {
+                self.thinking.begin(now, stream, Thinking::AGAIN);
+                return;
+            }
             Pumped::Done | Pumped::Over => {}
             Pumped::Broken => drop(transport.reset(stream, Code::INTERNAL_ERROR.0)),
         }

@@ -3,6 +3,7 @@
 use super::Body;
 use crate::Transport;
 use quic::{Data, StreamError};
+use std::io;
 use wire::StreamId;
 
 /// Bytes of a source that are read at a time.
@@ -15,6 +16,8 @@ pub(crate) enum Pumped {
     Done,
     /// The stream takes no more for now: to be continued when it is writable.
     Blocked,
+    /// The source gives nothing for now: to be continued in [`Thinking::AGAIN`](super::Thinking::AGAIN).
+    Waits,
     /// The stream is over for this side, by a reset say.
     Over,
     /// The source has failed: the stream is to be reset.
@@ -95,10 +98,14 @@ impl Reply {
                         return Pumped::Blocked;
                     }
                     let mut bytes = [0; CHUNK];
-                    let read = source.read_at(self.taken, &mut bytes[..room]).unwrap_or(0).min(room);
-                    if read == 0 {
-                        return Pumped::Broken;
-                    }
+                    let read = match source.read_at(self.taken, &mut bytes[..room]) {
+                        Ok(read @ 1..) => read.min(room),
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                            self.body = Some(Body::Source { length, source });
+                            return Pumped::Waits;
+                        }
+                        Ok(0) | Err(_) => return Pumped::Broken,
+                    };
                     self.taken += read as u64;
                     self.body = Some(Body::Source { length, source });
                     let written = match transport.write(stream, Data::Bytes(&bytes[..read])) {

@@ -146,6 +146,7 @@ pub trait Source {
     /// gaps. The server never asks for bytes beyond the length that was told.
     ///
     /// # Errors
-    /// Any, and 0 bytes as well: the response is broken off by a reset, for its length was told already.
+    /// [`io::ErrorKind::WouldBlock`]: they cannot be read now, and are asked for again a tenth of a second later. After any other
+    /// error, and after 0 bytes, the response is broken off by a reset, for its length was told already.
     fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize>;
 }

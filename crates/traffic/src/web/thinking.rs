@@ -9,6 +9,9 @@ use wire::StreamId;
 pub(crate) struct Thinking(BTreeSet<(Time, StreamId)>);
 
 impl Thinking {
+    /// How long a response waits whose source gives nothing for now.
+    pub(crate) const AGAIN: Duration = Duration::from_millis(100);
+
     /// A request is thought about for so long; `false`: not at all.
     pub(crate) fn begin(&mut self, now: Time, stream: StreamId, span: Duration) -> bool {
         !span.is_zero() && self.0.insert((now + span, stream))

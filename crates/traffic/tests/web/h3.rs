@@ -62,6 +62,21 @@ fn two_thousand_small_files_go_through_a_limit_of_ten_streams_and_loss() {
     assert!(bed.web_server.is_idle());
 }
 
+/// A source that cannot be read for a while is asked again; nothing is broken off.
+#[test]
+fn what_cannot_be_read_now_is_read_later() {
+    let basket = Basket::default();
+    let paths = ["/late/50000", "/bytes/30000"];
+    let mut bed = Bed::new(H3, client(&paths, 2, &basket), server());
+    bed.run();
+    for (index, path) in paths.iter().enumerate() {
+        let length: u64 = path.rsplit('/').next().unwrap().parse().unwrap();
+        assert_eq!(bed.web_client.results()[index].failure, None);
+        assert_eq!(basket.get(index).bytes, content(&path[1..], length));
+    }
+    assert!(bed.web_server.is_idle());
+}
+
 #[test]
 fn statuses_and_broken_sources() {
     let basket = Basket::default();

@@ -16,7 +16,7 @@ pub(crate) fn content(name: &str, length: u64) -> Vec<u8> {
 pub(crate) type Asked = Rc<RefCell<Vec<String>>>;
 
 /// A site: `/bytes/<n>` is read piece by piece, `/whole/<n>` at once, `/virtual/<n>` is virtual, `/broken/<n>` fails in
-/// the middle.
+/// the middle, `/late/<n>` gives nothing at every other time that it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     /// Methods, folders and names that were asked for.
@@ -32,6 +32,7 @@ impl Site for Shelf {
         let body = match kind {
             "bytes" => Body::Source { length, source: Box::new(Pieces(content(&path, length))) },
             "broken" => Body::Source { length, source: Box::new(Pieces(content(&path, length / 2))) },
+            "late" => Body::Source { length, source: Box::new(Late(Pieces(content(&path, length)), false)) },
             "whole" => Body::Bytes(content(&path, length)),
             "virtual" => Body::Virtual(length),
             _ => return Answer::plain(404, "nothing"),
@@ -49,6 +50,16 @@ impl Source for Pieces {
         let count = rest.len().min(out.len()).min(7001);
         out[..count].copy_from_slice(&rest[..count]);
         Ok(count)
+    }
+}
+
+/// The same, but it cannot be read at every other time. The second field: whether it can be read now.
+struct Late(Pieces, bool);
+
+impl Source for Late {
+    fn read_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 { Err(io::ErrorKind::WouldBlock.into()) } else { self.0.read_at(offset, out) }
     }
 }
 

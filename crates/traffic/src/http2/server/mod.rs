@@ -154,11 +154,13 @@ impl Http2Server {
     pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
         while let Some(stream) = self.thinking.next(now) {
             let stream = stream.index() as u32;
-            if let Some(exchange) = self.exchanges.get_mut(&stream)
-                && let Stage::Thinking(answer) = &mut exchange.stage
-            {
+            let Some(exchange) = self.exchanges.get_mut(&stream) else { continue };
+            if let Stage::Thinking(answer) = &mut exchange.stage {
                 let answer = std::mem::replace(answer, Answer::found(Body::Virtual(0)));
                 self.answer(now, stream, answer);
+            } else {
+                let is_ready = exchange.is_ready();
+                self.turns.set_ready(now, &mut exchange.turn, is_ready);
             }
         }
         self.pump(now, transport);

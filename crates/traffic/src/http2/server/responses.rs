@@ -2,11 +2,13 @@
 
 use super::{Http2Server, Stage};
 use crate::Transport;
-use crate::web::{Answer, Body};
+use crate::http2::turns;
+use crate::web::{Answer, Body, Thinking};
 use http::http2::{Code, Flags, FrameHead, Kind, MAX_FRAME};
 use http::qpack::Field;
 use quic::Data;
 use quic::schedule::PathView;
+use std::io;
 use units::{Duration, Time};
 use wire::StreamId;
 
@@ -79,8 +81,13 @@ impl Http2Server {
             }
             Body::Source { source, .. } => {
                 payload.resize(length as usize, 0);
-                let read = source.read_at(exchange.taken, &mut payload).unwrap_or(0).min(payload.len());
-                payload.truncate(read);
+                let read = source.read_at(exchange.taken, &mut payload);
+                if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+                    self.turns.set_ready(now, &mut exchange.turn, false);
+                    self.thinking.begin(now, turns::id(stream), Thinking::AGAIN);
+                    return;
+                }
+                payload.truncate(read.unwrap_or(0));
                 0
             }
         };
