@@ -6,12 +6,13 @@ use units::{Duration, Time};
 /// Round trips over which the greatest RTT is taken (section 2.2).
 const GREATEST_ROUNDS: u64 = 4;
 
-/// The least RTTs of a short and of a long time, and the greatest of a few round trips.
+/// The least and the greatest RTTs of a short and of a long time.
 #[derive(Debug, Clone, Copy, std::default::Default)]
 pub(super) struct Delays {
     standing: Least,
     least: Least,
     greatest: WindowedMax,
+    highest: WindowedMax,
 }
 
 /// The least value of a window: the largest of what is missing to all there is.
@@ -28,10 +29,12 @@ impl Least {
 }
 
 impl Delays {
-    /// Section 2.1: RTTstanding over half a smoothed RTT, RTTmin over ten seconds.
+    /// Section 2.1: RTTstanding over half a smoothed RTT, RTTmin over ten seconds; the greatest RTTstanding over as long as that
+    /// too, in which an acknowledgement that came late by itself does not count.
     pub(super) fn update(&mut self, now: Time, latest: Duration, smoothed: Duration, long: Duration) {
         self.standing.update(now, latest, smoothed / 2);
         self.least.update(now, latest, long);
+        self.highest.update(long.as_nanos(), now.as_nanos(), self.standing.get().as_nanos());
         let window = (smoothed * GREATEST_ROUNDS).as_nanos();
         self.greatest.update(window, now.as_nanos(), latest.as_nanos());
     }
@@ -39,17 +42,31 @@ impl Delays {
     pub(super) fn known(&self) -> bool {
         self.standing.0.get() > 0
     }
+    /// RTTstanding.
     pub(super) fn standing(&self) -> Duration {
         self.standing.get()
     }
     /// d_q = RTTstanding - RTTmin.
     pub(super) fn queueing(&self) -> Duration {
-        let (standing, least) = (self.standing.get(), self.least.get());
-        if standing > least { standing - least } else { Duration::ZERO }
+        self.standing.get() - self.least.get()
+    }
+    /// The greatest RTTstanding of the time that RTTmin is of.
+    pub(super) fn highest(&self) -> Duration {
+        Duration::from_nanos(self.highest.get())
     }
     /// Section 2.2: below this share of how much the delay swings.
     pub(super) fn nearly_empty(&self, share: f64) -> bool {
-        let swing = self.greatest.get().saturating_sub(self.least.get().as_nanos());
-        self.queueing().as_nanos() as f64 <= swing as f64 * share
+        let swing = Duration::from_nanos(self.greatest.get()) - self.least.get();
+        self.queueing().as_nanos() as f64 <= swing.as_nanos() as f64 * share
+    }
+    /// Whether packets wait as long as any did, but for this share.
+    pub(super) fn nearly_full(&self, share: f64) -> bool {
+        let most = self.highest() - self.least.get();
+        self.queueing().as_nanos() as f64 >= most.as_nanos() as f64 * (1.0 - share)
+    }
+    /// The RTTstanding of packets that wait longer than any did, by this share.
+    pub(super) fn above_highest(&self, share: f64) -> Duration {
+        let most = (self.highest() - self.least.get()).as_nanos() as f64;
+        self.highest() + Duration::from_nanos((most * share) as u64)
     }
 }

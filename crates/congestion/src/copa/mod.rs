@@ -155,7 +155,7 @@ impl Copa {
         // Slow start does not fall: what is above the window then was sent before a persistent congestion.
         let rising = self.slow_start;
         let window = match ack.rate {
-            Some(sample) if !rising && !self.mode.among_fillers(ack.now) => {
+            Some(sample) if !rising && !self.mode.among_fillers(ack.now, &self.delays) => {
                 self.window.max(sample.in_flight as f64)
             }
             _ => self.window,
@@ -227,7 +227,7 @@ impl Controller for Copa {
         match *signal {
             // RFC 9002 section 7.1: a mark counts as a loss; Copa itself does not speak of marks.
             Signal::Lost { now, newest_sent_at, .. } => {
-                self.mode.on_loss(now);
+                self.mode.on_loss(now, &self.delays);
                 self.on_congestion(now, newest_sent_at);
             }
             Signal::Marked { now, newest_sent_at, .. } => self.on_congestion(now, newest_sent_at),

@@ -66,10 +66,30 @@ struct Company {
     competing: f64,
 }
 
-/// So many senders, 500 ms one after the other, at a packet for each half millisecond: from 30 to 60 s.
-fn company(number: u64, delta: f64, competitive: bool) -> Company {
+/// Senders of one kind and their bottleneck.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    number: u64,
+    delta: f64,
+    competitive: bool,
+    /// The share of packets that chance takes.
+    loss: f64,
+    /// Packets that may wait.
+    limit: f64,
+}
+
+impl Kind {
+    const fn of(number: u64, delta: f64) -> Kind {
+        Kind { number, delta, competitive: true, loss: 0.0, limit: f64::MAX }
+    }
+}
+
+/// 500 ms one after the other, at a packet for each half millisecond, which is 80 in a round trip: from 30 to 60 s.
+fn company(kind: Kind) -> Company {
+    let Kind { number, delta, competitive, loss, limit } = kind;
     let begins: Vec<Begin> = (0..number).map(|i| Begin { at: at(500 * i), propagation: ms(40) }).collect();
     let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
+    (path.loss, path.limit) = (loss, limit);
     let changes = [("delta", Value::Number(delta)), ("competitive", Value::Flag(competitive))];
     let mut senders: Vec<Copa> = begins.iter().map(|_| sender(&changes)).collect();
     let mut each = vec![0.0; begins.len()];
@@ -86,7 +106,7 @@ fn company(number: u64, delta: f64, competitive: bool) -> Company {
             }
         });
         if now > from {
-            competing += senders.iter().filter(|s| s.mode.competes()).count() as f64;
+            competing += senders.iter().filter(|s| s.state() == "competitive_mode").count() as f64;
         }
     }
     let packets: f64 = each.iter().sum();
@@ -100,45 +120,90 @@ fn company(number: u64, delta: f64, competitive: bool) -> Company {
     }
 }
 
+/// What chance takes of the packets in the tests: nothing, 0.01 %, 0.1 %, 1 %.
+const LOSSES: [f64; 4] = [0.0, 0.0001, 0.001, 0.01];
+
 /// Section 2.1 and its figure 1: senders among their own kind empty the queue in each swing, whose mean is not above
-/// 1.25/delta packets for each of them, and so go on to know the RTT without a queue.
+/// 1.25/delta packets for each of them, and so go on to know the RTT without a queue. Section 2.2: that nobody competes the
+/// queue tells them, which is empty now and again, and a packet that chance took tells of no full buffer.
 #[test]
-fn among_their_own_kind_they_empty_the_queue() {
-    for delta in [0.5, 0.1] {
+fn among_their_own_kind_they_empty_the_queue_and_find_that_nobody_competes() {
+    let mut failed = Vec::new();
+    for (delta, competitive) in [(0.5, false), (0.5, true), (0.1, false), (0.1, true)] {
         for number in [2, 3, 5, 10] {
-            let seen = company(number, delta, false);
-            let bound = 1.25 * number as f64 / delta;
-            assert!(seen.least < 1.0 && seen.mean <= bound, "{number}, delta {delta}: {seen:?}");
-            assert!(seen.utilisation > 0.96 && seen.fairness > 0.98, "{number}, delta {delta}: {seen:?}");
+            for loss in LOSSES {
+                let kind = Kind { competitive, loss, ..Kind::of(number, delta) };
+                let seen = company(kind);
+                println!("{kind:?}: {seen:?}");
+                let empties = seen.least < 1.0 && seen.mean <= 1.25 * number as f64 / delta;
+                let shares = seen.utilisation > 0.96 && seen.fairness > 0.98;
+                if !empties || !shares || seen.competing > 0.01 {
+                    failed.push(format!("{kind:?}: {seen:?}"));
+                }
+            }
         }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// What is measured where the law does not hold, not what should be: each takes the others for senders that fill the buffer,
+/// or has forgotten the RTT without a queue. A row that comes to be within the law belongs into the test above, and out of
+/// the limits in docs/model/copa.md.
+#[test]
+fn limits_where_they_do_not_find_that_nobody_competes() {
+    for (kind, competing) in [
+        // They fill a buffer that is smaller than their swing of 2.5/delta packets each, and are what fills it.
+        (Kind { limit: 40.0, ..Kind::of(10, 0.5) }, 0.9),
+        (Kind { limit: 60.0, ..Kind::of(10, 0.5) }, 0.9),
+        // Four packets of the BDP for each: the least RTT creeps up.
+        (Kind { loss: 0.01, ..Kind::of(20, 0.5) }, 0.0),
+    ] {
+        let seen = company(kind);
+        println!("{kind:?}: {seen:?}");
+        let law = 1.25 * kind.number as f64 / kind.delta;
+        assert!(seen.mean > law && seen.competing >= competing, "within the law now? {kind:?}: {seen:?}");
     }
 }
 
-/// Section 2.2: nobody competes, which the queue tells that is empty now and again. Where five and more share 80
-/// packets some now and then take the others for competitors; they find out, and the queue does not grow.
+/// The mean queue of so many in a buffer of 80 packets, half a minute to a whole one after NewReno left them.
+fn left_by_a_filler(number: u64, loss: f64) -> f64 {
+    let begins: Vec<Begin> = (0..=number).map(|i| Begin { at: at(500 * i), propagation: ms(40) }).collect();
+    let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
+    (path.loss, path.limit) = (loss, 80.0);
+    let mut senders: Vec<Copa> = (0..number).map(|_| sender(&[])).collect();
+    let mut all: Vec<&mut dyn Controller> = senders.iter_mut().map(|s| s as &mut dyn Controller).collect();
+    let row = crate::CONTROLLERS.iter().find(|row| row.name == "newreno").unwrap();
+    let mut other = (row.build)(&arguments(row.parameters, &[]), SETUP);
+    all.push(&mut *other);
+    path.run_all(&mut all, at(30_000), &mut |_| {});
+    all.pop();
+    path.run_all(&mut all, at(60_000), &mut |_| {});
+    let (mut sum, mut count) = (0.0, 0.0);
+    path.run_all(&mut all, at(90_000), &mut |arrival| {
+        sum += arrival.queue;
+        count += 1.0;
+    });
+    let mean = sum / count;
+    println!("{number} left by NewReno, loss {loss}: {mean}");
+    mean
+}
+
+/// Section 2.2: they find that nobody competes any more.
 #[test]
-fn among_their_own_kind_they_find_out_that_nobody_competes() {
-    for (number, delta, most, share) in [
-        (2, 0.5, 5.0, 0.05),
-        (3, 0.5, 7.5, 0.05),
-        (5, 0.5, 20.0, 0.25),
-        (10, 0.5, 75.0, 0.7),
-        (2, 0.1, 25.0, 0.05),
-        (3, 0.1, 37.5, 0.05),
-        (5, 0.1, 62.5, 0.05),
-    ] {
-        let seen = company(number, delta, true);
-        assert!(seen.mean <= most && seen.competing <= share, "{number}, delta {delta}: {seen:?}");
-        assert!(seen.least < 1.0 && seen.utilisation > 0.97, "{number}, delta {delta}: {seen:?}");
-        assert!(seen.fairness > 0.98, "{number}, delta {delta}: {seen:?}");
+fn after_a_filler_has_left_they_empty_the_queue() {
+    for (number, loss) in
+        [(2, 0.0), (2, 0.0001), (2, 0.001), (2, 0.01), (5, 0.0), (5, 0.0001), (5, 0.001), (5, 0.01)]
+    {
+        let mean = left_by_a_filler(number, loss);
+        assert!(mean <= 2.5 * number as f64, "{number}, loss {loss}: {mean}");
     }
 }
 
 /// The share of one beside another sender, in a minute, in a buffer of so many packets.
-fn share_beside(other: &str, limit: f64, start: u64) -> f64 {
+fn share_beside(other: &str, limit: f64, start: u64, loss: f64) -> f64 {
     let begins = [0, start].map(|ms| Begin { at: at(ms), propagation: Duration::from_millis(40) });
     let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
-    path.limit = limit;
+    (path.loss, path.limit) = (loss, limit);
     let row = crate::CONTROLLERS.iter().find(|row| row.name == other).unwrap();
     let mut other = (row.build)(&arguments(row.parameters, &[]), SETUP);
     let mut copa = sender(&[]);
@@ -151,7 +216,17 @@ fn share_beside(other: &str, limit: f64, start: u64) -> f64 {
 #[test]
 fn beside_buffer_fillers_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0)] {
-        let shares = [100, 500, 1300, 2100].map(|start| share_beside(other, limit, start));
+        let shares = [100, 500, 1300, 2100].map(|start| share_beside(other, limit, start, 0.0));
+        let mean = shares.iter().sum::<f64>() / 4.0;
+        assert!((0.33..0.6).contains(&mean), "{shares:?} beside {other} with {limit} packets of buffer");
+    }
+}
+
+/// Packets that chance takes meanwhile do not hide them.
+#[test]
+fn beside_buffer_fillers_on_a_lossy_path_it_takes_its_share() {
+    for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0), ("cubic", 160.0)] {
+        let shares = [100, 500, 1300, 2100].map(|start| share_beside(other, limit, start, 0.0001));
         let mean = shares.iter().sum::<f64>() / 4.0;
         assert!((0.33..0.6).contains(&mean), "{shares:?} beside {other} with {limit} packets of buffer");
     }
@@ -171,22 +246,6 @@ fn slow_start_looks_at_its_window_alone() {
     path.rtt.update(rtt, Duration::ZERO);
     ack.tell_with(&mut s, &path.rtt);
     assert_eq!((s.state(), s.window), ("slow_start", before + 1000.0));
-}
-
-/// A loss tells of a full buffer for as long as RTTmin is remembered; then "nearly empty" is a tenth of the swing.
-#[test]
-fn after_a_loss_the_paper_holds_to_the_letter() {
-    let mut s = sender(&[]);
-    assert_eq!(
-        (s.mode.empty_share(at(0)), sender(&[("delta", Value::Number(0.1))]).mode.empty_share(at(0))),
-        (0.2, 0.1)
-    );
-    mark(&mut s, at(1_000), at(999));
-    assert_eq!(s.mode.empty_share(at(1_000)), 0.2, "a mark is no full buffer");
-    lose(&mut s, at(1_000), at(999), 1);
-    assert_eq!([1_000, 10_999, 11_000].map(|ms| s.mode.empty_share(at(ms))), [0.1, 0.1, 0.2]);
-    s.on_signal(&Signal::PathChanged);
-    assert_eq!(s.mode.empty_share(at(1_000)), 0.2);
 }
 
 /// Section 2.1: 2 cwnd / RTTstanding.
