@@ -12,6 +12,9 @@ pub(super) struct Delays {
     standing: Least,
     least: Least,
     greatest: WindowedMax,
+    /// The least of a round trip.
+    settled: Least,
+    /// The greatest of those in a long time.
     highest: WindowedMax,
 }
 
@@ -29,12 +32,13 @@ impl Least {
 }
 
 impl Delays {
-    /// Section 2.1: RTTstanding over half a smoothed RTT, RTTmin over ten seconds; the greatest RTTstanding over as long as that
-    /// too, in which an acknowledgement that came late by itself does not count.
+    /// Section 2.1: RTTstanding over half a smoothed RTT, RTTmin over ten seconds. What is greatest over as long as that is
+    /// the least RTT of a whole round trip: half of one may have no other than an acknowledgement that came late by itself.
     pub(super) fn update(&mut self, now: Time, latest: Duration, smoothed: Duration, long: Duration) {
         self.standing.update(now, latest, smoothed / 2);
         self.least.update(now, latest, long);
-        self.highest.update(long.as_nanos(), now.as_nanos(), self.standing.get().as_nanos());
+        self.settled.update(now, latest, smoothed);
+        self.highest.update(long.as_nanos(), now.as_nanos(), self.settled.get().as_nanos());
         let window = (smoothed * GREATEST_ROUNDS).as_nanos();
         self.greatest.update(window, now.as_nanos(), latest.as_nanos());
     }
@@ -50,7 +54,7 @@ impl Delays {
     pub(super) fn queueing(&self) -> Duration {
         self.standing.get() - self.least.get()
     }
-    /// The greatest RTTstanding of the time that RTTmin is of.
+    /// The longest that all packets of a round trip took, in the time that RTTmin is of.
     pub(super) fn highest(&self) -> Duration {
         Duration::from_nanos(self.highest.get())
     }
@@ -64,7 +68,7 @@ impl Delays {
         let most = self.highest() - self.least.get();
         self.queueing().as_nanos() as f64 >= most.as_nanos() as f64 * (1.0 - share)
     }
-    /// The RTTstanding of packets that wait longer than any did, by this share.
+    /// The least RTT of a round trip in which packets wait longer than in any before, by this share.
     pub(super) fn above_highest(&self, share: f64) -> Duration {
         let most = (self.highest() - self.least.get()).as_nanos() as f64;
         self.highest() + Duration::from_nanos((most * share) as u64)

@@ -133,9 +133,9 @@ mod tests {
             let ack = Ack { rtt: ms(rtt), ..Ack::new(at(self.1), 1000) };
             ack.tell(&mut self.0);
         }
-        /// For so long that it is RTTstanding.
+        /// For more than a round trip.
         fn stand(&mut self, rtt: u64) {
-            for _ in 0..12 {
+            for _ in 0..24 {
                 self.acknowledge(rtt);
             }
         }
