@@ -4,6 +4,7 @@ use crate::{
     AckSample, Controller, DeliveryRate, Limit, LostPacket, Pacer, RateSample, RttEstimate, SentState, Setup,
     Signal,
 };
+use random::Stream;
 use std::collections::VecDeque;
 use units::parameter::{Arguments, Parameter, Value};
 use units::{Duration, Rate, Time};
@@ -176,6 +177,9 @@ pub(crate) struct Bottleneck {
     free_at: Time,
     /// Packets that may wait.
     pub(crate) limit: f64,
+    /// The share of packets that chance takes before they reach the queue.
+    pub(crate) loss: f64,
+    random: Stream,
     ends: Vec<End>,
 }
 
@@ -194,6 +198,14 @@ struct End {
     pacer: Pacer,
 }
 
+/// What happens next at one sender's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Send,
+    Acknowledge,
+    GiveUp,
+}
+
 /// A packet at the bottleneck: whose it is, and how many it found before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
@@ -209,7 +221,8 @@ impl Bottleneck {
     /// For several.
     pub(crate) fn shared(packet: Duration, begins: &[Begin]) -> Bottleneck {
         let ends = begins.iter().map(End::new).collect();
-        Bottleneck { packet, free_at: Time::ZERO, limit: f64::MAX, ends }
+        let random = Stream::new(1, "loss");
+        Bottleneck { packet, free_at: Time::ZERO, limit: f64::MAX, loss: 0.0, random, ends }
     }
 
     /// Lets one sender run; `sent` hears how many packets each one that is sent finds before it.
@@ -226,23 +239,25 @@ impl Bottleneck {
     ) {
         loop {
             let next = (0..senders.len()).map(|i| (self.ends[i].next(&*senders[i]), i)).min();
-            let Some(((now, acked), sender)) = next else { return };
+            let Some(((now, step), sender)) = next else { return };
             if now >= until {
                 return;
             }
             let end = &mut self.ends[sender];
             end.now = now;
-            if acked {
-                end.acknowledge(senders[sender]);
-            } else {
-                self.free_at = self.free_at.max(now);
-                let queue = self.free_at.since(now).as_secs_f64() / self.packet.as_secs_f64();
-                let taken = queue < self.limit;
-                if taken {
-                    sent(Arrival { sender, queue });
-                    self.free_at += self.packet;
+            match step {
+                Step::Acknowledge => end.acknowledge(senders[sender]),
+                Step::GiveUp => end.give_up(senders[sender]),
+                Step::Send => {
+                    self.free_at = self.free_at.max(now);
+                    let queue = self.free_at.since(now).as_secs_f64() / self.packet.as_secs_f64();
+                    let taken = queue < self.limit && !self.random.chance(self.loss);
+                    if taken {
+                        sent(Arrival { sender, queue });
+                        self.free_at += self.packet;
+                    }
+                    end.send(taken.then_some(self.free_at));
                 }
-                end.send(taken.then_some(self.free_at));
             }
         }
     }
@@ -266,16 +281,29 @@ impl End {
         (self.flight.len() + self.dropped.len()) as u64 * 1000
     }
 
-    /// When something happens here, and whether it is an acknowledgement.
-    fn next(&mut self, sender: &dyn Controller) -> (Time, bool) {
+    /// When something happens here, and what.
+    fn next(&mut self, sender: &dyn Controller) -> (Time, Step) {
         let allowance = sender.allowance();
         self.pacer.set_rate(self.now, allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
         let released = self.pacer.blocked_until(self.now).unwrap_or(self.now);
-        let acked = self.flight.front().map_or(Time::NEVER, |front| front.3);
-        if self.in_flight() + 1000 <= allowance.window && released < acked {
-            (released, false)
+        // Nothing is on its way that could tell of a loss.
+        let given_up =
+            || self.dropped.back().map_or(Time::NEVER, |last| self.now.max(last.0 + self.rtt.smoothed() * 2));
+        let (told, step) = self
+            .flight
+            .front()
+            .map_or_else(|| (given_up(), Step::GiveUp), |front| (front.3, Step::Acknowledge));
+        if self.in_flight() + 1000 <= allowance.window && released < told {
+            (released, Step::Send)
         } else {
-            (acked, true)
+            (told, step)
+        }
+    }
+
+    /// All that is in flight was dropped.
+    fn give_up(&mut self, sender: &mut dyn Controller) {
+        for (sent_at, _) in std::mem::take(&mut self.dropped) {
+            lose(sender, self.now, sent_at, 1);
         }
     }
 

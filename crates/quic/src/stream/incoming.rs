@@ -1,5 +1,6 @@
 //! What the peer's frames do to streams (RFC 9000 section 19).
 
+use super::send::List;
 use super::{Notice, Stream, Streams, direction_index};
 use crate::error::TransportError;
 use crate::event::Event;
@@ -154,7 +155,7 @@ impl Streams {
             for _ in 0..self.starved.len() {
                 let Some(id) = self.starved.pop_front() else { break };
                 if let Some(half) = self.send_half(id) {
-                    half.starved = false;
+                    half.lists.leave(List::Starved);
                 }
                 self.schedule(now, id);
                 self.offer(id);

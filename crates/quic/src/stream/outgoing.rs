@@ -1,7 +1,7 @@
 //! What streams send: what waits, what goes into a packet, what becomes of it.
 
 use super::recv::RecvHalf;
-use super::send::{Awaited, SendHalf};
+use super::send::{Awaited, List, SendHalf};
 use super::spares::Spares;
 use super::{Notice, Streams, direction_index};
 use crate::assemble::Payload;
@@ -30,7 +30,7 @@ impl Streams {
             self.scheduler.on_ready(key, now);
         } else if half.is_blocked() {
             self.note_stream_blocked(id);
-        } else if half.has_unsent() && !std::mem::replace(&mut half.starved, true) {
+        } else if half.has_unsent() && half.lists.enter(List::Starved) {
             self.starve(id);
             self.note_connection_blocked();
         }
@@ -68,7 +68,7 @@ impl Streams {
     pub(super) fn note_stream_blocked(&mut self, id: StreamId) {
         let Some(half) = self.send_half(id) else { return };
         if half.note_blocked() {
-            if !std::mem::replace(&mut half.listed, true) {
+            if half.lists.enter(List::Blocked) {
                 self.list_blocked(id);
             }
             self.tell(Notice::StreamDataBlocked(id));
@@ -79,7 +79,7 @@ impl Streams {
         self.blocked.push_back(id);
         if self.blocked.len() > self.most_listed() {
             let mut blocked = std::mem::take(&mut self.blocked);
-            blocked.retain(|id| self.send_half(*id).is_some_and(|half| half.listed));
+            blocked.retain(|id| self.send_half(*id).is_some_and(|half| half.lists.has(List::Blocked)));
             self.blocked = blocked;
         }
     }
@@ -95,7 +95,7 @@ impl Streams {
         while let Some(&id) = self.blocked.front() {
             match self.send_half(id) {
                 Some(half) if half.is_blocked() => return true,
-                Some(half) => half.listed = false,
+                Some(half) => half.lists.leave(List::Blocked),
                 None => {}
             }
             self.blocked.pop_front();

@@ -2,6 +2,7 @@
 //! sent where the server did not take 0-RTT (RFC 9001 section 4.6.2).
 
 use super::marks::Marks;
+use super::send::List;
 use super::{Index, Streams, direction_index};
 use crate::event::Event;
 use crate::schedule::Scheduler;
@@ -47,7 +48,7 @@ impl Streams {
     fn clear_starved(&mut self) {
         while let Some(id) = self.starved.pop_front() {
             if let Some(half) = self.send_half(id) {
-                half.starved = false;
+                half.lists.leave(List::Starved);
             }
         }
     }

@@ -60,18 +60,47 @@ pub(crate) struct SendHalf {
     /// The limit for which STREAM_DATA_BLOCKED was last sent.
     blocked_at: OptionalNumber,
     blocked: Delivery,
-    /// Whether it stands in the connection's list of those that waited for credit.
-    pub listed: bool,
     /// Whether the scheduler has this stream.
     pub scheduled: bool,
     /// Whether the scheduler was told that there is lost data.
     pub lost_told: bool,
-    /// Whether it stands in the list of those that wait for credit of the connection.
-    pub starved: bool,
-    /// Whether it stands in the list of those that wait for what all streams may keep.
-    pub short: bool,
+    /// The lists of the connection that it stands in.
+    pub lists: Lists,
     /// What the application waits for.
     pub awaited: Awaited,
+}
+
+/// A list of the connection that a stream stands in at most once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum List {
+    /// Of those whose new data waited for credit of their own.
+    Blocked = 1,
+    /// Of those that wait for credit of the connection.
+    Starved = 2,
+    /// Of those that wait for what all streams may keep.
+    Short = 4,
+}
+
+/// A set of lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lists(u8);
+
+impl Lists {
+    /// Whether this list is among them.
+    pub(crate) fn has(self, list: List) -> bool {
+        self.0 & list as u8 != 0
+    }
+    /// Adds a list; `false` if it was among them.
+    pub(crate) fn enter(&mut self, list: List) -> bool {
+        let new = !self.has(list);
+        self.0 |= list as u8;
+        new
+    }
+    /// Takes a list away.
+    pub(crate) fn leave(&mut self, list: List) {
+        self.0 &= !(list as u8);
+    }
 }
 
 impl SendHalf {
@@ -89,11 +118,9 @@ impl SendHalf {
             credit,
             blocked_at: OptionalNumber::NONE,
             blocked: Delivery::default(),
-            listed: false,
             scheduled: false,
             lost_told: false,
-            starved: false,
-            short: false,
+            lists: Lists::default(),
             awaited: Awaited::Nothing,
         }
     }
@@ -330,7 +357,8 @@ impl SendHalf {
         self.lost.clear();
         self.acked.clear();
         (self.credit, self.blocked_at, self.scheduled) = (0, OptionalNumber::NONE, false);
-        (self.lost_told, self.starved) = (false, false);
+        self.lost_told = false;
+        self.lists.leave(List::Starved);
         std::mem::take(&mut self.next)
     }
 
