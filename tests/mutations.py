@@ -367,7 +367,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(rows, indent=2))
     else:
         print(table(shown))
-        print(coverage(shown))
+        if not options.words:
+            print(coverage(shown))
     return 1 if any(one.survived for one in shown) else 0
 
 
