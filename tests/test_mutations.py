@@ -1,5 +1,6 @@
 """The breakages of mutations.toml can still be made: `make script-mutations` makes them."""
 
+import json
 import subprocess
 import tomllib
 from pathlib import Path
@@ -184,27 +185,35 @@ def test_a_build_that_fails_is_no_test_that_fails(tmp_path: Path, monkeypatch: p
     source = tmp_path / "crates/a/tests/behaviour/loss.rs"
     source.parent.mkdir(parents=True)
     source.write_text("fn it_holds() {}")
-    commands = []
+    built = [
+        {"reason": "compiler-artifact", "executable": None, "profile": {"test": False}},
+        {"reason": "compiler-artifact", "executable": "/deps/tool", "profile": {"test": False}},
+        {"reason": "compiler-artifact", "executable": "/deps/behaviour-1", "profile": {"test": True}},
+        {"reason": "build-finished", "success": True},
+    ]
     answers = {
-        "--no-run": (0, ""),
+        "--no-run": (0, "\n".join(map(json.dumps, built))),
         "--list": (0, "loss::it_holds: test\n"),
         "--exact": (101, "test loss::it_holds ... FAILED\n"),
     }
+    commands = []
 
-    def call(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
-        commands.append(command)
+    def call(command: tuple[str, ...], **options: object) -> subprocess.CompletedProcess[str]:
+        commands.append(list(command))
         code, output = next(answer for word, answer in answers.items() if word in command)
         return subprocess.CompletedProcess(command, code, output, "error[E0425]")
 
     monkeypatch.setattr(subprocess, "run", call)
     test = mutations.Test(Path("crates/a"), "it_holds")
     assert mutations.run_test(test, tmp_path) == {"it_holds": "it fails"}
-    assert all(
-        command[-1] == "behaviour" or command[command.index("--test") + 1] == "behaviour" for command in commands
-    )
-    assert commands[-1][-3:] == ["--", "--exact", "loss::it_holds"]
+    assert commands[0][-2:] == ["--test", "behaviour"]
+    program = "/deps/behaviour-1"
+    assert commands[1:] == [[program, "--list", "it_holds"], [program, "--exact", "loss::it_holds"]]
     answers["--no-run"] = (101, "")
     with pytest.raises(mutations.RefusedError, match="does not build"):
+        mutations.run_test(test, tmp_path)
+    answers["--no-run"] = (0, "")
+    with pytest.raises(mutations.RefusedError, match="0 test programs"):
         mutations.run_test(test, tmp_path)
     source.rename(tmp_path / "crates/a/tests/behaviour.rs")
     assert test.command(tmp_path)[-2:] == ["--test", "behaviour"]
