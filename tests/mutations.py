@@ -1,7 +1,7 @@
 """Shows that scripts and tests fail when the endpoint is broken on purpose: `make script-mutations`.
 
 Each breakage of mutations.toml is made in a copy of the workspace, which is built and runs all scripts; those that the
-breakage names must fail. One that names tests runs the tests of its crate instead. Without a breakage all must hold.
+breakage names must fail. One that names tests runs those tests of its crate instead. Without a breakage all must hold.
 The copy, its build, and what each breakage did stay in target/mutations: what was interrupted goes on, and as long as
 sources and scripts are the same nothing is made twice.
 
@@ -20,8 +20,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +39,7 @@ COPIED = (
     "crates",
     "benches",
     "examples/own-controller",
+    "examples/traces",
     "interop/quiclab",
     "interop/peers/command-line",
     "python/quiclab/commands/bench.toml",
@@ -51,6 +53,28 @@ PATIENCE_S = 60.0
 
 class RefusedError(Exception):
     """A breakage that cannot be made, or a build that fails."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test by its name alone, without the modules that it is in, and the folder of its crate."""
+
+    crate: Path
+    name: str
+
+    def sources(self, root: Path) -> list[Path]:
+        """The files that have a function of this name, relative to the crate: one, if all is well."""
+        files = sorted((root / self.crate).rglob("*.rs"))
+        found = [file for file in files if f"fn {self.name}(" in file.read_text(encoding="utf-8")]
+        return [file.relative_to(root / self.crate) for file in found]
+
+    def command(self, root: Path) -> list[str]:
+        """The command that builds the one test program that has it, and says where that is."""
+        source = self.sources(root)[0]
+        program = ["--test", Path(source.parts[1]).stem] if source.parts[0] == "tests" else ["--lib"]
+        manifest = str(root / self.crate / "Cargo.toml")
+        told = "--message-format=json-render-diagnostics"
+        return ["cargo", "test", "--locked", "--no-run", told, "--manifest-path", manifest, *program]
 
 
 @dataclass(frozen=True)
@@ -74,6 +98,11 @@ class Mutation:
         """The folder of the crate that is broken."""
         return Path(*Path(self.file).parts[:2])
 
+    @property
+    def located(self) -> list[Test]:
+        """The tests, with where they are."""
+        return [Test(self.crate, name) for name in self.tests]
+
     def problem(self) -> str | None:
         """What has to be changed in mutations.toml, if anything."""
         source = ROOT / self.file
@@ -89,10 +118,9 @@ class Mutation:
         for script in self.scripts:
             if not (SCRIPTS / f"{script}.quic").is_file():
                 return f"{self.breakage!r}: there is no script {script}"
-        sources = [file.read_text(encoding="utf-8") for file in sorted((ROOT / self.crate).rglob("*.rs"))]
-        for test in self.tests:
-            if sum(f"fn {test}(" in source for source in sources) != 1:
-                return f"{self.breakage!r}: there is no test {test} in {self.crate}, or more than one"
+        for test in self.located:
+            if len(test.sources(ROOT)) != 1:
+                return f"{self.breakage!r}: there is no test {test.name} in {self.crate}, or more than one"
         return None
 
 
@@ -149,36 +177,58 @@ def build(workspace: Path) -> Path:
     return PLACE / "target" / "debug" / "examples" / "script"
 
 
-def run_tests(mutation: Mutation, workspace: Path) -> dict[str, str]:
-    """Runs the tests that a breakage names. Gives those that fail."""
-    failed = {}
-    for test in mutation.tests:
-        manifest = str(workspace / mutation.crate / "Cargo.toml")
-        command = ["cargo", "test", "--quiet", "--locked", "--manifest-path", manifest, "--", test]
-        build_first = [*command[:-2], "--no-run"]
-        built = subprocess.run(
-            build_first, cwd=workspace, env=environment(), capture_output=True, text=True, check=False
+def path_of(listed: str, name: str) -> str:
+    """The one test of this name in what a test program lists, with the modules that it is in."""
+    paths = [path for path in re.findall(r"^(\S+): test$", listed, re.MULTILINE) if path.split("::")[-1] == name]
+    if len(paths) != 1:
+        raise RefusedError(f"{len(paths)} tests have the name {name}, not one")
+    return str(paths[0])
+
+
+def fails(output: str, path: str) -> bool:
+    """Whether a test program says of this very test that it has failed. It must say one or the other."""
+    told = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED)$", output, re.MULTILINE)
+    verdicts = [verdict for test, verdict in told if test == path]
+    if len(verdicts) != 1:
+        raise RefusedError(f"it is not said whether {path} holds:\n{output}")
+    return verdicts == ["FAILED"]
+
+
+def program_of(built: str) -> str:
+    """The one test program among what cargo says that it has built."""
+    artifacts = [json.loads(line) for line in built.splitlines()]
+    programs = [one["executable"] for one in artifacts if one.get("executable") and one["profile"]["test"]]
+    if len(programs) != 1:
+        raise RefusedError(f"{len(programs)} test programs were built, not one")
+    return str(programs[0])
+
+
+def run_test(test: Test, workspace: Path) -> dict[str, str]:
+    """Runs one test, and no other. Gives it if it fails."""
+
+    def call(folder: Path, *command: str, patience: float | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=False,
         )
-        if built.returncode != 0:
-            raise RefusedError(f"it does not build:\n{built.stderr}")
-        try:
-            result = subprocess.run(
-                command,
-                cwd=workspace,
-                env=environment(),
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            failed[test] = f"it does not end within {PATIENCE_S:.0f} s"
-            continue
-        if result.returncode != 0:
-            failed[test] = "it fails"
-        elif re.search(r"^running [1-9]", result.stdout, re.MULTILINE) is None:
-            raise RefusedError(f"no test has the name {test}")
-    return failed
+
+    built = call(workspace, *test.command(workspace))
+    if built.returncode != 0:
+        raise RefusedError(f"it does not build:\n{built.stderr}")
+    # Not by way of cargo: one that goes round in a circle is to be ended itself.
+    program = program_of(built.stdout)
+    folder = workspace / test.crate
+    path = path_of(call(folder, program, "--list", test.name).stdout, test.name)
+    try:
+        result = call(folder, program, "--exact", path, patience=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        return {test.name: f"it does not end within {PATIENCE_S:.0f} s"}
+    return {test.name: "it fails"} if fails(result.stdout, path) else {}
 
 
 def run(program: Path, scripts: Path) -> dict[str, str]:
@@ -209,33 +259,52 @@ def fingerprint(workspace: Path) -> str:
     return whole.hexdigest()
 
 
-def kept(mutation: Mutation, state: str) -> Path:
-    """Where it is kept what a breakage of this state did."""
-    what = json.dumps([state, mutation.file, mutation.old, mutation.new])
-    return PLACE / "shown" / f"{hashlib.sha256(what.encode()).hexdigest()}.json"
+def once(what: Sequence[object], make: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """What is made, or what was made before of the same: that is kept."""
+    known = PLACE / "shown" / f"{hashlib.sha256(json.dumps(what).encode()).hexdigest()}.json"
+    if known.is_file():
+        return {str(name): str(reason) for name, reason in json.loads(known.read_text(encoding="utf-8")).items()}
+    made = make()
+    known.parent.mkdir(parents=True, exist_ok=True)
+    partial = known.with_suffix(".partial")
+    partial.write_text(json.dumps(made), encoding="utf-8")
+    partial.replace(known)
+    return made
 
 
 def show(mutation: Mutation, workspace: Path, state: str) -> Shown:
-    """Makes one breakage, runs the scripts, and takes it back; or tells what it did before."""
-    known = kept(mutation, state)
-    if known.is_file():
-        return Shown(mutation, json.loads(known.read_text(encoding="utf-8")))
-    shown = _show(mutation, workspace)
-    known.parent.mkdir(parents=True, exist_ok=True)
-    partial = known.with_suffix(".partial")
-    partial.write_text(json.dumps(shown.failed), encoding="utf-8")
-    partial.replace(known)
-    return shown
+    """Makes one breakage, runs what it names, and takes it back; or tells what it did before."""
+    what = [state, mutation.file, mutation.old, mutation.new, mutation.tests]
+    return Shown(mutation, once(what, lambda: _show(mutation, workspace)))
 
 
-def _show(mutation: Mutation, workspace: Path) -> Shown:
+def check_sound(chosen: Sequence[Mutation], workspace: Path, state: str) -> None:
+    """Without any breakage all that the breakages name holds; or did before, of the same state."""
+
+    def holds(what: Sequence[str], find_failed: Callable[[], dict[str, str]]) -> None:
+        # What is refused is not kept: the next run looks again.
+        once([state, *what], lambda: _none(find_failed()))
+
+    if any(mutation.scripts for mutation in chosen):
+        holds(["scripts"], lambda: run(build(workspace), workspace / "tests" / "scripts"))
+    for test in dict.fromkeys(test for mutation in chosen for test in mutation.located):
+        holds([str(test.crate), test.name], partial(run_test, test, workspace))
+
+
+def _none(failed: dict[str, str]) -> dict[str, str]:
+    if failed:
+        raise RefusedError(f"without any breakage these fail: {', '.join(failed)}")
+    return failed
+
+
+def _show(mutation: Mutation, workspace: Path) -> dict[str, str]:
     source = workspace / mutation.file
     whole = source.read_text(encoding="utf-8")
     source.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
-        if mutation.tests:
-            return Shown(mutation, run_tests(mutation, workspace))
-        return Shown(mutation, run(build(workspace), workspace / "tests" / "scripts"))
+        if not mutation.tests:
+            return run(build(workspace), workspace / "tests" / "scripts")
+        return {name: why for test in mutation.located for name, why in run_test(test, workspace).items()}
     except RefusedError as error:
         raise RefusedError(f"{mutation.breakage!r}: {error}") from None
     finally:
@@ -312,7 +381,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(rows, indent=2))
     else:
         print(table(shown))
-        print(coverage(shown))
+        if not options.words:
+            print(coverage(shown))
     return 1 if any(one.survived for one in shown) else 0
 
 
@@ -322,12 +392,8 @@ def _all(chosen: Sequence[Mutation]) -> list[Shown]:
         raise RefusedError("; ".join(problems))
     workspace = PLACE / "workspace"
     copy(workspace)
-    sound = run(build(workspace), workspace / "tests" / "scripts")
-    for mutation in chosen:
-        sound |= run_tests(mutation, workspace)
-    if sound:
-        raise RefusedError(f"without any breakage these fail: {', '.join(sound)}")
     state = fingerprint(workspace)
+    check_sound(chosen, workspace, state)
     shown = []
     for number, mutation in enumerate(chosen, 1):
         one = show(mutation, workspace, state)

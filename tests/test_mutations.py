@@ -1,5 +1,7 @@
 """The breakages of mutations.toml can still be made: `make script-mutations` makes them."""
 
+import json
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -73,9 +75,9 @@ def test_what_a_breakage_did_is_kept_for_one_state_of_the_sources(
     monkeypatch.setattr(mutations, "PLACE", tmp_path / "place")
     made = []
 
-    def make(mutation: mutations.Mutation, workspace: Path) -> mutations.Shown:
+    def make(mutation: mutations.Mutation, workspace: Path) -> dict[str, str]:
         made.append(mutation)
-        return mutations.Shown(mutation, {"a/b": "1: no"})
+        return {"a/b": "1: no"}
 
     monkeypatch.setattr(mutations, "_show", make)
     first, second = mutations.mutations()[:2]
@@ -89,3 +91,141 @@ def test_what_a_breakage_did_is_kept_for_one_state_of_the_sources(
     for mutation, state in ((first, states[0]), (first, states[1]), (second, states[0]), (first, states[2])):
         assert mutations.show(mutation, source.parent, state).failed == {"a/b": "1: no"}
     assert made == [first, second, first]
+
+
+def test_what_holds_without_a_breakage_is_kept_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutations, "PLACE", tmp_path)
+    ran = []
+    failing = {"scripts": {"a/b": "1: no"}}
+
+    def run_scripts(program: Path, scripts: Path) -> dict[str, str]:
+        ran.append("scripts")
+        return failing.get("scripts", {})
+
+    def run_test(test: mutations.Test, workspace: Path) -> dict[str, str]:
+        ran.append(test.name)
+        return {}
+
+    monkeypatch.setattr(mutations, "build", lambda workspace: tmp_path / "program")
+    monkeypatch.setattr(mutations, "run", run_scripts)
+    monkeypatch.setattr(mutations, "run_test", run_test)
+    rows = mutations.mutations()
+    script = next(row for row in rows if row.scripts)
+    test = next(row for row in rows if row.tests)
+    with pytest.raises(mutations.RefusedError, match="these fail: a/b"):
+        mutations.check_sound([script, test], tmp_path, "one")
+    failing.clear()
+    for state in ("one", "one", "two"):
+        mutations.check_sound([script, test, test], tmp_path, state)
+    mutations.check_sound([test], tmp_path, "three")
+    name = test.tests[0]
+    assert ran == ["scripts", "scripts", name, "scripts", name, name], (
+        "a failure is looked at again, what holds is kept"
+    )
+
+
+LISTED = """\
+ids::tests::a_copy_is_not_taken: test
+ids::tests::a_copy_is_not_taken_twice: test
+other::tests::not_a_copy_is_not_taken: test
+ids::a_copy_is_not_taken: benchmark
+
+3 tests, 1 benchmark
+"""
+
+
+def test_a_test_is_found_by_its_whole_name() -> None:
+    assert mutations.path_of(LISTED, "a_copy_is_not_taken") == "ids::tests::a_copy_is_not_taken"
+    assert mutations.path_of("a_copy: test\n", "a_copy") == "a_copy"
+    for listed, name in (
+        (LISTED, "a_copy"),
+        (f"more::a_copy_is_not_taken: test\n{LISTED}", "a_copy_is_not_taken"),
+        ("", "a"),
+    ):
+        with pytest.raises(mutations.RefusedError, match="tests have the name"):
+            mutations.path_of(listed, name)
+
+
+OUTPUT = """
+running 4 tests
+test ids::tests::a_copy_is_not_taken_twice ... FAILED
+test ids::tests::a_copy_is_not_taken ... {verdict}
+test ids::tests::it_panics - should panic ... ok
+test ids::tests::slow ... ignored
+
+failures:
+
+---- ids::tests::a_copy_is_not_taken_twice stdout ----
+thread 'x' panicked at crates/quic/src/ids.rs:1:
+test ids::tests::a_copy_is_not_taken was not FAILED
+
+failures:
+    ids::tests::a_copy_is_not_taken_twice
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.00s
+"""
+
+
+def test_only_the_very_test_tells_that_it_fails() -> None:
+    path = "ids::tests::a_copy_is_not_taken"
+    assert mutations.fails(OUTPUT.format(verdict="FAILED"), path)
+    assert not mutations.fails(OUTPUT.format(verdict="ok"), path), "another one has failed"
+    assert not mutations.fails(OUTPUT.format(verdict="ok"), "ids::tests::it_panics")
+    for output in (
+        "",
+        "error: could not compile `quic` (lib test) due to 1 previous error",
+        "running 1 test\nthread 'x' has overflowed its stack\n",
+        OUTPUT.format(verdict="ignored"),
+    ):
+        with pytest.raises(mutations.RefusedError, match="it is not said"):
+            mutations.fails(output, path)
+
+
+def test_a_build_that_fails_is_no_test_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "crates/a/tests/behaviour/loss.rs"
+    source.parent.mkdir(parents=True)
+    source.write_text("fn it_holds() {}")
+    built = [
+        {"reason": "compiler-artifact", "executable": None, "profile": {"test": False}},
+        {"reason": "compiler-artifact", "executable": "/deps/tool", "profile": {"test": False}},
+        {"reason": "compiler-artifact", "executable": "/deps/behaviour-1", "profile": {"test": True}},
+        {"reason": "build-finished", "success": True},
+    ]
+    answers = {
+        "--no-run": (0, "\n".join(map(json.dumps, built))),
+        "--list": (0, "loss::it_holds: test\n"),
+        "--exact": (101, "test loss::it_holds ... FAILED\n"),
+    }
+    commands = []
+
+    def call(command: tuple[str, ...], **options: object) -> subprocess.CompletedProcess[str]:
+        commands.append(list(command))
+        code, output = next(answer for word, answer in answers.items() if word in command)
+        return subprocess.CompletedProcess(command, code, output, "error[E0425]")
+
+    monkeypatch.setattr(subprocess, "run", call)
+    test = mutations.Test(Path("crates/a"), "it_holds")
+    assert mutations.run_test(test, tmp_path) == {"it_holds": "it fails"}
+    assert commands[0][-2:] == ["--test", "behaviour"]
+    program = "/deps/behaviour-1"
+    assert commands[1:] == [[program, "--list", "it_holds"], [program, "--exact", "loss::it_holds"]]
+    answers["--no-run"] = (101, "")
+    with pytest.raises(mutations.RefusedError, match="does not build"):
+        mutations.run_test(test, tmp_path)
+    answers["--no-run"] = (0, "")
+    with pytest.raises(mutations.RefusedError, match="0 test programs"):
+        mutations.run_test(test, tmp_path)
+    source.rename(tmp_path / "crates/a/tests/behaviour.rs")
+    assert test.command(tmp_path)[-2:] == ["--test", "behaviour"]
+    (tmp_path / "crates/a/src").mkdir()
+    (tmp_path / "crates/a/tests/behaviour.rs").rename(tmp_path / "crates/a/src/loss.rs")
+    assert test.command(tmp_path)[-1] == "--lib"
+
+
+def test_the_page_names_breakages_that_there_are() -> None:
+    """The table is made now and then as a whole, so that the newest breakages may be missing in it."""
+    written = mutations.DOCUMENT.read_text(encoding="utf-8").partition(mutations.BEGIN)[2].partition(mutations.END)[0]
+    named = [line.split(" | ")[0].removeprefix("| ") for line in written.splitlines() if line.startswith("| ")][1:]
+    assert written.strip().startswith(f"{len(named)} breakages; ")
+    assert len(set(named)) == len(named)
+    assert set(named) <= {mutation.breakage for mutation in mutations.mutations()}

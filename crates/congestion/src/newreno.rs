@@ -268,6 +268,21 @@ mod tests {
         });
     }
 
+    /// RFC 9002 section 7.3.3: "at most one maximum datagram size for each congestion window that is acknowledged": what was counted
+    /// towards the window of before a reduction is not of the one behind it.
+    #[test]
+    fn the_count_of_a_window_begins_anew_with_a_reduction() {
+        let mut sender = sender();
+        lose(&mut sender, 100, 50);
+        ack(&mut sender, 200, 150, 4999);
+        assert_eq!(sender.allowance().window, 5000);
+        lose(&mut sender, 300, 250);
+        ack(&mut sender, 400, 350, 2499);
+        assert_eq!(sender.allowance().window, 2500);
+        ack(&mut sender, 400, 350, 1);
+        assert_eq!(sender.allowance().window, 3500);
+    }
+
     /// RFC 9002 B.5: congestion_window += max_datagram_size * acked_bytes / congestion_window, packet by packet.
     #[test]
     fn the_approximate_increase_falls_short_of_a_datagram_for_each_window() {
@@ -300,6 +315,18 @@ mod tests {
         assert_eq!(s.allowance().pacing, Some(Rate::from_bits_per_sec(11_000 * 80 * 5 / 4)));
         lose(&mut s, 400, 390);
         assert_eq!(s.allowance().window, 5_500);
+    }
+
+    /// RFC 9002 appendix B.8: persistent congestion ends the recovery period ("congestion_recovery_start_time = 0"): what was sent
+    /// before the loss grows the window, too.
+    #[test]
+    fn persistent_congestion_ends_the_recovery() {
+        let mut sender = sender();
+        lose(&mut sender, 100, 50);
+        sender.on_signal(&Signal::PersistentCongestion);
+        assert_eq!((sender.allowance().window, sender.state()), (2000, "slow_start"));
+        ack(&mut sender, 150, 90, 500);
+        assert_eq!(sender.allowance().window, 2500);
     }
 
     #[test]

@@ -170,6 +170,20 @@ mod tests {
         assert_eq!(leave_at_once(&mut pacer, Time::ZERO), 2, "the first burst");
     }
 
+    /// RFC 9002 section 7.7: what was saved or owed until the rate changes counts at the rate that there was.
+    #[test]
+    fn another_rate_counts_from_when_it_is_set() {
+        let at = |us: u64| Time::from_nanos(1000 * us);
+        for (faster, free) in [("96 Mbit/s", 1200), ("0.96 Mbit/s", 21_000)] {
+            let mut pacer = Pacer::new(12_000, 1200);
+            pacer.set_rate(at(0), "9.6 Mbit/s".parse().unwrap()); // 1200 B per ms
+            pacer.on_sent(at(0), 14_400);
+            // Two packets are owed; one of them is paid for after a millisecond, and another one is to be saved.
+            pacer.set_rate(at(1000), faster.parse().unwrap());
+            assert_eq!(pacer.blocked_until(at(1000)), Some(at(free)), "{faster}");
+        }
+    }
+
     #[test]
     fn a_rate_of_zero_blocks_for_ever() {
         let mut pacer = Pacer::new(1200, 1200);

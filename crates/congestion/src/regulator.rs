@@ -320,7 +320,7 @@ impl Regulator {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::testing::{at, ms};
+    use crate::testing::{SETUP, arguments, at, ms};
     use std::sync::{Arc, Mutex};
 
     /// What a controller heard, and what it answers.
@@ -481,6 +481,22 @@ pub(crate) mod tests {
         assert_eq!((acked.bytes(), acked.spurious(), acked.newest_sent_at()), (2000, 1, at(2)));
         // 2000 bytes in 9 ms, from when the first of them was sent.
         assert!(regulator.last_rate().is_some());
+    }
+
+    /// RFC 9937 section 6: an episode leads to the threshold of the controller that has answered the losses. Another controller
+    /// begins with the window that it has.
+    #[test]
+    fn another_controller_begins_without_a_recovery() {
+        let (mut regulator, _) = regulator();
+        let reno =
+            || crate::build("newreno", &arguments(crate::newreno::ROW.parameters, &[]), SETUP).unwrap();
+        regulator.begin_anew(at(0), reno(), Pacer::new(1000, 1000));
+        regulator.on_lost(1000, at(0), &SentState::default());
+        regulator.end_losses(at(1), 7000);
+        regulator.begin_reduction(1000, 10_000, true, 7000);
+        assert_eq!((regulator.target(), regulator.window()), (5000, 8000));
+        regulator.begin_anew(at(2), reno(), Pacer::new(1000, 1000));
+        assert_eq!((regulator.target(), regulator.window()), (10_000, 10_000));
     }
 
     #[test]

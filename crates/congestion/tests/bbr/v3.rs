@@ -133,6 +133,37 @@ fn short_term_bounds_for_nothing_are_taken_back() {
     }
 }
 
+/// 5.3.4.4, ExitProbeRTT(): "BBR.ResetShortTermModel()": bounds that losses have set until then do not hold behind it.
+#[test]
+fn probe_rtt_ends_without_short_term_bounds() {
+    let mut path = Path::new("bbr3", &[], Link::new("50 Mbit/s", "40 ms", 4.0));
+    path.until_state(60, "probe_rtt");
+    let next = path.next_number;
+    path.link.dropped = Some(Rc::new(move |number: u64| (next..next + 10).contains(&number)));
+    path.until(1, |path| path.gauge("bw_shortterm_mbps").is_finite());
+    assert_eq!(path.state(), "probe_rtt");
+    assert!(path.gauge("inflight_shortterm_bytes").is_finite());
+    path.until_state(1, "probe_bw_cruise");
+    for bound in ["bw_shortterm_mbps", "inflight_shortterm_bytes"] {
+        assert_eq!(path.gauge(bound), f64::INFINITY, "{bound}");
+    }
+}
+
+/// 5.6.4.7, BoundCwndForModel(): the window of a cruise leaves 15 % of inflight_longterm free for others.
+#[test]
+fn a_cruise_leaves_headroom() {
+    let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
+    path.until_state(60, "probe_bw_up");
+    lose(&mut path, 300_000, 10_000);
+    assert_eq!(path.state(), "probe_bw_down");
+    path.until_state(10, "probe_bw_cruise");
+    path.run(Duration::from_millis(10));
+    assert_eq!(path.state(), "probe_bw_cruise");
+    let longterm = path.gauge("inflight_longterm_bytes") as u64;
+    let headroom = (0.15 * longterm as f64) as u64;
+    assert_eq!(path.controller.allowance().window, longterm - headroom, "of {longterm}");
+}
+
 /// 5.6.4.2: window gain, aggregation, and two packets more in ProbeBW_UP.
 #[test]
 fn the_window_of_a_probe_has_room_for_two_packets_more() {

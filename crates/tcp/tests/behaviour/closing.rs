@@ -1,7 +1,7 @@
 //! How connections end (RFC 9293 section 3.6).
 
 use crate::loss::unpaced;
-use crate::pair::{CLIENT, Fate, Pair, SERVER, at};
+use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
 use tcp::{CloseReason, Config, Data, Event, State, StreamError};
 use wire::tcp::{Flags, Header, Options, Timestamps};
 
@@ -54,6 +54,14 @@ fn a_lost_acknowledgement_of_the_fin() {
     assert_eq!(pair.states(), [State::TimeWait, State::LastAck]);
     pair.run(3000);
     assert_eq!(pair.states(), [State::TimeWait, State::Closed]);
+    let fins = pair.sent.iter().filter(|sent| sent.from == SERVER && sent.has(Flags::FIN));
+    let came: Vec<_> = fins.map(|fin| fin.sent_at + pair.delay).collect();
+    assert!(came.len() == 2 && came[1] > came[0] + ms(100), "{came:?}");
+    let over = came[1] + Config::default().time_wait;
+    pair.run_to(over - ms(1));
+    assert_eq!(pair.states()[CLIENT], State::TimeWait);
+    pair.run_to(over);
+    assert_eq!(pair.states()[CLIENT], State::Closed);
 }
 
 /// RFC 9293 section 3.10.7.4, eighth: nothing else makes TIME-WAIT longer.

@@ -4,7 +4,7 @@ use crate::loss::unpaced;
 use crate::pair::{CLIENT, Fate, Pair, SERVER, at, ms};
 use tcp::{CloseReason, Config, Data};
 use units::Size;
-use wire::tcp::{Flags, Header};
+use wire::tcp::{Flags, Header, Options};
 
 fn fixed(bytes: u64) -> Config {
     let size = Size::from_bytes(bytes);
@@ -119,6 +119,64 @@ fn a_probe_vouches_for_its_own_byte_alone() {
     let beyond = last.acknowledgement.wrapping_add(1);
     pair.inject(CLIENT, &Header { acknowledgement: beyond, ..last }, b"");
     assert_eq!(pair.ends[CLIENT].connection.stats().challenge_acks_sent, 1);
+}
+
+/// RFC 5961 section 5.2: an acknowledgement of more than the largest window of the peer ago is not acceptable: it is challenged, and
+/// the data with it is dropped. One that is no older says nothing new, and its data is taken.
+#[test]
+fn an_acknowledgement_from_long_ago_is_challenged() {
+    let mut pair = Pair::of(&Config { timestamps: false, ..unpaced() }, &fixed(8192), 1, None);
+    pair.write(CLIENT, 100_000, false);
+    pair.ends[CLIENT].finishes = false;
+    pair.ends[CLIENT].checks = false;
+    pair.run(20_000);
+    assert_eq!(pair.ends[CLIENT].connection.acked_bytes(), 100_000);
+    let last = pair.sent.iter().rfind(|sent| sent.from == SERVER).unwrap().header();
+    for (ago, challenges, received) in [(8193, 1, 0), (8192, 1, 3)] {
+        let acknowledgement = last.acknowledgement.wrapping_sub(ago);
+        pair.inject(CLIENT, &Header { acknowledgement, ..last }, b"abc");
+        let client = &pair.ends[CLIENT];
+        assert_eq!(
+            (client.connection.stats().challenge_acks_sent, client.received),
+            (challenges, received),
+            "{ago}"
+        );
+    }
+}
+
+/// RFC 9293 section 3.8.6.2.1, (3): where the window has no room for a segment, half of the largest window that there was goes at
+/// once, and less does not.
+#[test]
+fn half_of_a_small_window_goes_at_once() {
+    let mut pair = Pair::new(&Config { timestamps: false, ..unpaced() }, 1);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 5000, false);
+    pair.run(1);
+    let syn = pair.sent[0].header();
+    let answer = Header {
+        source: 4433,
+        destination: 34_433,
+        sequence: 5000,
+        acknowledgement: syn.sequence.wrapping_add(1),
+        flags: Flags::SYN.with(Flags::ACK),
+        window: 1000,
+        options: Options { mss: Some(1460), ..Options::default() },
+        ..Header::default()
+    };
+    pair.inject(CLIENT, &answer, b"");
+    assert_eq!(pair.data(CLIENT), [(1, 0, 1000)]);
+    let ack = |window| Header {
+        sequence: 5001,
+        acknowledgement: syn.sequence.wrapping_add(1001),
+        flags: Flags::ACK,
+        window,
+        options: Options::default(),
+        ..answer
+    };
+    pair.inject(CLIENT, &ack(499), b"");
+    assert_eq!(pair.data(CLIENT).len(), 1);
+    pair.inject(CLIENT, &ack(500), b"");
+    assert_eq!(pair.data(CLIENT)[1..], [(1, 1000, 500)]);
 }
 
 /// What a sender sends whose reader takes 100 bytes of a window of 20,000 every 20 ms: (ms, offset, length) of each segment,

@@ -359,6 +359,35 @@ fn an_overtaken_acknowledgement_opens_no_window() {
     assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
 }
 
+/// RFC 9293 section 3.10.7.4, fifth: SND.WL1 "prevents using old segments to update the window": one that comes behind what was sent
+/// after it opens none, though its data is taken.
+#[test]
+fn an_overtaken_segment_opens_no_window() {
+    let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.ends[CLIENT].checks = false;
+    pair.write(CLIENT, 100_000, false);
+    pair.run(110);
+    let (first, answer) = (pair.sent[2].header(), pair.sent[1].header());
+    // What the server sends at its byte so many, when it has got all ten, with a window in units of 256.
+    let segment = |byte: u32, window| Header {
+        source: 4433,
+        destination: 34_433,
+        flags: Flags::ACK,
+        sequence: answer.sequence.wrapping_add(1 + byte),
+        acknowledgement: first.sequence.wrapping_add(14_600),
+        window,
+        ..Header::default()
+    };
+    assert_eq!(pair.data(CLIENT).len(), 10);
+    pair.inject(CLIENT, &segment(3, 0), b"def");
+    pair.inject(CLIENT, &segment(0, 51), b"abc");
+    assert_eq!((pair.ends[CLIENT].received, pair.data(CLIENT).len()), (6, 10));
+    pair.inject(CLIENT, &segment(6, 51), b"ghi");
+    assert!(pair.data(CLIENT).len() > 10);
+}
+
 /// RFC 9293 section 3.10.7.4, fifth, and 3.5.2: before the handshake is over an acknowledgement of anything else is answered with a
 /// reset, whatever lies between; section 3.10.7.4, second: a reset outside of the window with nothing.
 #[test]

@@ -1,8 +1,10 @@
-//! What controllers make of the echo of marks.
+//! What is echoed of marks, and what controllers make of the echo.
 
-use crate::loss::{S, controlled};
+use crate::loss::{S, controlled, unpaced};
 use crate::pair::{CLIENT, Fate, Pair};
 use tcp::Config;
+use wire::Ecn;
+use wire::tcp::{Flags, Header};
 
 /// RFC 9331 section 4.2, RFC 3168 section 6.1.2: the echo of RFC 3168 does not tell how many packets were marked, so that a controller for
 /// L4S answers it as a loss, each time by half, and not by the share of packets that it cannot know.
@@ -32,5 +34,35 @@ fn a_controller_for_l4s_is_a_classic_sender() {
         assert_eq!((stats.ecn_reductions, stats.retransmitted_bytes), (5, 0), "{name}");
         assert!(halves[1..].iter().all(|half| (0.49..0.53).contains(half)), "{name}: {halves:?}");
         assert!(pair.sent.iter().all(|sent| sent.ecn != wire::Ecn::Ect1));
+    }
+}
+
+/// RFC 3168 section 6.1.3: the echo begins "when TCP receives a CE data packet": a mark on an acknowledgement without data is none.
+#[test]
+fn a_mark_without_data_is_not_echoed() {
+    let mut pair = Pair::new(&Config { ecn: true, timestamps: false, ..unpaced() }, 1);
+    pair.run(1000);
+    pair.ends[CLIENT].checks = false;
+    let header = Header {
+        source: 4433,
+        destination: 34_433,
+        sequence: pair.sent[1].header().sequence.wrapping_add(1),
+        acknowledgement: pair.sent[0].header().sequence.wrapping_add(1),
+        flags: Flags::ACK,
+        window: 100,
+        ..Header::default()
+    };
+    for (payload, echo) in [(&b""[..], false), (b"abc", true)] {
+        let mut bytes = Vec::new();
+        header.encode(&mut bytes);
+        bytes.extend_from_slice(payload);
+        pair.arrive(CLIENT, Ecn::Ce, &bytes, None);
+        // What the client says next.
+        let before = pair.sent.len();
+        pair.write(CLIENT, 100, false);
+        pair.ends[CLIENT].finishes = false;
+        pair.run_to(pair.now);
+        let said = pair.sent[before..].iter().find(|sent| sent.from == CLIENT && sent.payload() > 0);
+        assert_eq!(said.map(|sent| sent.has(Flags::ECE)), Some(echo));
     }
 }
