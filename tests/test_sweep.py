@@ -214,6 +214,7 @@ def test_the_information_is_json(file: Path, tmp_path: Path) -> None:
         "series": ["queue"],
         "keep": [],
         "set": [],
+        "notes": [],
         "failures": [],
     }
 

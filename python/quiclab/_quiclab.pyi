@@ -32,6 +32,7 @@ __all__ = [
     "trace_models",
     "run_script",
     "serve",
+    "server_memory",
 ]
 
 PROGRAM: Final[str]
