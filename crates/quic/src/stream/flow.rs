@@ -31,6 +31,11 @@ impl Credit {
     pub(crate) fn left_for_more(&self) -> u64 {
         (self.available() / 8).saturating_sub(self.waiting)
     }
+    /// The same for a stream that has nothing to send: `ahead` bytes more, so that what less urgent streams wait with does not keep
+    /// it from its turn when credit comes in small pieces.
+    pub(crate) fn left_for_none(&self, ahead: u64) -> u64 {
+        (self.available() + ahead).saturating_sub(self.waiting).min(self.available())
+    }
     /// Of one stream other bytes wait to be sent than before, as [`super::send::SendHalf::waiting`] tells.
     #[inline]
     pub(crate) fn note_waiting(&mut self, before: u64, after: u64) {
