@@ -26,11 +26,11 @@ pub enum LiveError {
     Tls(tls::Error),
     /// An option that does not exist, or has no such value.
     Setting(lab::scenario::ScenarioError),
-    /// Too little memory for so many clients; what would be enough.
+    /// The memory is too little for the number of clients.
     Memory {
         /// What there would be.
         memory: Size,
-        /// For so many.
+        /// The number of clients.
         connections: usize,
         /// The least there has to be.
         least: Size,

@@ -16,7 +16,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// How long a server that ends waits for what is underway.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The bytes of a size such as `512 MB`, if that is memory enough for a server of so many clients.
+/// The bytes of a size such as `512 MB`. Refuses a size that is too little for this number of clients.
 #[pyfunction]
 pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64> {
     let size: Size = size.parse().map_err(|error| PyValueError::new_err(format!("{size:?}: {error}")))?;

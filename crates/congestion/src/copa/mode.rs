@@ -3,7 +3,7 @@
 use super::delays::Delays;
 use units::{Duration, Time};
 
-/// For so many round trips without a nearly empty queue there must be others that fill it (section 2.2): where a full
+/// After this many round trips without a nearly empty queue, other senders must be filling it (section 2.2): where a full
 /// buffer was seen.
 const FULL_ROUNDS: u64 = 5;
 /// The same where none was seen. The paper's five is the swing of senders that move in step. Those of one kind that do not

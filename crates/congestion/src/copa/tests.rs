@@ -165,7 +165,7 @@ fn limits_where_they_do_not_find_that_nobody_competes() {
     }
 }
 
-/// The mean queue of so many in a buffer of 80 packets, half a minute to a whole one after NewReno left them.
+/// The mean queue of some Copa flows in a buffer of 80 packets, from 30 to 60 seconds after NewReno left them.
 fn left_by_a_filler(number: u64, loss: f64) -> f64 {
     let begins: Vec<Begin> = (0..=number).map(|i| Begin { at: at(500 * i), propagation: ms(40) }).collect();
     let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
@@ -199,7 +199,7 @@ fn after_a_filler_has_left_they_empty_the_queue() {
     }
 }
 
-/// The share of one beside another sender, in a minute, in a buffer of so many packets.
+/// The share that a Copa flow has beside another sender over a minute; the buffer is given in packets.
 fn share_beside(other: &str, limit: f64, start: u64, loss: f64) -> f64 {
     let begins = [0, start].map(|ms| Begin { at: at(ms), propagation: Duration::from_millis(40) });
     let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);

@@ -370,7 +370,7 @@ fn an_overtaken_segment_opens_no_window() {
     pair.write(CLIENT, 100_000, false);
     pair.run(110);
     let (first, answer) = (pair.sent[2].header(), pair.sent[1].header());
-    // What the server sends at its byte so many, when it has got all ten, with a window in units of 256.
+    // A segment of the server at this byte, when it has got all ten, with a window in units of 256.
     let segment = |byte: u32, window| Header {
         source: 4433,
         destination: 34_433,
