@@ -41,9 +41,8 @@ impl Settings {
     }
 
     /// The same for a server, which keeps less of what it is sent: at most 256 kB (`initial_max_data`) for each client, 64 kB of
-    /// them for each stream. So many times the clients that there may be
-    /// ([`Limits::connections`](crate::Limits::connections)) is what all of them can make it keep beside
-    /// [`Limits::memory`](crate::Limits::memory).
+    /// them for each stream. All clients together can make it keep this times
+    /// [`Limits::connections`](crate::Limits::connections), beside [`Limits::memory`](crate::Limits::memory).
     ///
     /// # Errors
     /// [`LiveError::Setting`] for the first mistake.

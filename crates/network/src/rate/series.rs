@@ -140,27 +140,29 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
+    /// A millisecond of 12 Mbit/s and one of nothing.
+    fn build(circle: bool, offset: &'static str, seed: u64) -> crate::rate::Server {
+        let file = File { path: "a.csv".to_owned(), text: "time_ms,rate_mbps\n0,12\n1,0\n".into() };
+        let offset = Component { room: "offsets", name: offset, arguments: Arguments::default() };
+        let arguments = vec![
+            ("file", Value::File(file)),
+            ("circle", Value::Flag(circle)),
+            ("offset", Value::Component(offset)),
+        ];
+        (ROW.build)(&Arguments(arguments), Stream::new(seed, "test")).unwrap()
+    }
+
     #[test]
     fn rates_hold_until_the_next_line_and_begin_anew() {
         let series = Series::parse("time_ms,rate_mbps\n0,12\n1,0\n2.5,0.5\r\n").unwrap();
         assert_eq!(series.steps()[2], (Time::from_nanos(2_500_000), Rate::from_bits_per_sec(500_000)));
         assert_eq!(series.duration(), Duration::from_millis(4), "the last as long as the one before it");
         assert_eq!(Series::parse("time_s,rate_mbps\n0,1\n").unwrap().duration(), Duration::from_secs(1));
-        let build = |circle| {
-            let file = File { path: "a.csv".to_owned(), text: "time_ms,rate_mbps\n0,12\n1,0\n".into() };
-            let offset = Component { room: "offsets", name: "none", arguments: Arguments::default() };
-            let arguments = vec![
-                ("file", Value::File(file)),
-                ("circle", Value::Flag(circle)),
-                ("offset", Value::Component(offset)),
-            ];
-            (ROW.build)(&Arguments(arguments), Stream::new(1, "test")).unwrap()
-        };
-        let mut circle = build(true);
+        let mut circle = build(true, "none", 1);
         assert_eq!(circle.period(), Some(Duration::from_millis(2)));
         assert_eq!((circle.serve(at(0), 1500), circle.ready(at(1))), (at(1), at(2)));
         assert_eq!(circle.capacity(at(0), at(100)), Some(Size::from_bytes(50 * 1500)));
-        assert_eq!(build(false).ready(at(1)), Time::NEVER);
+        assert_eq!(build(false, "none", 1).ready(at(1)), Time::NEVER);
     }
 
     /// Where the list does not start again and ends with zeros, a random offset lies before them.
@@ -172,14 +174,7 @@ mod tests {
             (Duration::from_millis(3), Duration::from_millis(15))
         );
         for seed in 0..50 {
-            let file = File { path: "a.csv".to_owned(), text: "time_ms,rate_mbps\n0,12\n1,0\n".into() };
-            let offset = Component { room: "offsets", name: "random", arguments: Arguments::default() };
-            let arguments = vec![
-                ("file", Value::File(file)),
-                ("circle", Value::Flag(false)),
-                ("offset", Value::Component(offset)),
-            ];
-            let server = (ROW.build)(&Arguments(arguments), Stream::new(seed, "test")).unwrap();
+            let server = build(false, "random", seed);
             assert!(server.capacity(at(0), at(1)) > Some(Size::ZERO), "{seed}");
         }
     }
