@@ -50,6 +50,8 @@ def test_the_page_says_what_its_rows_say() -> None:
     page = DOCUMENT.read_text(encoding="utf-8")
     cells = completion.read(page)
     assert len(cells) == len(completion.RTTS_MS) * len(completion.LOSSES)
+    assert all(cell.interval is not None and cell.seeds >= completion.LEAST for cell in cells)
+    assert "\n".join(completion.INTRODUCTION) in page
     assert "\n".join(completion.table(cells)) in page
     assert f"\n{completion.claim(cells)}\n" in page
 
@@ -68,10 +70,10 @@ def test_an_interval_covers_what_is_there_nineteen_times_of_twenty() -> None:
 
 def test_seeds_go_where_times_vary_and_the_time_is_kept() -> None:
     """By hand: no scatter needs the least; twice the scatter needs four times the seeds; slow cells run at once."""
-    still, some, much = completion.Effort(0, 1.0), completion.Effort(0.05, 1.0), completion.Effort(0.1, 1.0)
-    assert completion.plan([still, some]) == [completion.LEAST, 31]
-    assert completion.plan([still, much]) == [completion.LEAST, 123]
-    assert completion.Effort(0.1, 17.0).at_once == 8
+    still, some, much = completion.Effort(0, 1.0), completion.Effort(0.03, 1.0), completion.Effort(0.06, 1.0)
+    assert completion.plan([still, some]) == [completion.LEAST, 35]
+    assert completion.plan([still, much]) == [completion.LEAST, 139]
+    assert [completion.at_once(seconds) for seconds in (0.1, 4.1, 17.0)] == [1, 2, 8]
     endless = [completion.Effort(1.0, 5.0), completion.Effort(2.0, 5.0)]
     seeds = completion.plan(endless)
     spent = sum(effort.cost_s(count) for effort, count in zip(endless, seeds, strict=True))

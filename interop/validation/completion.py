@@ -4,7 +4,7 @@ import math
 import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,10 @@ LOSSES = ("0 %", "1 %", "5 %")
 RTTS_MS = (10, 100)
 LIMIT = 0.05
 """How far apart simulated and real times may be."""
-PILOT = 40
-"""Seeds that are simulated to find out how many are needed."""
-AIM = LIMIT / 2
-"""The half width of the interval that the number of seeds is chosen for."""
-LEAST = 5
-"""Seeds of every cell."""
+AIM = LIMIT / 5
+"""The half width of the interval that the number of seeds is chosen for: small beside the limit, so that few stay open."""
+LEAST = 8
+"""Seeds of every cell, the first ones: how much they scatter tells how many more are needed."""
 BUDGET_S = 480.0
 """How long all transfers in real time may take together."""
 START_S = 1.5
@@ -135,24 +133,24 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Effort:
-    """What the simulation says that a cell will cost."""
+    """What the first seeds say that a cell will cost."""
 
     deviation: float
-    """Of the logarithm of the completion time, from seed to seed."""
+    """Of the logarithm of the ratio of real to simulated time, from seed to seed."""
     duration_s: float
-
-    @property
-    def at_once(self) -> int:
-        """How many transfers run beside one another: slow ones, which leave the machine at rest."""
-        return max(1, min(MOST_AT_ONCE, int(self.duration_s / SLOW_S)))
 
     def cost_s(self, seeds: int) -> float:
         """How long this many transfers take."""
-        return seeds * (self.duration_s + START_S) / self.at_once
+        return seeds * (self.duration_s + START_S) / at_once(self.duration_s)
 
     def half_width(self, seeds: int) -> float:
-        """Of the interval, if simulated and real times were as independent as they can be."""
-        return 1.96 * math.sqrt(2) * self.deviation / math.sqrt(seeds)
+        """Of the interval, if the next seeds scatter as the first ones."""
+        return 1.96 * self.deviation / math.sqrt(seeds)
+
+
+def at_once(duration_s: float) -> int:
+    """How many transfers that take so long run beside one another: slow ones, which leave the machine at rest."""
+    return max(1, min(MOST_AT_ONCE, int(duration_s / SLOW_S)))
 
 
 def plan(efforts: Sequence[Effort]) -> list[int]:
@@ -170,31 +168,52 @@ def plan(efforts: Sequence[Effort]) -> list[int]:
         seeds[max(widths)[1]] += 1
 
 
+@dataclass
+class Times:
+    """What was measured of a cell, seed by seed from the first one."""
+
+    transfer: Transfer
+    simulated_s: list[float] = field(default_factory=list)
+    real_s: list[float] = field(default_factory=list)
+
+    def measure(self, folder: Path, seeds: int) -> None:
+        """Adds what is missing to so many seeds."""
+        more = range(len(self.real_s) + 1, seeds + 1)
+        simulated_s = [self.transfer.simulated(seed).duration_s for seed in more]
+        if simulated_s:
+            outcomes = self.transfer.real(folder, more, at_once(statistics.mean(simulated_s)))
+            self.simulated_s += simulated_s
+            self.real_s += [outcome.duration_s for outcome in outcomes]
+
+    def effort(self) -> Effort:
+        """By what was measured so far."""
+        logarithms = np.log(np.asarray(self.real_s) / np.asarray(self.simulated_s))
+        return Effort(float(np.std(logarithms, ddof=1)), statistics.mean(self.real_s))
+
+    def cell(self) -> Cell:
+        """Its row."""
+        return compared(self.transfer.rtt_ms, self.transfer.loss, self.simulated_s, self.real_s)
+
+
 def study(folder: Path, runs: int | None = None) -> Section:
     """Both kinds of time of every cell, over this many seeds or as many as needed; it holds if all agree."""
-    transfers = [Transfer(rtt_ms, loss, [File("file", SIZE)]) for rtt_ms in RTTS_MS for loss in LOSSES]
-    efforts = [_effort(transfer) for transfer in transfers]
-    cells = []
-    for transfer, effort, count in zip(transfers, efforts, plan(efforts), strict=True):
-        seeds = range(1, (runs or count) + 1)
-        virtual = [transfer.simulated(seed).duration_s for seed in seeds]
-        wall = [outcome.duration_s for outcome in transfer.real(folder, seeds, effort.at_once)]
-        cells.append(compared(transfer.rtt_ms, transfer.loss, virtual, wall))
-        print(table(cells)[-1], flush=True)
-    rows = table(cells)
+    cells = [Times(Transfer(rtt_ms, loss, [File("file", SIZE)])) for rtt_ms in RTTS_MS for loss in LOSSES]
+    for cell in cells:
+        cell.measure(folder, runs or LEAST)
+    if runs is None:
+        for cell, seeds in zip(cells, plan([cell.effort() for cell in cells]), strict=True):
+            cell.measure(folder, seeds)
+            print(table([cell.cell()])[-1], flush=True)
+    found = [cell.cell() for cell in cells]
+    rows = table(found)
     # The sentence follows from the rows as they are printed.
-    printed = read("\n".join(rows))
-    lines = ["## Completion time", "", *INTRODUCTION, "", claim(printed), "", *rows]
-    return Section(lines, all(cell.verdict == "within" for cell in printed))
+    lines = ["## Completion time", "", *INTRODUCTION, "", claim(read("\n".join(rows))), "", *rows]
+    return Section(lines, all(cell.verdict == "within" for cell in found))
 
 
 INTRODUCTION = [
     f"One file of {SIZE // 1000} kB. Times are geometric means over the seeds of a cell. The difference is the mean of",
     "the ratios of real to simulated time seed by seed (of their logarithms), with its 95 % interval by Student's t.",
-    "Cells whose times vary more have more seeds, as far as the time for all of them goes.",
+    f"Every cell has {LEAST} seeds; how much the ratios of those scatter tells how many more it gets, for an interval of",
+    f"{AIM:.0%} to both sides, as far as the time for all cells goes.",
 ]
-
-
-def _effort(transfer: Transfer) -> Effort:
-    times = [transfer.simulated(seed).duration_s for seed in range(1, PILOT + 1)]
-    return Effort(statistics.stdev(math.log(time) for time in times), statistics.mean(times))

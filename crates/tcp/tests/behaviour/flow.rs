@@ -74,31 +74,69 @@ fn a_window_that_shrinks_is_waited_for() {
     pair.write(CLIENT, 100_000, false);
     pair.run(110);
     assert_eq!(pair.data(CLIENT).len(), 10);
-    let (first, answer) = (pair.sent[2].header(), pair.sent[1].header());
-    let ack = |bytes: u32, window| Header {
-        source: 4433,
-        destination: 34_433,
-        flags: Flags::ACK,
-        sequence: answer.sequence.wrapping_add(1),
-        acknowledgement: first.sequence.wrapping_add(bytes),
-        window,
-        ..Header::default()
-    };
     for second in 1..=100 {
         pair.run(second * 1000);
-        pair.inject(CLIENT, &ack(1460, 0), b"");
+        pair.answer(0, 1460, 0, b"");
     }
     let again = pair.data(CLIENT)[10..].to_vec();
     assert!(again.len() >= 20 && again.iter().all(|(_, offset, _)| *offset < 14_600), "{again:?}");
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), None);
     // In units of 256.
-    pair.inject(CLIENT, &ack(14_600, 51), b"");
+    pair.answer(0, 14_600, 51, b"");
     let newest = pair.data(CLIENT).last().unwrap().1;
     assert!((14_600..14_600 + 13_056).contains(&newest), "{newest}");
     // Taken back once more, and nobody answers.
-    pair.inject(CLIENT, &ack(14_600, 0), b"");
+    pair.answer(0, 14_600, 0, b"");
     pair.run(200_000);
     assert_eq!(pair.ends[CLIENT].connection.close_reason(), Some(&CloseReason::TimedOut));
+}
+
+/// RFC 9293 section 3.10.7.4: an acknowledgement that another one has overtaken says nothing of the window; RFC 5681 section
+/// 2: nor is it a duplicate.
+#[test]
+fn an_overtaken_acknowledgement_opens_no_window() {
+    let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 100_000, false);
+    pair.run(110);
+    let sent = pair.data(CLIENT).len();
+    assert_eq!(sent, 10);
+    // All ten are acknowledged, with no window left; behind it comes what was said after the first of them, in units of 256.
+    pair.answer(0, 14_600, 0, b"");
+    for _ in 0..3 {
+        pair.answer(0, 1460, 51, b"");
+    }
+    assert_eq!(pair.data(CLIENT).len(), sent);
+    // The same with the last one missing: three old ones do not make it lost.
+    let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.write(CLIENT, 14_600, false);
+    pair.run(110);
+    pair.answer(0, 13_140, 51, b"");
+    for _ in 0..3 {
+        pair.answer(0, 1460, 51, b"");
+    }
+    assert_eq!(pair.ends[CLIENT].connection.stats().segments_declared_lost, 0);
+}
+
+/// RFC 9293 section 3.10.7.4, fifth: SND.WL1 "prevents using old segments to update the window": one that comes behind what was sent
+/// after it opens none, though its data is taken.
+#[test]
+fn an_overtaken_segment_opens_no_window() {
+    let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
+    pair.run(100);
+    pair.fate(|_| Fate::Lost);
+    pair.ends[CLIENT].checks = false;
+    pair.write(CLIENT, 100_000, false);
+    pair.run(110);
+    assert_eq!(pair.data(CLIENT).len(), 10);
+    pair.answer(3, 14_600, 0, b"def");
+    pair.answer(0, 14_600, 51, b"abc");
+    assert_eq!((pair.ends[CLIENT].received, pair.data(CLIENT).len()), (6, 10));
+    pair.answer(6, 14_600, 51, b"ghi");
+    assert!(pair.data(CLIENT).len() > 10);
 }
 
 /// RFC 5961 section 5.2: the byte that probed the window may be acknowledged before it counts as sent; once it does, what

@@ -208,6 +208,22 @@ impl Pair {
         self.arrive(end, Ecn::NotEct, &bytes, None);
     }
 
+    /// A segment of the server arrives that comes after so many bytes of its own and acknowledges so many of the client: once the
+    /// handshake is over, whatever the server has sent.
+    pub(crate) fn answer(&mut self, own: u32, acknowledged: u32, window: u16, payload: &[u8]) {
+        let (first, answer) = (self.sent[2].header(), self.sent[1].header());
+        let header = Header {
+            source: answer.source,
+            destination: answer.destination,
+            flags: Flags::ACK,
+            sequence: answer.sequence.wrapping_add(1 + own),
+            acknowledgement: first.sequence.wrapping_add(acknowledged),
+            window,
+            ..Header::default()
+        };
+        self.inject(CLIENT, &header, payload);
+    }
+
     pub(crate) fn arrive(&mut self, end: usize, ecn: Ecn, bytes: &[u8], hole: Option<Hole>) {
         let arrival = Arrival { remote: address(1 - end), ecn, bytes, hole, damage: None };
         self.ends[end].connection.receive(self.now, arrival);

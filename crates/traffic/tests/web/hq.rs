@@ -5,7 +5,6 @@ use crate::shelf::{Basket, Shelf, content};
 use traffic::web::{Failure, Head, Method, Request, Take};
 use traffic::{Application, WebClient, WebServer};
 use units::Duration;
-use units::parameter::Value;
 
 const HQ: &[u8] = b"hq-interop";
 
@@ -41,37 +40,6 @@ fn objects_of_all_kinds_arrive_whole() {
     assert_eq!(bed.closes[1].as_ref().unwrap().code(), (true, bed.web_server.no_error()));
     assert!(bed.web_client.progress().finished_at.is_some());
     assert_eq!(bed.web_client.progress().bytes, 180_001);
-}
-
-/// A source that cannot be read for a while is asked again; nothing is broken off.
-#[test]
-fn what_cannot_be_read_now_is_read_later() {
-    let basket = Basket::default();
-    let paths = ["/late/50000", "/bytes/30000"];
-    let mut bed = Bed::new(HQ, client(&paths, 2, &basket), server());
-    bed.run();
-    for (index, path) in paths.iter().enumerate() {
-        let length: u64 = path.rsplit('/').next().unwrap().parse().unwrap();
-        assert_eq!(bed.web_client.results()[index].failure, None);
-        assert_eq!(basket.get(index).bytes, content(&path[1..], length));
-    }
-    assert!(bed.web_server.is_idle());
-}
-
-#[test]
-fn two_thousand_small_files_go_through_a_limit_of_ten_streams_and_loss() {
-    let basket = Basket { take: Take::Length, ..Basket::default() };
-    let paths: Vec<String> = (0..2000).map(|n| format!("/bytes/{}", 100 + n)).collect();
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let few = config(&[("initial_max_streams_bidi", Value::Integer(10))]);
-    let mut bed = Bed::with(context(HQ), [config(&[]), few], client(&paths, 2000, &basket), server());
-    bed.lose_every = 23;
-    bed.run();
-    assert!(bed.web_client.results().iter().all(|fetched| fetched.is_complete()));
-    assert_eq!(bed.web_client.progress().bytes, (0..2000).map(|n| 100 + n).sum::<u64>());
-    // An end can see a stream as over, and let another begin, before the other end does.
-    assert!(bed.most_streams <= 20, "{}", bed.most_streams);
-    assert!(bed.web_server.is_idle());
 }
 
 #[test]
