@@ -19,7 +19,7 @@ RTTS_MS = (10, 100)
 LIMIT = 0.05
 """How far apart simulated and real times may be."""
 AIM = LIMIT / 5
-"""The half width of the interval that the number of seeds is chosen for: small beside the limit, so that few stay open."""
+"""The half width of the interval that the number of seeds is chosen for."""
 LEAST = 8
 """Seeds of every cell, the first ones: how much they scatter tells how many more are needed."""
 BUDGET_S = 480.0
@@ -214,6 +214,6 @@ def study(folder: Path, runs: int | None = None) -> Section:
 INTRODUCTION = [
     f"One file of {SIZE // 1000} kB. Times are geometric means over the seeds of a cell. The difference is the mean of",
     "the ratios of real to simulated time seed by seed (of their logarithms), with its 95 % interval by Student's t.",
-    f"Every cell has {LEAST} seeds; how much the ratios of those scatter tells how many more it gets, for an interval of",
+    f"Every cell has {LEAST} seeds; how much their ratios scatter tells how many more it gets, for an interval of",
     f"{AIM:.0%} to both sides, as far as the time for all cells goes.",
 ]
