@@ -103,16 +103,16 @@ rfc: ## the requirements of RFC 9000 and others that no line, or no test, cites
 
 .PHONY: lint-python
 lint-python: build $(VENV)/.checks ## ruff, mypy
-	$(BIN)/ruff check python tests interop
-	$(BIN)/ruff format --check python tests interop/runner interop/cases interop/validation
+	$(BIN)/ruff check python tests interop benches
+	$(BIN)/ruff format --check python tests benches interop/runner interop/cases interop/validation
 	$(BIN)/mypy
 	cd interop && ../$(BIN)/mypy --strict --cache-dir ../.mypy_cache -p runner -p cases -p validation
 
 .PHONY: format
 format: $(VENV)/.checks ## format the sources
 	cargo fmt --all
-	$(BIN)/ruff format python tests interop/runner interop/cases interop/validation
-	$(BIN)/ruff check --fix python tests interop
+	$(BIN)/ruff format python tests benches interop/runner interop/cases interop/validation
+	$(BIN)/ruff check --fix python tests interop benches
 
 .PHONY: bench
 bench: ## speed and memory, beside quinn-proto, to target/bench.json

@@ -1,10 +1,11 @@
-"""What controllers, queues and rates over time cost in instructions, which are the same number each time, on any load of the machine.
+"""What controllers, queues and rates over time cost in instructions: the same number each time, on any load.
 
     cargo build --release --package own-controller
     .venv/bin/python benches/instructions.py [SIZE [RUNNER]]
 
-Counts a whole run of a bulk transfer (375 MB unless SIZE says otherwise) under each controller, through each queue, and over
-rates that change with callgrind (Valgrind), and prints the tables of docs/performance.md. With 375 MB it takes some ten minutes.
+Counts with callgrind (Valgrind) a whole run of a bulk transfer of SIZE (375 MB) under each controller and through
+each queue, and one of 100 MB over rates that change, and prints the tables of docs/performance.md. With 375 MB it
+takes some ten minutes.
 """
 
 import re
@@ -58,12 +59,24 @@ def rates(folder: Path) -> dict[str, list[str]]:
 def count(runner: Path, size: str, settings: list[str]) -> int:
     """Instructions of a run of so many bytes with these settings."""
     sets = [word for setting in (f"flow.download.application.size={size}", *settings) for word in ("--set", setting)]
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", runner, SCENARIO, *sets]
+    command: list[str | Path] = [
+        "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        runner,
+        SCENARIO,
+        *sets,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if collected is None:
         raise SystemExit(f"callgrind says no count for {settings}: {done.stderr}")
     return int(collected[1])
+
+
+def over(value: int, first: int | None) -> str:
+    """How much more a value is than that of the first row; nothing for that itself."""
+    return "" if first is None else f"{100 * (value / first - 1):+.1f} %"
 
 
 def table(what: str, settings: dict[str, list[str]], runner: Path, size: str) -> None:
@@ -72,9 +85,21 @@ def table(what: str, settings: dict[str, list[str]], runner: Path, size: str) ->
     first = None
     for name, setting in settings.items():
         instructions = count(runner, size, setting)
-        share = "" if first is None else f"{100 * (instructions / first - 1):+.1f} %"
+        print(f"| {name} | {instructions / 1e6:,.1f} | {over(instructions, first)} |", flush=True)
         first = first or instructions
-        print(f"| {name} | {instructions / 1e6:,.1f} | {share} |", flush=True)
+    print()
+
+
+def rate_table(settings: dict[str, list[str]], runner: Path) -> None:
+    """Prints the table of rates: what a run of 1 MB takes more than the first one is for reading the file."""
+    print("| rate | million instructions | of that, reading | the rest over the first |\n| --- | ---: | ---: | ---: |")
+    first = short = None
+    for name, setting in settings.items():
+        whole, begin = (count(runner, size, setting) for size in ("100 MB", "1 MB"))
+        reading = 0 if short is None else begin - short
+        rest = over(whole - reading, first)
+        print(f"| {name} | {whole / 1e6:,.1f} | {reading / 1e6:,.1f} | {rest} |", flush=True)
+        first, short = first or whole, short or begin
     print()
 
 
@@ -85,7 +110,7 @@ def main() -> None:
     for what, rows in (("controller", CONTROLLERS), ("queue", QUEUES)):
         table(what, {name: [setting] for name, setting in rows.items()}, runner, size)
     with tempfile.TemporaryDirectory() as folder:
-        table("rate", rates(Path(folder)), runner, size)
+        rate_table(rates(Path(folder)), runner)
 
 
 if __name__ == "__main__":
