@@ -63,25 +63,25 @@ impl<'a> Payload<'a> {
         self.hole
     }
 
-    /// A hole must be the last in its packet: what follows makes it real.
+    /// The buffer, to append to: all that is appended comes this way. A hole must be the last in its packet, and so what
+    /// follows makes it real.
     #[inline]
-    fn close_hole(&mut self) {
+    fn end(&mut self) -> &mut Vec<u8> {
         if let Some(hole) = self.hole.take() {
             hole.write_out(self.buffer);
         }
+        self.buffer
     }
 
     /// Appends a frame that is remembered as `sent`. The caller has checked that it fits.
     pub(crate) fn frame(&mut self, frame: &Frame<'_>, sent: SentFrame) {
-        self.close_hole();
-        frame.encode(self.buffer);
+        frame.encode(self.end());
         self.contents.push(sent);
     }
 
     /// Appends a frame that is not remembered.
     pub(crate) fn passing_frame(&mut self, frame: &Frame<'_>, ack_eliciting: bool) {
-        self.close_hole();
-        frame.encode(self.buffer);
+        frame.encode(self.end());
         self.contents.ack_eliciting |= ack_eliciting;
         self.contents.in_flight |= ack_eliciting;
     }
@@ -89,7 +89,7 @@ impl<'a> Payload<'a> {
     /// Appends by `write`, which gives whether it wrote an ACK frame up to `largest`.
     pub(crate) fn ack(&mut self, largest: u64, write: impl FnOnce(&mut Vec<u8>, usize) -> bool) {
         let room = self.room();
-        if write(self.buffer, room) {
+        if write(self.end(), room) {
             self.contents.acked = Some(largest);
         }
     }
@@ -117,7 +117,7 @@ impl<'a> Payload<'a> {
         piece: &Piece,
         copy: impl FnOnce(Range<u64>, &mut Vec<u8>),
     ) {
-        self.close_hole();
+        self.end();
         let (length, room) = (piece.length as usize, self.room());
         let bare = stream_header_size(id, piece.offset, None);
         let written = stream_header_size(id, piece.offset, Some(length));
@@ -152,7 +152,7 @@ impl<'a> Payload<'a> {
     /// Appends a DATAGRAM frame of at most `frame` bytes, which fits, as the caller has checked. Its length is left out
     /// where it ends the packet.
     pub(crate) fn datagram(&mut self, number: u64, data: wire::Data<'_>, frame: usize) {
-        self.close_hole();
+        self.end();
         let (length, room) = (data.len(), self.room());
         let bare = datagram_header_size(None) + length;
         let written = datagram_header_size(Some(length)) + length;
@@ -180,7 +180,7 @@ impl<'a> Payload<'a> {
 
     /// Appends a CRYPTO frame. The caller has checked that it fits.
     pub(crate) fn crypto(&mut self, offset: u64, data: &[u8]) {
-        Frame::Crypto { offset, data }.encode(self.buffer);
+        Frame::Crypto { offset, data }.encode(self.end());
         self.contents.push(SentFrame::Crypto { offset, length: data.len() as u32 });
     }
 }
@@ -242,6 +242,37 @@ mod tests {
         assert!(matches!(frames[0], Frame::Stream { data: Data::Bytes(bytes), .. } if bytes.len() == 100));
         assert!(matches!(frames[1], Frame::Stream { data: Data::Virtual { length: 200 }, .. }));
         assert_eq!(contents.frames.len(), 2);
+    }
+
+    #[test]
+    fn whatever_follows_a_hole_makes_it_real() {
+        type Append = fn(&mut Payload<'_>);
+        let ways: [Append; 6] = [
+            |payload| payload.frame(&Frame::HandshakeDone, SentFrame::HandshakeDone),
+            |payload| payload.passing_frame(&Frame::Ping, true),
+            |payload| payload.pad_to(400),
+            |payload| payload.crypto(9, b"ticket"),
+            |payload| payload.datagram(0, Data::Bytes(b"datagram"), 100),
+            |payload| {
+                payload.ack(1, |buffer, _| {
+                    Frame::Ping.encode(buffer);
+                    true
+                });
+            },
+        ];
+        for (way, append) in ways.iter().enumerate() {
+            let (mut buffer, mut contents) = (Vec::new(), Contents::default());
+            let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
+            payload.stream(StreamId::from_value(0), &piece(0, 100, true), fill);
+            append(&mut payload);
+            assert_eq!((payload.hole(), payload.length()), (None, buffer.len()), "{way}");
+            let frames = decode(&buffer, 0);
+            assert!(
+                matches!(frames[0], Frame::Stream { data: Data::Bytes(bytes), .. } if bytes.len() == 100),
+                "{way}"
+            );
+            assert!(frames.len() > 1, "{way}");
+        }
     }
 
     /// Real bytes in front of virtual ones, or behind them: all are there, and nothing is a hole.

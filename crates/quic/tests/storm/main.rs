@@ -86,6 +86,9 @@ fn what_was_found_stays_mended() {
     // A window that a lost packet of ACK and PADDING frames held for ever, beside an MTU probe that wanted the rest.
     start_anew();
     case_of_weather(63_578, Protection::Tls);
+    // A probe that repeated a TLS message behind virtual stream data.
+    start_anew();
+    case_of_weather(4_427, Protection::Null);
 }
 
 #[test]
