@@ -221,7 +221,7 @@ pub trait Controller: Send {
     fn ssthresh(&self) -> Option<u64> {
         None
     }
-    /// Whether what it does may follow from [`Setup::seed`]: otherwise it is the same with another one.
+    /// Whether what it does depends on [`Setup::seed`]. Of controllers that are not rows of [`CONTROLLERS`] nobody asks.
     fn draws(&self) -> bool {
         false
     }

@@ -1,6 +1,7 @@
 //! Whether anything in a scenario draws at random: if not, the run is the same whatever its seed.
 
 use crate::error::RunError;
+use crate::scenario::outside::is_outside;
 use crate::scenario::{Flow, Protocol, Scenario};
 use crate::world;
 use random::Watch;
@@ -32,12 +33,15 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
 }
 
 /// Whether the endpoints of a flow draw what changes sizes or times: their controllers, and packet numbers that are left out,
-/// which are gaps in all ACK frames.
+/// which are gaps in all ACK frames. Of code from outside nothing is known, so it may.
 fn endpoint_draws(flow: &Flow) -> bool {
     let (options, skips) = match flow.protocol {
         Protocol::Quic => (&flow.transport, flow.transport.flag("skip_packet_numbers")),
         Protocol::Tcp => (&flow.tcp, false),
     };
     let controller = options.component("controller");
-    skips || congestion::draws(controller.name, &controller.arguments)
+    let scheduler = flow.transport.component("scheduler");
+    let outside =
+        is_outside(controller.name) || flow.protocol == Protocol::Quic && is_outside(scheduler.name);
+    outside || skips || congestion::draws(controller.name, &controller.arguments)
 }

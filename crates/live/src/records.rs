@@ -2,10 +2,12 @@
 
 use crate::error::{LiveError, is_passing};
 use quic::Connection;
+use std::cell::Cell;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use trace::qlog::{Options, Writer};
 use trace::{Interest, Side};
 
@@ -33,6 +35,8 @@ pub(crate) struct Records {
     key_log: Option<File>,
     qlog: Option<PathBuf>,
     opened: u64,
+    /// Bytes that may wait for a handle.
+    allowed: Rc<Cell<usize>>,
     /// Connections of which not everything was written.
     incomplete: u64,
     /// The first file that could not be written.
@@ -61,10 +65,13 @@ struct Page {
     made: bool,
     /// What could not be written because there was no handle.
     late: Vec<u8>,
+    /// Bytes that may wait in all files together.
+    allowed: Rc<Cell<usize>>,
 }
 
-/// The most that waits for a handle, in bytes.
+/// The most that waits for a handle in one file, in bytes, and in all together.
 const MAX_LATE: usize = 256 * 1024;
+const MAX_LATE_TOGETHER: usize = 16 * 1024 * 1024;
 
 impl Page {
     fn open(&mut self) -> io::Result<File> {
@@ -75,18 +82,40 @@ impl Page {
         self.made = true;
         Ok(file)
     }
+
+    /// Keeps bytes until there is a handle; `false` if too many wait already.
+    fn keep(&mut self, bytes: &[u8]) -> bool {
+        let left = self.allowed.get().checked_sub(bytes.len());
+        match left.filter(|_| self.late.len() + bytes.len() <= MAX_LATE) {
+            Some(left) => {
+                self.allowed.set(left);
+                self.late.extend_from_slice(bytes);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn take_late(&mut self) -> Vec<u8> {
+        self.allowed.set(self.allowed.get() + self.late.len());
+        std::mem::take(&mut self.late)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.take_late();
+    }
 }
 
 impl Write for Page {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.open() {
             Ok(mut file) => {
-                file.write_all(&std::mem::take(&mut self.late))?;
+                file.write_all(&self.take_late())?;
                 file.write_all(bytes)?;
             }
-            Err(error) if is_passing(&error) && self.late.len() + bytes.len() <= MAX_LATE => {
-                self.late.extend_from_slice(bytes);
-            }
+            Err(error) if is_passing(&error) && self.keep(bytes) => {}
             Err(error) => return Err(error),
         }
         Ok(bytes.len())
@@ -95,7 +124,8 @@ impl Write for Page {
         if self.late.is_empty() {
             return Ok(());
         }
-        self.open()?.write_all(&std::mem::take(&mut self.late))
+        let mut file = self.open()?;
+        file.write_all(&self.take_late())
     }
 }
 
@@ -108,7 +138,8 @@ impl Records {
             fs::create_dir_all(folder).map_err(|error| LiveError::File(folder.clone(), error))?;
         }
         let qlog = recording.qlog.clone();
-        Ok(Records { side, key_log, qlog, opened: 0, incomplete: 0, failed: None, told: false })
+        let allowed = Rc::new(Cell::new(MAX_LATE_TOGETHER));
+        Ok(Records { side, key_log, qlog, opened: 0, allowed, incomplete: 0, failed: None, told: false })
     }
 
     /// The first failure, once.
@@ -137,7 +168,8 @@ impl Records {
             let name =
                 format!("{}-{}", if self.side == Side::Client { "client" } else { "server" }, self.opened);
             log.path = folder.join(format!("{name}.sqlog"));
-            let mut page = Page { path: log.path.clone(), made: false, late: Vec::new() };
+            let (path, allowed) = (log.path.clone(), self.allowed.clone());
+            let mut page = Page { path, made: false, late: Vec::new(), allowed };
             match page.open() {
                 Err(error) if !is_passing(&error) => self.fail(log, log.path.clone(), error),
                 _ => log.writer = Some(Writer::new(page, &name, self.side, Options::default())),
@@ -184,4 +216,24 @@ fn open_key_log(path: &Path) -> Result<File, LiveError> {
         Ok(file)
     };
     open().map_err(|error| LiveError::File(path.to_owned(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What waits has a bound in each file and in all together, and what was written or given up makes room.
+    #[test]
+    fn what_waits_for_handles_is_bounded() {
+        let allowed = Rc::new(Cell::new(600_000));
+        let page = || Page { path: PathBuf::new(), made: false, late: Vec::new(), allowed: allowed.clone() };
+        let [mut first, mut second, mut third] = [page(), page(), page()];
+        assert!(first.keep(&[0; 200_000]) && !first.keep(&[0; 100_000]), "256 kB for each");
+        assert!(second.keep(&[0; 200_000]) && third.keep(&[0; 200_000]));
+        assert!(!second.keep(&[0; 1]), "600 kB for all");
+        assert_eq!(first.take_late().len(), 200_000);
+        drop(third);
+        assert_eq!(allowed.get(), 400_000);
+        assert!(second.keep(&[0; 50_000]));
+    }
 }

@@ -6,7 +6,7 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Delivery(u8);
 
-/// It stands among those that are to be sent.
+/// It is queued.
 const QUEUED: u8 = 0x80;
 /// A copy was acknowledged.
 const DONE: u8 = 0x40;

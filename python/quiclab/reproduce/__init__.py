@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quiclab.folder import writing
-from quiclab.plots.inside import outside
 from quiclab.progress import SweepProgress
 from quiclab.reproduce import points as points_
 from quiclab.reproduce.accept import Row, shown
@@ -143,6 +142,8 @@ def reproduce(
 
 def hidden(drawing: "Drawing") -> list[Row]:
     """A row that does not hold, if something is drawn outside of its axes."""
+    from quiclab.plots.inside import outside
+
     told = outside(drawing)
     if not told:
         return []

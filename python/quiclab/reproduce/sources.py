@@ -15,14 +15,14 @@ from quiclab._quiclab import Error
 
 _PACKAGE = Path(papers.__file__).parent.parent
 _PAPERS, _REPRODUCE = "quiclab.papers", "quiclab.reproduce"
-_OTHERS = ("reproduce", "plots", "traces")
+_OTHERS = ("reproduce", "plots", "traces", "statistics")
 """Of the package: what measures, judges and draws. The rest runs simulations, whose results are in the tables."""
 _JUDGES = ("accept", "measured")
 """Of `quiclab.reproduce`: they make rows and numbers of the points of every figure."""
 
 
 def code(path: Path) -> dict[str, str]:
-    """The hashes of a module of a paper, and of what it imports of papers, `quiclab.reproduce`, plots and traces.
+    """The hashes of a module of a paper, and of what it imports of papers, `quiclab.reproduce`, plots, traces, statistics.
 
     The papers are those in whose folder the module is. Lines that are comments alone do not count.
     """

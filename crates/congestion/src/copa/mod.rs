@@ -88,7 +88,7 @@ impl Velocity {
     }
     /// The window is to move this way now. A turn counts at once, as in the authors' own code, and not when the window
     /// ends: else the step back is as long as the last one forward had become.
-    /// Whether it is one.
+    /// Returns whether the direction changed.
     fn turn(&mut self, up: bool, window: f64) -> bool {
         let turned = up != self.up;
         if turned {

@@ -85,8 +85,8 @@ impl Mode {
     }
 
     /// Whether the loss tells of a full buffer: one loses packets at its greatest delay and at no other. A loss while the
-    /// delay is less is chance, and so may be the one before it. Who does not compete has no company that fills a buffer,
-    /// as far as it knows.
+    /// delay is less is chance, and so may be the one before it. In the default mode it knows of no
+    /// sender that fills the buffer.
     pub(super) fn on_loss(&mut self, now: Time, delays: &Delays) {
         if !delays.nearly_full(NEARLY) {
             self.full = None;

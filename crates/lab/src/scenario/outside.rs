@@ -88,6 +88,11 @@ pub fn set_loader(loader: &'static dyn Loader) {
     let _ = LOADER.set(loader);
 }
 
+/// Whether a name is that of a component that is written outside of the lab.
+pub(crate) fn is_outside(name: &str) -> bool {
+    name.contains(':')
+}
+
 /// The row of a component that a word of a scenario names by its place; `None` if it is no such word. `read` reads a file
 /// that it names.
 ///

@@ -7,7 +7,7 @@
 use super::Limits;
 use std::collections::BTreeSet;
 
-/// By what names a connection: `K`.
+/// `K` identifies a connection.
 #[derive(Debug)]
 pub(super) struct Memory<K> {
     /// What each connection may always keep.

@@ -23,7 +23,7 @@ pub enum RateError {
     Offset {
         /// Where it is to begin.
         at: Duration,
-        /// How long the recording is.
+        /// After this the recording has nothing.
         lasts: Duration,
     },
     /// There is no model of traces of this name.
@@ -64,7 +64,7 @@ impl fmt::Display for RateError {
             RateError::Trace { path, error } => write!(f, "{path}:{error}"),
             RateError::Series { path, error } => write!(f, "{path}:{error}"),
             RateError::Offset { at, lasts } => {
-                write!(f, "{at}; expected less than {lasts}, which is how long the trace lasts")
+                write!(f, "{at}; expected less than {lasts}, after which the recording has nothing")
             }
             RateError::Model { name, known } => {
                 write!(f, "no model {name:?}; expected one of {}", known.join(", "))

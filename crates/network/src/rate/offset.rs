@@ -13,7 +13,7 @@ pub(super) const OFFSET: Parameter = Parameter {
     about: "how far into it a run begins: none, a time, or random, drawn anew for each seed",
 };
 
-/// Gives how far into a recording of this length a run begins: less than its length.
+/// Gives how far into a recording a run begins: less than this, after which the recording has nothing.
 pub(super) type Choose = fn(&Arguments, Duration, Stream) -> Result<Duration, RateError>;
 
 /// Where runs begin.
@@ -40,7 +40,7 @@ static OFFSETS: &[Row<Choose>] = &[
     },
     Row {
         name: "random",
-        about: "anywhere in the recording, uniform, drawn anew for each seed",
+        about: "anywhere in the recording while something is still to come, uniform, drawn anew for each seed",
         parameters: &[],
         build: |_, lasts, mut stream| Ok(Duration::from_nanos(stream.below(lasts.as_nanos()))),
     },

@@ -33,7 +33,7 @@ pub(crate) const ROW: Row<super::Build> = Row {
         let fail = |error| RateError::Series { path: file.path.clone(), error };
         let series = Series::parse(&file.text).map_err(fail)?;
         let circle = arguments.flag("circle").then(|| series.duration());
-        // Behind the last rate above zero there is nothing, unless it starts again.
+        // After the last rate above zero nothing is sent, unless it starts again.
         let lasts = if circle.is_some() { series.duration() } else { series.alive() };
         let from = offset::of(arguments, lasts, stream)?;
         Changes::from(series.steps(), circle, from).map(Server::Changes).map_err(RateError::Changes)

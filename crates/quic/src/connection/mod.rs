@@ -323,6 +323,8 @@ impl Connection {
     }
     /// How many real bytes of data that lies elsewhere, in a file say, are worth writing to a stream now: what the peer gives
     /// credit for, but no more than the stream's send buffer has room for, and than [`Connection::set_send_allowance`] leaves.
+    /// Of the connection's credit only what other streams do not wait with already counts: a stream that has something to
+    /// send gets at most an eighth of it, one that has nothing also 16 kB beyond what is left.
     /// A write of this many is taken whole. If it is 0, [`crate::Event::Writable`] reports when there is room.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ impl Connection {
     }
     /// Whether a stream has room for nothing because of [`Connection::set_send_allowance`], and its application is to be told when
     /// it has.
-    pub fn waits_for_allowance(&self) -> bool {
+    pub fn waits_for_allowance(&mut self) -> bool {
         self.streams.wait_for_allowance()
     }
     /// The RTT estimate.

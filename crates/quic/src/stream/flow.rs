@@ -5,6 +5,10 @@ use crate::delivery::Delivery;
 use crate::error::TransportError;
 use wire::Code;
 
+/// A stream that has something to send gets no more than one part in this many of the credit: the others find some when they
+/// begin.
+const SHARE: u64 = 8;
+
 /// What the peer lets this side send.
 #[derive(Debug, Default)]
 pub(crate) struct Credit {
@@ -29,14 +33,14 @@ impl Credit {
     /// The same for a stream that has something to send already. Most of the credit stays for those that have nothing, so that what
     /// is urgent does not wait for what came before it.
     pub(crate) fn left_for_more(&self) -> u64 {
-        (self.available() / 8).saturating_sub(self.waiting)
+        (self.available() / SHARE).saturating_sub(self.waiting)
     }
     /// The same for a stream that has nothing to send: `ahead` bytes more, so that what less urgent streams wait with does not keep
     /// it from its turn when credit comes in small pieces.
     pub(crate) fn left_for_none(&self, ahead: u64) -> u64 {
         (self.available() + ahead).saturating_sub(self.waiting).min(self.available())
     }
-    /// Of one stream other bytes wait to be sent than before, as [`super::send::SendHalf::waiting`] tells.
+    /// The waiting bytes of one stream have changed, as [`super::send::SendHalf::waiting`] tells.
     #[inline]
     pub(crate) fn note_waiting(&mut self, before: u64, after: u64) {
         self.waiting = self.waiting - before + after;

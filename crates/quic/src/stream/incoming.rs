@@ -1,6 +1,6 @@
 //! What the peer's frames do to streams (RFC 9000 section 19).
 
-use super::send::List;
+use super::lists::List;
 use super::{Notice, Stream, Streams, direction_index};
 use crate::error::TransportError;
 use crate::event::Event;

@@ -3,6 +3,7 @@
 mod buffer;
 mod flow;
 mod incoming;
+mod lists;
 mod marks;
 mod notices;
 mod number;
@@ -119,6 +120,8 @@ pub(crate) struct Streams {
     starved: VecDeque<StreamId>,
     /// Streams whose new data waited for credit of their own, each once; some of them may have got it.
     blocked: VecDeque<StreamId>,
+    /// Streams that wait for room because of what all streams keep.
+    short: VecDeque<StreamId>,
     /// The notices that are to be sent, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
@@ -165,6 +168,7 @@ impl Streams {
             scheduler,
             starved: VecDeque::new(),
             blocked: VecDeque::new(),
+            short: VecDeque::new(),
             notices: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),

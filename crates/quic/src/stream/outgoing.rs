@@ -1,7 +1,8 @@
 //! What streams send: what waits, what goes into a packet, what becomes of it.
 
+use super::lists::List;
 use super::recv::RecvHalf;
-use super::send::{Awaited, List, SendHalf};
+use super::send::{Awaited, SendHalf};
 use super::spares::Spares;
 use super::{Notice, Streams, direction_index};
 use crate::assemble::Payload;
@@ -30,8 +31,7 @@ impl Streams {
             self.scheduler.on_ready(key, now);
         } else if half.is_blocked() {
             self.note_stream_blocked(id);
-        } else if half.has_unsent() && half.lists.enter(List::Starved) {
-            self.starve(id);
+        } else if half.has_unsent() && self.enlist(id, List::Starved) {
             self.note_connection_blocked();
         }
     }
@@ -68,19 +68,8 @@ impl Streams {
     pub(super) fn note_stream_blocked(&mut self, id: StreamId) {
         let Some(half) = self.send_half(id) else { return };
         if half.note_blocked() {
-            if half.lists.enter(List::Blocked) {
-                self.list_blocked(id);
-            }
+            self.enlist(id, List::Blocked);
             self.tell(Notice::StreamDataBlocked(id));
-        }
-    }
-
-    fn list_blocked(&mut self, id: StreamId) {
-        self.blocked.push_back(id);
-        if self.blocked.len() > self.most_listed() {
-            let mut blocked = std::mem::take(&mut self.blocked);
-            blocked.retain(|id| self.send_half(*id).is_some_and(|half| half.lists.has(List::Blocked)));
-            self.blocked = blocked;
         }
     }
 

@@ -39,6 +39,11 @@ impl SendQueue {
             self.waiting.insert(id);
         }
     }
+    /// There are no streams any more.
+    pub(crate) fn forget(&mut self) {
+        (self.queued, self.first, self.last) = (0, None, None);
+        self.waiting.clear();
+    }
     /// So much is kept no more.
     pub(crate) fn note_released(&mut self, length: u64) {
         self.queued = self.queued.saturating_sub(length);
@@ -63,7 +68,11 @@ impl SendQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::{Direction, Side};
+    use crate::schedule::build;
+    use crate::stream::{Data, Streams};
+    use units::Time;
+    use units::parameter::Arguments;
+    use wire::{Direction, Side, TransportParameters};
 
     #[test]
     fn who_is_told_first_changes() {
@@ -77,6 +86,22 @@ mod tests {
             queue.note_released(10);
             let told: Vec<u64> = std::iter::from_fn(|| queue.next_to_go_on()).map(StreamId::index).collect();
             assert_eq!(told, [first, (first + 1) % 3, (first + 2) % 3]);
+        }
+    }
+
+    /// RFC 9001 section 4.6.2: after a rejection "the client MUST reset the state of all streams". What they kept makes room.
+    #[test]
+    fn streams_that_are_forgotten_leave_room() {
+        let config = Config { send_queue: Some(units::Size::from_bytes(1000)), ..Config::default() };
+        let rr = || build("rr", &Arguments::default()).unwrap();
+        let mut streams = Streams::new(Side::Client, &config, rr());
+        let peer = TransportParameters { initial_max_streams_bidi: 9, ..TransportParameters::default() };
+        streams.set_peer_parameters(Time::ZERO, &peer);
+        for _ in 0..2 {
+            let id = streams.open(Direction::Bidirectional).unwrap();
+            assert_eq!(streams.write(Time::ZERO, id, Data::Bytes(&[1; 2000])), Ok(1000));
+            streams.forget(rr());
+            streams.set_peer_parameters(Time::ZERO, &peer);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Streams under limits that change: those of an earlier connection before those of this one, and none of what was
 //! sent where the server did not take 0-RTT (RFC 9001 section 4.6.2).
 
+use super::lists::List;
 use super::marks::Marks;
-use super::send::List;
 use super::{Index, Streams, direction_index};
 use crate::event::Event;
 use crate::schedule::Scheduler;
@@ -99,6 +99,9 @@ impl Streams {
         self.index = Index::default();
         self.events.clear();
         self.forget_kept();
+        if let Some(queue) = &mut self.queue {
+            queue.forget();
+        }
         for counts in &mut self.counts {
             counts.opened = 0;
         }

@@ -4,10 +4,10 @@
 //! likes. An application whose data lies elsewhere, in a file say, asks for [`Streams::room`] first.
 
 use super::Streams;
-use super::send::{Awaited, List};
+use super::lists::List;
+use super::send::Awaited;
 use crate::error::StreamError;
 use crate::event::Event;
-use std::collections::VecDeque;
 use wire::StreamId;
 
 /// Bytes of one stream that may wait to be sent though others keep much: enough for some packets, so that a stream that is chosen
@@ -24,8 +24,6 @@ pub(super) struct Allowance {
     /// Real bytes that they keep.
     kept: u64,
     limit: u64,
-    /// Streams that wait for room because of the limit, each once.
-    waiting: VecDeque<StreamId>,
 }
 
 /// What is left of a limit, if that is a piece.
@@ -57,7 +55,7 @@ impl Streams {
             None => {
                 let halves = self.slots.iter().flatten().filter_map(|stream| stream.send.as_ref());
                 let kept = halves.map(|half| half.buffered()).sum();
-                self.allowance = Some(Box::new(Allowance { kept, limit, waiting: VecDeque::new() }));
+                self.allowance = Some(Box::new(Allowance { kept, limit }));
             }
         }
         self.offer_what_is_left();
@@ -67,24 +65,32 @@ impl Streams {
         self.allowance.as_ref().map_or(0, |allowance| allowance.kept)
     }
     /// Whether a stream waits for room because of what all streams keep.
-    pub(crate) fn wait_for_allowance(&self) -> bool {
-        self.allowance.as_ref().is_some_and(|allowance| !allowance.waiting.is_empty())
+    pub(crate) fn wait_for_allowance(&mut self) -> bool {
+        while let Some(&id) = self.short.front() {
+            match self.send_half(id) {
+                Some(half) if half.awaited == Awaited::Room => return true,
+                Some(half) => half.lists.leave(List::Short),
+                None => {}
+            }
+            self.short.pop_front();
+        }
+        false
     }
     /// Streams keep this many bytes less.
     #[inline]
     pub(super) fn note_let_go(&mut self, bytes: u64) {
         let Some(allowance) = &mut self.allowance else { return };
         allowance.kept = allowance.kept.saturating_sub(bytes);
-        if !allowance.waiting.is_empty() {
+        if !self.short.is_empty() {
             self.offer_what_is_left();
         }
     }
 
     /// There are no streams any more.
     pub(super) fn forget_kept(&mut self) {
+        self.short.clear();
         if let Some(allowance) = &mut self.allowance {
             allowance.kept = 0;
-            allowance.waiting.clear();
         }
     }
 
@@ -126,78 +132,35 @@ impl Streams {
         let (credit, left) = (self.credit.available(), self.credit.left());
         let Some(half) = self.send_half(id) else { return };
         half.awaited = Awaited::Room;
-        let starved = left == 0 && half.lists.enter(List::Starved);
-        let blocked = half.is_blocked();
-        if blocked {
+        if half.is_blocked() {
             // RFC 9000 section 4.1: "SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame".
             self.note_stream_blocked(id);
         }
-        if starved {
-            self.starve(id);
-            if credit == 0 {
-                self.note_connection_blocked();
-            }
+        if left == 0 && self.enlist(id, List::Starved) && credit == 0 {
+            self.note_connection_blocked();
         }
         if let Some(queue) = self.queue.as_mut().filter(|queue| queue.room() == 0) {
             queue.note_written(id, 0, false);
         }
         if self.allowance.as_ref().is_some_and(|allowance| allowance.left() == 0) {
-            self.list_short(id);
+            self.enlist(id, List::Short);
         }
     }
 
-    fn list_short(&mut self, id: StreamId) {
-        let Some(half) = self.send_half(id) else { return };
-        if !half.lists.enter(List::Short) {
-            return;
-        }
-        let most = self.most_listed();
-        let Some(allowance) = &mut self.allowance else { return };
-        allowance.waiting.push_back(id);
-        if allowance.waiting.len() > most {
-            let mut waiting = std::mem::take(&mut allowance.waiting);
-            waiting.retain(|id| self.send_half(*id).is_some_and(|half| half.lists.has(List::Short)));
-            if let Some(allowance) = &mut self.allowance {
-                allowance.waiting = waiting;
-            }
-        }
-    }
-
-    /// Puts a stream into the list of those that wait for credit of the connection. Streams that are over leave it when they
-    /// come to its front, or when most of it are such streams: however many are opened and given up, it has a bound.
-    pub(super) fn starve(&mut self, id: StreamId) {
-        self.starved.push_back(id);
-        if self.starved.len() > self.most_listed() {
-            let mut starved = std::mem::take(&mut self.starved);
-            starved.retain(|id| self.send_half(*id).is_some_and(|half| half.lists.has(List::Starved)));
-            self.starved = starved;
-        }
-    }
-
-    /// With more streams than this, a list of them has others in it than open ones.
-    pub(super) fn most_listed(&self) -> usize {
-        2 * self.open_count() + 16
-    }
-
-    /// So many bytes do not wait to be sent any more: there is credit of the connection for others.
+    /// A stream was given up with this many bytes waiting: there is credit of the connection for others.
     pub(super) fn note_given_up(&mut self, bytes: u64) {
         self.credit.note_waiting(bytes, 0);
-        if bytes > 0 {
+        if bytes > 0 && self.credit.available() > 0 {
             self.offer_credit();
         }
     }
 
-    /// Credit of the connection that others took before may be there for streams that wait for room.
+    /// Offers credit of the connection that others waited with to streams that wait for room.
     #[cold]
     fn offer_credit(&mut self) {
         for _ in 0..self.starved.len() {
             let Some(id) = self.starved.pop_front() else { break };
-            let available = self.credit.available();
-            let Some(half) = self.send_half(id) else { continue };
-            if available == 0 && half.has_unsent() {
-                // It comes before what is not written yet.
-                self.starved.push_back(id);
-            } else {
+            if let Some(half) = self.send_half(id) {
                 half.lists.leave(List::Starved);
                 self.offer(id);
             }
@@ -220,13 +183,12 @@ impl Streams {
     #[cold]
     fn offer_what_is_left(&mut self) {
         let Some(allowance) = &self.allowance else { return };
-        let (mut left, count) = (allowance.left(), allowance.waiting.len());
-        for _ in 0..count {
+        let mut left = allowance.left();
+        for _ in 0..self.short.len() {
             if left == 0 {
                 break;
             }
-            let next = self.allowance.as_mut().and_then(|allowance| allowance.waiting.pop_front());
-            let Some(id) = next else { break };
+            let Some(id) = self.short.pop_front() else { break };
             if let Some(half) = self.send_half(id) {
                 half.lists.leave(List::Short);
             }
@@ -504,8 +466,7 @@ mod tests {
                         streams.on_acked(frame);
                     }
                 }
-                let waiting = streams.allowance.as_ref().map_or(0, |allowance| allowance.waiting.len());
-                let longest = waiting.max(streams.starved.len()).max(streams.blocked.len());
+                let longest = streams.short.len().max(streams.starved.len()).max(streams.blocked.len());
                 assert!(longest < 40 && streams.open_count() < 10, "{longest} {}", streams.open_count());
             }
         }

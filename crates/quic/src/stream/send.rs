@@ -4,6 +4,7 @@ use super::buffer::{Data, SendBuffer};
 use crate::assemble::Piece;
 use crate::delivery::Delivery;
 use crate::ranges::RangeSet;
+use crate::stream::lists::{List, Lists};
 use crate::stream::notices::NEVER_TOLD;
 use crate::stream::number::OptionalNumber;
 use std::ops::Range;
@@ -68,39 +69,6 @@ pub(crate) struct SendHalf {
     pub lists: Lists,
     /// What the application waits for.
     pub awaited: Awaited,
-}
-
-/// A list of the connection that a stream stands in at most once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum List {
-    /// Of those whose new data waited for credit of their own.
-    Blocked = 1,
-    /// Of those that wait for credit of the connection.
-    Starved = 2,
-    /// Of those that wait for what all streams may keep.
-    Short = 4,
-}
-
-/// A set of lists.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Lists(u8);
-
-impl Lists {
-    /// Whether this list is among them.
-    pub(crate) fn has(self, list: List) -> bool {
-        self.0 & list as u8 != 0
-    }
-    /// Adds a list; `false` if it was among them.
-    pub(crate) fn enter(&mut self, list: List) -> bool {
-        let new = !self.has(list);
-        self.0 |= list as u8;
-        new
-    }
-    /// Takes a list away.
-    pub(crate) fn leave(&mut self, list: List) {
-        self.0 &= !(list as u8);
-    }
 }
 
 impl SendHalf {

@@ -2,7 +2,7 @@
 
 use super::{BROKEN, NO_ERROR, REFUSED};
 use crate::Transport;
-use crate::web::{Method, Pumped, Query, Reply, Site, Thinking};
+use crate::web::{Delayed, Method, Pumped, Query, Reply, Site};
 use http::{MAX_TARGET, Target};
 use quic::{Event, StreamError};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,7 +29,7 @@ pub(crate) struct HqServer {
     /// Streams with something to read that wait because too many requests are underway. No more than the peer may open.
     waiting: VecDeque<StreamId>,
     max_requests: usize,
-    thinking: Thinking,
+    delayed: Delayed,
     /// Whether no new request is taken any more.
     closing: bool,
 }
@@ -41,7 +41,7 @@ impl HqServer {
             exchanges: BTreeMap::new(),
             waiting: VecDeque::new(),
             max_requests: max_requests.max(1),
-            thinking: Thinking::default(),
+            delayed: Delayed::default(),
             closing: false,
         }
     }
@@ -80,11 +80,11 @@ impl HqServer {
 
     /// When a request that was thought about is to be answered, or gone on with.
     pub(crate) fn wake_at(&self) -> Option<Time> {
-        self.thinking.wake_at()
+        self.delayed.wake_at()
     }
     /// Answers those whose time has come.
     pub(crate) fn wake(&mut self, now: Time, site: &mut dyn Site, transport: &mut dyn Transport) {
-        while let Some(stream) = self.thinking.next(now) {
+        while let Some(stream) = self.delayed.next(now) {
             if let Some(exchange) = self.exchanges.remove(&stream) {
                 let exchange = match exchange {
                     Exchange::Thinking(reply) => Exchange::Answering(reply),
@@ -145,7 +145,7 @@ impl HqServer {
                 let _ = transport.discard(stream);
                 let Some((reply, think)) = answer else { return self.refuse(stream, transport) };
                 let reply = Box::new(reply);
-                if self.thinking.begin(now, stream, think) {
+                if self.delayed.begin(now, stream, think) {
                     self.exchanges.insert(stream, Exchange::Thinking(reply));
                     return;
                 }
@@ -172,7 +172,7 @@ impl HqServer {
         match reply.pump(stream, transport) {
             Pumped::Blocked => return,
             Pumped::Waits => {
-                self.thinking.begin(now, stream, Thinking::AGAIN);
+                self.delayed.begin(now, stream, Delayed::AGAIN);
                 return;
             }
             Pumped::Done | Pumped::Over => {}

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::{BROKEN, PIECE};
 use crate::Transport;
-use crate::web::{Answer, Pumped, Reply, Site, Thinking};
+use crate::web::{Answer, Delayed, Pumped, Reply, Site};
 use http::http1::{self, HeadReader, Message, Next};
 use http::message::Malformed;
 use http::qpack::Field;
@@ -63,7 +63,7 @@ impl Line {
 #[derive(Debug, Default)]
 pub(crate) struct Http1Server {
     lines: BTreeMap<StreamId, Line>,
-    thinking: Thinking,
+    delayed: Delayed,
     /// Whether connections end behind the answer that is underway.
     closing: bool,
 }
@@ -87,13 +87,13 @@ impl Http1Server {
         }
     }
 
-    /// When a request that was thought about is to be answered.
+    /// When a response goes on that waits.
     pub(crate) fn wake_at(&self) -> Option<Time> {
-        self.thinking.wake_at()
+        self.delayed.wake_at()
     }
     /// Answers those whose time has come.
     pub(crate) fn wake(&mut self, now: Time, site: &mut dyn Site, transport: &mut dyn Transport) {
-        while let Some(stream) = self.thinking.next(now) {
+        while let Some(stream) = self.delayed.next(now) {
             if let Some(line) = self.lines.get_mut(&stream) {
                 line.doing = match std::mem::replace(&mut line.doing, Doing::Done) {
                     Doing::Thinking(reply) => Doing::Answering(reply),
@@ -128,7 +128,7 @@ impl Http1Server {
                 Doing::Answering(reply) | Doing::Inviting(reply) => match reply.pump(stream, transport) {
                     Pumped::Blocked => false,
                     Pumped::Waits => {
-                        self.thinking.begin(now, stream, Thinking::AGAIN);
+                        self.delayed.begin(now, stream, Delayed::AGAIN);
                         false
                     }
                     Pumped::Done => {
@@ -151,7 +151,7 @@ impl Http1Server {
                 && let Some((reply, think)) = line.next.take()
             {
                 let reply = Box::new(reply.staying());
-                let thinks = self.thinking.begin(now, stream, think);
+                let thinks = self.delayed.begin(now, stream, think);
                 line.doing = if thinks { Doing::Thinking(reply) } else { Doing::Answering(reply) };
                 continue;
             }

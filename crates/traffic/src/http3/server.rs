@@ -4,7 +4,7 @@ use super::control::{Control, Told};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers, violation};
 use crate::Transport;
-use crate::web::{Answer, Method, Pumped, Reply, Site, Thinking};
+use crate::web::{Answer, Delayed, Method, Pumped, Reply, Site};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
 use http::{Code, Priority, Violation, frame};
@@ -70,7 +70,7 @@ pub(crate) struct Http3Server {
     /// From this stream on no request is taken: what GOAWAY told.
     refused_from: Option<StreamId>,
     /// Requests that are answered later.
-    thinking: Thinking,
+    delayed: Delayed,
     /// Whether the connection is being closed.
     broken: bool,
 }
@@ -86,7 +86,7 @@ impl Http3Server {
             priorities: BTreeMap::new(),
             next: 0,
             refused_from: None,
-            thinking: Thinking::default(),
+            delayed: Delayed::default(),
             broken: false,
         }
     }
@@ -109,11 +109,11 @@ impl Http3Server {
 
     /// When a request that was thought about is to be answered, or gone on with.
     pub(crate) fn wake_at(&self) -> Option<Time> {
-        self.thinking.wake_at().filter(|_| !self.broken)
+        self.delayed.wake_at().filter(|_| !self.broken)
     }
     /// Answers those whose time has come.
     pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
-        while let Some(stream) = self.thinking.next(now) {
+        while let Some(stream) = self.delayed.next(now) {
             if let Some(exchange) = self.exchanges.remove(&stream) {
                 let exchange = match exchange {
                     Exchange::Thinking(reply) => Exchange::Answering(reply),
@@ -268,7 +268,7 @@ impl Http3Server {
             }
         };
         let reply = reply.behind(asking.interim.take());
-        if self.thinking.begin(now, stream, think) {
+        if self.delayed.begin(now, stream, think) {
             self.exchanges.insert(stream, Exchange::Thinking(Box::new(reply)));
         } else {
             self.exchanges.insert(stream, Exchange::Answering(Box::new(reply)));
@@ -292,7 +292,7 @@ impl Http3Server {
         match reply.pump(stream, transport) {
             Pumped::Blocked => return,
             Pumped::Waits => {
-                self.thinking.begin(now, stream, Thinking::AGAIN);
+                self.delayed.begin(now, stream, Delayed::AGAIN);
                 return;
             }
             Pumped::Done | Pumped::Over => {}

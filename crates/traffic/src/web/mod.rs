@@ -1,5 +1,6 @@
 //! What web servers offer and web clients fetch, whatever the protocol between them.
 
+mod delayed;
 mod fetches;
 mod load;
 mod order;
@@ -7,8 +8,8 @@ mod reply;
 mod request;
 mod sink;
 mod site;
-mod thinking;
 
+pub(crate) use delayed::Delayed;
 pub(crate) use fetches::Fetches;
 pub use load::{Load, ObjectLoad, PageLoad};
 pub(crate) use order::{Gate, Order, Part};
@@ -16,4 +17,3 @@ pub(crate) use reply::{Pumped, Reply};
 pub use request::{Failure, Fetched, Method, Request};
 pub use sink::{Discard, Head, Sink, Take};
 pub use site::{Answer, Body, Query, Site, Source};
-pub(crate) use thinking::Thinking;

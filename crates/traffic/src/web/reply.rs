@@ -16,7 +16,7 @@ pub(crate) enum Pumped {
     Done,
     /// The stream takes no more for now: to be continued when it is writable.
     Blocked,
-    /// The source gives nothing for now: to be continued in [`Thinking::AGAIN`](super::Thinking::AGAIN).
+    /// The source gives nothing for now: to be continued in [`Delayed::AGAIN`](super::Delayed::AGAIN).
     Waits,
     /// The stream is over for this side, by a reset say.
     Over,

@@ -38,6 +38,8 @@ _COLUMNS = ("what", *_PLACE, *_CELL, *_GRID, *_OVER_TIME)
 
 _Key = tuple[float, float, int]
 """Delay, buffer, and which trace."""
+_Cells = dict[tuple[float, float, float], dict[int, dict[str, Any]]]
+"""The runs of a cell (target, delay, buffer) by their trace."""
 
 
 def _mean_mbps(runs: Runs) -> float:
@@ -102,23 +104,24 @@ def measure(sweeps: Mapping[str, Runs]) -> Points:
     rates = {
         key: _estimates(sweeps["ends"], row["run"], _first(alone[key, "rr"]))
         for (key, name), row in alone.items()
-        if name == "abs"
+        if name == "abs" and (key, "rr") in alone
     }
-    found: dict[tuple[float, float, float], list[dict[str, Any]]] = {}
+    found: _Cells = {}
     for key, row in _by_cell(sweeps["main"]):
-        target = row["transport.scheduler.target_mbps"]
+        target, (delay_ms, buffer_bdp, seed) = row["transport.scheduler.target_mbps"], key
+        if (key, "rr") not in alone or key not in rates:
+            # One of the runs that it is compared with has failed, which is a row of its own.
+            continue
         by_rr, by_abs = (_first(alone[key, name]) for name in ("rr", "abs"))
-        found.setdefault((target, *key[:2]), []).append(
-            {
-                "first_s": _first(row),
-                "second_s": _second(row),
-                "rr_s": by_rr,
-                "abs_s": by_abs,
-                "position": (by_rr - _first(row)) / (by_rr - by_abs),
-                **_explained(rates[key], target),
-            }
-        )
-    cells = [_cell(dict(zip(_PLACE, place, strict=True)), runs) for place, runs in found.items()]
+        found.setdefault((target, delay_ms, buffer_bdp), {})[seed] = {
+            "first_s": _first(row),
+            "second_s": _second(row),
+            "rr_s": by_rr,
+            "abs_s": by_abs,
+            "position": (by_rr - _first(row)) / (by_rr - by_abs),
+            **_explained(rates[key], target),
+        }
+    cells = [_cell(dict(zip(_PLACE, place, strict=True)), list(runs.values())) for place, runs in found.items()]
     points = [*cells, *_by_target(cells), *_by_buffer(cells), *_by_delay(found)]
     points.append(_point("fixed", **_fixed(sweeps["main"])))
     for row in sweeps["time"].rows:
@@ -194,14 +197,17 @@ def _by_buffer(cells: Points) -> Points:
     return found
 
 
-def _by_delay(cells: Mapping[tuple[float, float, float], list[dict[str, Any]]]) -> Points:
-    """For each target, buffer and delay but the least: all of it, over the time with the next shorter delay."""
+def _by_delay(cells: _Cells) -> Points:
+    """For each target, buffer and delay but the least: all of it, over the time with the next shorter delay, by trace."""
     found: Points = []
     for before, after in pairwise(sorted(cells, key=lambda place: (place[0], place[2], place[1]))):
         if (before[0], before[2]) != (after[0], after[2]):
             continue
-        both = zip(cells[before], cells[after], strict=True)
-        risen, low, high = interval([later["second_s"] / sooner["second_s"] for sooner, later in both])
+        seeds = cells[before].keys() & cells[after].keys()
+        ratios = [cells[after][seed]["second_s"] / cells[before][seed]["second_s"] for seed in sorted(seeds)]
+        if not ratios:
+            continue
+        risen, low, high = interval(ratios)
         place = dict(zip(_PLACE, after, strict=True))
         found.append(_point("delays", **place, risen=risen, risen_low=low, risen_high=high))
     return found

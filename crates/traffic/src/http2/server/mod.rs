@@ -7,7 +7,7 @@ use crate::Transport;
 use crate::http2::session::{Session, Step};
 use crate::http2::turns::{Turn, Turns};
 use crate::http2::{MAX_FIELD_SECTION, MAX_STREAMS, SERVER_WINDOWS};
-use crate::web::{Answer, Body, Site, Thinking};
+use crate::web::{Answer, Body, Delayed, Site};
 use http::Priority;
 use http::http2::{Code, Error, MAX_FRAME, Settings};
 use http::message::RequestHead;
@@ -58,7 +58,7 @@ pub(crate) struct Http2Server {
     session: Session,
     stream: Option<StreamId>,
     exchanges: BTreeMap<u32, Exchange>,
-    thinking: Thinking,
+    delayed: Delayed,
     turns: Turns,
     /// Priorities that came before the request did: with the exchanges at most [`MAX_STREAMS`].
     priorities: BTreeMap<u32, Priority>,
@@ -84,7 +84,7 @@ impl Http2Server {
             session: Session::new(Side::Server, &settings, &SERVER_WINDOWS),
             stream: None,
             exchanges: BTreeMap::new(),
-            thinking: Thinking::default(),
+            delayed: Delayed::default(),
             turns: Turns::new(scheduler),
             priorities: BTreeMap::new(),
             last: 0,
@@ -146,13 +146,13 @@ impl Http2Server {
         }
     }
 
-    /// When a request that was thought about is to be answered.
+    /// When a response goes on that waits.
     pub(crate) fn wake_at(&self) -> Option<Time> {
-        self.thinking.wake_at().filter(|_| !self.broken)
+        self.delayed.wake_at().filter(|_| !self.broken)
     }
     /// Answers those whose time has come.
     pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
-        while let Some(stream) = self.thinking.next(now) {
+        while let Some(stream) = self.delayed.next(now) {
             let stream = stream.index() as u32;
             let Some(exchange) = self.exchanges.get_mut(&stream) else { continue };
             if let Stage::Thinking(answer) = &mut exchange.stage {

@@ -216,7 +216,7 @@ impl Http2Server {
             Some(head) => Answer::to(head, site).0,
             None => Answer::plain(431, "the fields are too large"),
         };
-        if self.thinking.begin(now, turns::id(stream), answer.think) {
+        if self.delayed.begin(now, turns::id(stream), answer.think) {
             exchange.stage = Stage::Thinking(answer);
         } else {
             self.answer(now, stream, answer);

@@ -3,7 +3,7 @@
 use super::{Http2Server, Stage};
 use crate::Transport;
 use crate::http2::turns;
-use crate::web::{Answer, Body, Thinking};
+use crate::web::{Answer, Body, Delayed};
 use http::http2::{Code, Flags, FrameHead, Kind, MAX_FRAME};
 use http::qpack::Field;
 use quic::Data;
@@ -84,7 +84,7 @@ impl Http2Server {
                 let read = source.read_at(exchange.taken, &mut payload);
                 if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
                     self.turns.set_ready(now, &mut exchange.turn, false);
-                    self.thinking.begin(now, turns::id(stream), Thinking::AGAIN);
+                    self.delayed.begin(now, turns::id(stream), Delayed::AGAIN);
                     return;
                 }
                 payload.truncate(read.unwrap_or(0));
