@@ -22,7 +22,7 @@ _JUDGES = ("accept", "measured")
 
 
 def code(path: Path) -> dict[str, str]:
-    """The hashes of a module of a paper, and of what it imports of papers, `quiclab.reproduce`, plots, traces, statistics.
+    """The hashes of a module of a paper, and of what it imports of papers and of the packages and modules in `_OTHERS`.
 
     The papers are those in whose folder the module is. Lines that are comments alone do not count.
     """

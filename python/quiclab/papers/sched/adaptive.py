@@ -198,7 +198,10 @@ def _by_buffer(cells: Points) -> Points:
 
 
 def _by_delay(cells: _Cells) -> Points:
-    """For each target, buffer and delay but the least: all of it, over the time with the next shorter delay, by trace."""
+    """For each target, buffer and delay but the least: all of it, over the time with the next shorter delay.
+
+    The mean over the traces that both have.
+    """
     found: Points = []
     for before, after in pairwise(sorted(cells, key=lambda place: (place[0], place[2], place[1]))):
         if (before[0], before[2]) != (after[0], after[2]):
