@@ -10,10 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import quiclab
 from conftest import SCENARIO, Command
 from quiclab import plots
+from quiclab.plots.logarithmic import set_logarithmic
+from quiclab.plots.style import styled
 
 SWEEP = (
     SCENARIO
@@ -225,3 +228,22 @@ def test_the_command_draws_a_sweep(command: Command, sweep: quiclab.Sweep) -> No
     result = command("plot", "r", "--x", "time_s")
     assert result.returncode == 2
     assert "r: not a sweep: --x names a column of one" in result.stderr
+
+
+def test_labels_of_logarithmic_axes_are_plain() -> None:
+    """A dollar in a title is a dollar, so that math is not read; the labels of powers do without."""
+    figure = Figure()
+    axes = figure.subplots()
+    with styled():
+        set_logarithmic(axes, "y")
+        axes.plot([1, 2], [0.002, 30])
+        figure.draw_without_rendering()
+    labels = {label.get_text() for label in axes.get_yticklabels()}
+    assert "10⁰" in labels and "10⁻²" in labels
+    with styled():
+        set_logarithmic(axes, "x", 2)
+        axes.set_ylim(2, 5)
+        figure.draw_without_rendering()
+    minor = {label.get_text() for label in axes.get_yticklabels(minor=True)}
+    assert "3·10⁰" in minor
+    assert not any("$" in label for label in labels | minor)

@@ -128,6 +128,55 @@ def test_a_value_of_the_file_that_no_run_has_is_noted() -> None:
     assert parse('sweep.link.cell.forward.rate=["9 Mbit/s"]').notes == []
 
 
+HIDDEN = """
+[transport]
+controller = "bbr1"
+[[link]]
+name = "l"
+from = "server"
+to = "client"
+both = { rate = "7 Mbit/s" }
+[[flow]]
+name = "d"
+client = "client"
+server = "server"
+application = { type = "bulk", size = "20 kB" }
+[sweep]
+flow.d.transport.controller = ["newreno", "cubic"]
+link.l.forward.rate = ["2 Mbit/s", "3 Mbit/s"]
+"""
+
+
+def test_what_is_hidden_from_every_flow_and_direction_is_told() -> None:
+    """A value of all flows, or of both directions, where each one is varied."""
+    # The rate of the other direction is that of the file.
+    (note,) = parse(text=HIDDEN).notes
+    assert note == (
+        's.toml:3:14: controller: no run of the sweep has this value, "bbr1"; '
+        "[sweep] varies flow.d.transport.controller"
+    )
+    both = HIDDEN + 'link.l.backward.rate = ["2 Mbit/s"]\n'
+    notes = parse(text=both).notes
+    assert len(notes) == 2 and notes[1] == (
+        's.toml:8:17: rate: no run of the sweep has this value, "7 Mbit/s"; '
+        "[sweep] varies link.l.forward.rate, link.l.backward.rate"
+    )
+    with pytest.raises(quiclab.ScenarioError, match=r"^--set transport\.controller=copa: .*varies flow\.d\.transport"):
+        parse("transport.controller=copa", text=HIDDEN)
+    # An option that is not varied is had by all runs; and so is one that another flow has.
+    parse("transport.ack_ratio=4", text=HIDDEN)
+    other = HIDDEN.replace(
+        "[sweep]",
+        """[[flow]]
+name = "e"
+client = "client"
+server = "server"
+application = "bulk"
+[sweep]""",
+    )
+    assert parse(text=other).notes == []
+
+
 def test_many_values_are_compared_and_of_more_nothing_is_said() -> None:
     def notes(count: int, delay: str) -> int:
         delays = ", ".join(f'"{ms} ms"' for ms in range(1, count + 1))

@@ -91,6 +91,13 @@ def test_a_number_in_found_is_measured_or_given(one: Figure) -> None:
     assert not typed, f"{one.id}: {typed} are typed: see quiclab.reproduce.measured"
 
 
+def test_labels_of_figures_have_no_tex_in_them() -> None:
+    """Math is not read in figures, so that labels in TeX would stand there as they are."""
+    drawn = sorted((Path(__file__).parent.parent / "docs" / "papers").glob("*.svg"))
+    raw = [path.name for path in drawn if re.search(r"mathdefault|\\times", path.read_text(encoding="utf-8"))]
+    assert len(drawn) >= 20 and not raw
+
+
 def copied(folder: Path) -> Path:
     """The papers, where a test may change them."""
     return Path(shutil.copytree(PAPERS, folder / "papers"))

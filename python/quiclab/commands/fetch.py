@@ -16,6 +16,7 @@ import typer
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
 from quiclab.commands.serve import read
+from quiclab.lines import plain
 
 Watch = Callable[[int, int, int], object]
 
@@ -77,7 +78,6 @@ def fetch(
         raise typer.BadParameter("--ipv4 and --ipv6 exclude each other")
     if early_data and not resume:
         raise typer.BadParameter("--early-data needs --resume: a first connection has no session to take up")
-    wire.end_on_signals()
     try:
         with shown(len(urls)) as watch:
             told = _quiclab.fetch(
@@ -143,9 +143,9 @@ def show(told: dict[str, Any]) -> None:
     """What became of all, for people."""
     for url in told["urls"]:
         if url["file"] is not None:
-            typer.echo(f"{url['file']}  {url['bytes']} B")
+            typer.echo(f"{plain(url['file'])}  {url['bytes']} B")
         else:
-            typer.echo(f"{url['url']}: {url['problem'] or 'not fetched'}", err=True)
+            typer.echo(plain(f"{url['url']}: {url['problem'] or 'not fetched'}"), err=True)
     for over in told["connections"]:
         seconds = over["duration_s"]
         size = sum(url["bytes"] for url in told["urls"])

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 
 def script(
@@ -47,7 +48,7 @@ def script(
 
 def _tell(result: dict[str, Any]) -> None:
     word = "pass " if result["passed"] else "error" if "error" in result else "FAIL "
-    typer.echo(f"{word}  {result['file']}")
+    typer.echo(f"{word}  {plain(result['file'])}")
     if "report" in result:
         typer.echo(result["report"])
 

@@ -8,6 +8,7 @@ import typer
 
 from quiclab.commands import wire
 from quiclab.commands.arguments import Json
+from quiclab.lines import plain
 
 MaxOfSource = Annotated[
     int | None,
@@ -94,7 +95,7 @@ def serve(
             typer.echo(json.dumps(told))
             return
         for address in addresses:
-            typer.echo(f"serving {folder} at {address}")
+            typer.echo(f"serving {plain(folder)} at {address}")
         typer.echo(f"certificate SHA-256  {fingerprint}")
         typer.echo(f"public key SHA-256   {public_key}")
 

@@ -2,13 +2,17 @@
 
 use super::error::ScenarioError;
 use super::quantity::label;
+use super::read::Reader;
+use super::rooms::{check, rooms};
 use super::sections::SWEEP_TABLE;
 use super::set;
 use super::source::{Place, Source, listed, quoted};
 use super::sweep::{Axis, Group};
 use super::template::{self, Template};
-use super::tree::{Item, Node};
-use std::collections::BTreeMap;
+use super::tree::{Entry, Item, Node};
+use super::{Scenario, document};
+use std::collections::{BTreeMap, BTreeSet};
+use units::parameter::Arguments;
 
 /// At most this many values of a path are compared with the file's; of more nothing is said.
 const COMPARED: usize = 1000;
@@ -50,7 +54,7 @@ impl Template {
     /// Whether every run is the same with another document.
     fn is_lost(&self, document: &Item) -> bool {
         self.choices().all(|choice| match self.scenario_of(document, &choice, None) {
-            Ok(scenario) => self.scenario(&choice).is_ok_and(|with| with == scenario),
+            Ok(scenario) => self.scenario(&choice).is_ok_and(|with| same_run(&with, &scenario)),
             Err(_) => false,
         })
     }
@@ -60,7 +64,10 @@ impl Template {
         let first = vec![0; self.plan.groups.len()];
         let differs = |axis: &Axis| {
             let read = |document| self.scenario_of(document, &first, Some(axis)).ok();
-            read(&self.document) != read(document)
+            match (read(&self.document), read(document)) {
+                (Some(with), Some(without)) => !same_run(&with, &without),
+                (with, without) => with.is_some() != without.is_some(),
+            }
         };
         let some: Vec<&Axis> = self.plan.axes().filter(|axis| differs(axis)).collect();
         let all = some.is_empty();
@@ -88,6 +95,46 @@ impl Template {
                 }
             }
         }
+        notes.extend(self.hidden_elsewhere());
+        notes
+    }
+
+    /// The same for values that stand at other paths than those that are varied: a rate of both directions where each of them is
+    /// varied, an option in `[transport]` where that of every flow is.
+    fn hidden_elsewhere(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.choices().count() > COMPARED {
+            return notes;
+        }
+        let mut seen = BTreeSet::new();
+        for key in self.plan.axes().filter_map(|axis| axis.keys.last()) {
+            if !seen.insert(key) {
+                continue;
+            }
+            for place in entries(&self.document, key) {
+                let mut without = self.document.clone();
+                let Some(entry) = remove(&mut without, &place) else { continue };
+                let varied = |axis: &Axis| {
+                    find(&without, &axis.keys).is_none() && find(&self.document, &axis.keys).is_some()
+                };
+                if self.plan.axes().any(varied) || matches!(entry.item.place, Place::Set(_)) {
+                    continue;
+                }
+                // Without the sweep it would matter.
+                let Ok(base) = document::read(&mut Reader::new(self.source(), &rooms(), check), &without)
+                else {
+                    continue;
+                };
+                if same_run(&base, self.base()) || !self.is_lost(&without) {
+                    continue;
+                }
+                let axes = listed(self.overriding(&without).map(|axis| axis.name.as_str()));
+                let value = quoted(&label(&entry.item));
+                let problem =
+                    format!("no run of the sweep has this value, {value}; [{SWEEP_TABLE}] varies {axes}");
+                notes.push(self.source().error(entry.item.place, key, problem).to_string());
+            }
+        }
         notes
     }
 
@@ -107,6 +154,46 @@ impl Template {
             let without = self.scenario_of(&self.document, &choice, Some(axis));
             without.is_ok_and(|without| self.scenario(&choice).is_ok_and(|with| with == without))
         })
+    }
+}
+
+/// Whether two scenarios are the same run: what `[transport]` and `[tcp]` say counts where a flow has it.
+fn same_run(one: &Scenario, other: &Scenario) -> bool {
+    let shared = |scenario: &Scenario| Scenario {
+        transport: Arguments::default(),
+        tcp: Arguments::default(),
+        ..scenario.clone()
+    };
+    shared(one) == shared(other)
+}
+
+/// The places of all entries of this key: for each table and list on the way, which of its items.
+fn entries(item: &Item, key: &str) -> Vec<Vec<usize>> {
+    let below = |(at, item): (usize, &Item)| {
+        entries(item, key).into_iter().map(move |place| [vec![at], place].concat())
+    };
+    match &item.node {
+        Node::Table(table) => {
+            let own = table.iter().enumerate().filter(|(_, entry)| entry.key == key).map(|(at, _)| vec![at]);
+            let deeper = table.iter().enumerate().flat_map(|(at, entry)| below((at, &entry.item)));
+            own.chain(deeper).collect()
+        }
+        Node::List(items) => items.iter().enumerate().flat_map(below).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Takes an entry out of the document.
+fn remove(document: &mut Item, place: &[usize]) -> Option<Entry> {
+    let (last, way) = place.split_last()?;
+    let parent = way.iter().try_fold(document, |item, at| match &mut item.node {
+        Node::Table(entries) => entries.get_mut(*at).map(|entry| &mut entry.item),
+        Node::List(items) => items.get_mut(*at),
+        _ => None,
+    })?;
+    match &mut parent.node {
+        Node::Table(entries) if *last < entries.len() => Some(entries.remove(*last)),
+        _ => None,
     }
 }
 

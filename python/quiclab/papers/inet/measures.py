@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def over_rtt(axes: "Axes", points: Points, *, series: str, simulated: str, label
         rtts = column(of_series, "rtt_ms")
         axes.plot(rtts, column(of_series, "theory_mbps"), color=colour, linewidth=0.8)
         axes.plot(rtts, column(of_series, simulated), ".", color=colour, label=label.format(value))
-    axes.set_yscale("log")
+    set_logarithmic(axes, "y")
     axes.margins(x=0.03)
     axes.set_xlabel("RTT in ms")
     axes.legend(title="line: theory, dots: simulated")

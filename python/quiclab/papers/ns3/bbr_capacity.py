@@ -15,6 +15,7 @@ from quiclab.papers.ns3.traces import (
 )
 from quiclab.plots import style
 from quiclab.plots.limits import from_zero
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -162,7 +163,7 @@ def draw(points: Points) -> "Figure":
         panels[-1][place].set_xlabel("time in s")
     from_zero(panels[1:])
     # The first rate of all is two orders of magnitude above the others.
-    panels[0][0].set_yscale("log")
+    set_logarithmic(panels[0][0], "y")
     panels[0][0].legend(loc="upper right")
     panels[2][0].legend(loc="upper right")
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)

@@ -19,6 +19,7 @@ from quiclab.papers.ns3.traces import (
 )
 from quiclab.plots import style
 from quiclab.plots.limits import from_zero
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import Trace, trace
@@ -205,7 +206,7 @@ def draw(points: Points) -> "Figure":
     panels[-1][0].legend(loc="upper right", title="jitter", ncols=2)
     from_zero([panels[0], *panels[2:]])
     # The first rate of all is two orders of magnitude above the others.
-    panels[1][0].set_yscale("log")
+    set_logarithmic(panels[1][0], "y")
     panels[0][0].legend(loc="upper right")
     figure.legend(handles=legend_of_phases(), loc="outside lower center", ncols=4)
     return figure

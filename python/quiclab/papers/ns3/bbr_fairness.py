@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from quiclab.papers.ns3.traces import NAMES, SERIES, over_time
 from quiclab.plots import style
 from quiclab.plots.limits import from_zero
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.series import trace
@@ -100,6 +101,6 @@ def draw(points: Points) -> "Figure":
         panels[-1][place].set_xlabel("time in s")
     from_zero(panels[1:])
     # The first rate of all is two orders of magnitude above the others.
-    panels[0][0].set_yscale("log")
+    set_logarithmic(panels[0][0], "y")
     panels[0][0].legend(loc="upper right")
     return figure

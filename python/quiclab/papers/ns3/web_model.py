@@ -6,6 +6,7 @@ from math import erfc, exp, expm1, log, sqrt
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.quantities import number
 from quiclab.reproduce.runs import Runs
@@ -186,7 +187,7 @@ def draw(points: Points) -> "Figure":
         (summary,) = select(of_it, {"what": "law"})
         for mean, colour, dashes in (("law_mean", style.BLACK, ":"), ("measured_mean", style.VERMILLION, "--")):
             axes.axvline(summary[mean], color=colour, linewidth=0.7, linestyle=dashes, label=mean.replace("_", " "))
-        axes.set_xscale("log")
+        set_logarithmic(axes, "x")
         axes.set_xlabel(label)
     panels[0].set_ylabel("share not above")
     panels[0].legend(fontsize="x-small", loc="upper left")

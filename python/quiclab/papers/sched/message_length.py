@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.papers.sched.delays import NAMES, SCHEDULER, box, delays, turn_ms
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, groups, select
 from quiclab.reproduce.runs import Runs
 
@@ -157,4 +158,4 @@ def _means(axes: "Axes", points: Points) -> None:
             places, means, marker=marker, linestyle=line, linewidth=0.8, markersize=4, fillstyle="none", label=label
         )
     axes.set_xticks(range(len(_LENGTHS)), [str(packets) for packets in _LENGTHS])
-    axes.set_yscale("log")
+    set_logarithmic(axes, "y")

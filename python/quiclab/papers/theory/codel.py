@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column
 from quiclab.reproduce.runs import Runs
 
@@ -44,8 +45,8 @@ def draw(points: Points) -> "Figure":
     axes.plot(times, [_drops(time, 0.1) for time in times], color=style.BLACK, linewidth=0.8, label="control law")
     seen = [point for point in points if point["drops"] > 0]
     axes.plot(column(seen, "time_s"), column(seen, "drops"), "o", color=style.BLUE, label="simulated")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    set_logarithmic(axes, "x")
+    set_logarithmic(axes, "y")
     ticks = [0.2, 0.5, 1, 2, 5, 10]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)

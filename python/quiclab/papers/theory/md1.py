@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 from quiclab.reproduce.spread import interval
@@ -42,7 +43,7 @@ def draw(points: Points) -> "Figure":
         [high - mean for mean, high in zip(means, column(points, "high_ms"), strict=True)],
     ]
     axes.errorbar(column(points, "load"), means, yerr=errors, fmt="o", color=style.BLUE, capsize=2, label="simulated")
-    axes.set_yscale("log")
+    set_logarithmic(axes, "y")
     axes.set_xlabel("load")
     axes.set_ylabel("mean wait in ms")
     axes.legend(loc="upper left")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
 from quiclab.plots.limits import at_least
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups
 from quiclab.reproduce.runs import Runs
 
@@ -43,7 +44,7 @@ def draw(points: Points) -> "Figure":
     axes.axhline(_TARGET_MS, color=style.BLACK, linewidth=0.8, label="target")
     for colour, ((estimate,), series) in zip((style.BLUE, style.ORANGE), groups(points, "estimate"), strict=False):
         axes.plot(column(series, "rate_mbps"), column(series, "delay_ms"), "o-", color=colour, label=f"by {estimate}")
-    axes.set_xscale("log")
+    set_logarithmic(axes, "x")
     rates = sorted(set(column(points, "rate_mbps")))
     axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
     axes.set_xticks([], minor=True)

@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 
@@ -132,8 +133,8 @@ def draw(points: Points) -> "Figure":
                     fillstyle="none" if kind == "random" else "full",
                     label=f"{controller}, {kind} losses",
                 )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        set_logarithmic(axes, "x")
+        set_logarithmic(axes, "y")
         axes.set_title(f"RTT {rtt_ms:g} ms")
         axes.set_xlabel("loss rate")
     panels[0][0].set_ylabel("mean window in packets")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from quiclab.papers.theory.traces import samples
 from quiclab.plots import style
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.reproduce.points import Points, column, groups, select
 from quiclab.reproduce.runs import Runs
 
@@ -72,7 +73,7 @@ def draw(points: Points) -> "Figure":
         rounds = column(shown, "round")
         axes.plot(rounds, column(shown, "formula_packets"), color=colour, linewidth=0.8)
         axes.plot(rounds, column(shown, "window_packets"), ".", color=colour, label=f"{initial} packets at first")
-    axes.set_yscale("log", base=2)
+    set_logarithmic(axes, "y", 2)
     axes.set_xlabel("round trips")
     axes.set_ylabel("window in packets")
     axes.legend()

@@ -10,6 +10,7 @@ from quiclab.plots.charts import bar, box, ecdf, heatmap, line
 from quiclab.plots.charts.choice import Choice
 from quiclab.plots.charts.labels import value_text
 from quiclab.plots.charts.panels import Panel, Panels, panels
+from quiclab.plots.logarithmic import set_logarithmic
 from quiclab.plots.style import styled
 
 if TYPE_CHECKING:
@@ -67,13 +68,13 @@ def _page(found: Panels, draw: Callable[["Axes", Panel, Panels], None], choice: 
         panel = found.panels[place]
         # First the scale, by which some kinds lay out what they draw.
         if "x" in choice.log and found.x.numeric and not found.x.places:
-            cell.set_xscale("log")
+            set_logarithmic(cell, "x")
             if len(found.x.values) <= _MOST_TICKS:
                 # What was run, and not the powers of ten between which it lies.
                 cell.set_xticks(found.x.values, [value_text(value) for value in found.x.values])
                 cell.minorticks_off()
         if "y" in choice.log and found.y is None:
-            cell.set_yscale("log")
+            set_logarithmic(cell, "y")
         draw(cell, panel, found)
         if panel.title:
             cell.set_title(panel.title, loc="left")
