@@ -16,6 +16,8 @@ pub struct Questions {
     waiting: VecDeque<Url>,
     next_stream: u64,
     coming: BTreeMap<u64, File>,
+    /// The rest of a request of which the congestion window, after losses, took a part; and its stream.
+    cut: Option<(u64, Vec<u8>)>,
 }
 
 impl Questions {
@@ -23,7 +25,7 @@ impl Questions {
     pub fn new(urls: Vec<Url>, out: &Path, alpn: &str) -> Result<Questions, Failure> {
         let http = if alpn == "h3" { Some((h3::Config::new()?, None)) } else { None };
         let out = out.to_owned();
-        Ok(Questions { out, http, waiting: urls.into(), next_stream: 0, coming: BTreeMap::new() })
+        Ok(Questions { out, http, waiting: urls.into(), next_stream: 0, coming: BTreeMap::new(), cut: None })
     }
 
     /// Whether all files have come.
@@ -39,8 +41,18 @@ impl Questions {
         if let Some((config, http @ None)) = &mut self.http {
             *http = Some(h3::Connection::with_transport(connection, config)?);
         }
-        while let Some(url) = self.waiting.front() {
-            match Self::ask(&mut self.http, connection, url, self.next_stream)? {
+        if let Some((stream, rest)) = &mut self.cut {
+            match connection.stream_send(*stream, rest, true) {
+                Ok(length) => drop(rest.drain(..length)),
+                Err(quiche::Error::Done) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if rest.is_empty() {
+                self.cut = None;
+            }
+        }
+        while let (None, Some(url)) = (&self.cut, self.waiting.front()) {
+            match Self::ask((&mut self.http, &mut self.cut), connection, url, self.next_stream)? {
                 Some(stream) => {
                     self.coming.insert(stream, File::create(self.out.join(url.file()))?);
                     self.waiting.pop_front();
@@ -54,13 +66,12 @@ impl Questions {
 
     /// Gives the stream of the request, or nothing if the server's limits do not admit it yet.
     fn ask(
-        http: &mut Option<(h3::Config, Option<h3::Connection>)>,
+        (http, cut): (&mut Option<(h3::Config, Option<h3::Connection>)>, &mut Option<(u64, Vec<u8>)>),
         connection: &mut Connection,
         url: &Url,
         stream: u64,
     ) -> Result<Option<u64>, Failure> {
         let request = format!("GET {}\r\n", url.path);
-        // Room for a request as a whole, so that it is never cut.
         if connection.peer_streams_left_bidi() == 0 {
             return Ok(None);
         }
@@ -80,8 +91,11 @@ impl Questions {
             };
         }
         match connection.stream_send(stream, request.as_bytes(), true) {
-            Ok(length) if length == request.len() => Ok(Some(stream)),
-            Ok(_) => Err("a request did not fit into the window".into()),
+            Ok(length) => {
+                let rest = request.as_bytes()[length..].to_vec();
+                *cut = Some((stream, rest)).filter(|(_, rest)| !rest.is_empty());
+                Ok(Some(stream))
+            }
             Err(quiche::Error::StreamLimit | quiche::Error::Done) => Ok(None),
             Err(error) => Err(error.into()),
         }
