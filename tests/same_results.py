@@ -1,4 +1,4 @@
-"""Whether a change of the sources changes results: `make same-results`.
+"""Whether a change of the sources changes results.
 
 Hashes what runs give, part by part: each table, each qlog file, and each entry of the summary. The runs are those of
 all examples, of 200 scenarios that are drawn here, and the points of all reproduced figures in their quick form. Two
@@ -8,8 +8,7 @@ states of the sources that give the same results give the same hashes, on one ma
     python tests/same_results.py compare FILE [--only WORD] [--drawn N] [--no-figures]
 
 `write` keeps the hashes in FILE. `compare` prints which parts differ from those in FILE, are new, or are missing; it
-exits with 1 if there are any. tests/same_results.json has the hashes of a state of the sources that others can be
-compared with.
+exits with 1 if there are any without a reason: those are patterns of lines in `changed`, a table of FILE.
 """
 
 import argparse
