@@ -5,8 +5,8 @@ use super::model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Protocol
 use super::names::{self, Names};
 use super::read::{Reader, Section};
 use super::sections::{
-    BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FORWARD, LINK, NODE, RECORD, SWEEP_TABLE, TCP,
-    TOP, TRANSPORT,
+    self, BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, FORWARD, LINK, LINK_TABLE, NODE,
+    NODE_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT,
 };
 use super::source::{listed, quoted};
 use super::tree::{Entry, Item, Node as Toml};
@@ -14,9 +14,6 @@ use std::collections::BTreeSet;
 use units::Duration;
 use units::parameter::{Arguments, Component, Value};
 
-/// The tables and arrays of tables of a document. That of a sweep was taken out before.
-const TABLES: [&str; 9] =
-    ["record", "tls", TRANSPORT, TCP, "node", "link", "flow", CROSS_TRAFFIC_TABLE, SWEEP_TABLE];
 /// The most flows: as many as `lab` has ports for.
 pub const MAX_FLOWS: usize = 30_000;
 /// The most senders of cross traffic.
@@ -25,7 +22,8 @@ pub const MAX_CROSS_TRAFFIC: usize = 1000;
 /// Reads a scenario out of a document.
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {
     let top = reader.section(document, String::new())?;
-    reader.check_keys(&top, TOP, &TABLES)?;
+    // The table of a sweep was taken out before.
+    reader.check_keys(&top, TOP, &sections::tables().collect::<Vec<_>>())?;
     let values = reader.arguments(TOP, &top)?;
     let name = match top.get("name") {
         Some(entry) => names::checked(reader, values.text("name"), &entry.item, "name")?,
@@ -33,7 +31,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     };
     let duration = above_zero(reader, &top, &values, "duration")?;
     let record = read_record(reader, &top)?;
-    let tls = read_table(reader, &top, "tls", tls::PARAMETERS)?;
+    let tls = read_table(reader, &top, TLS, tls::PARAMETERS)?;
     let transport_values = read_table(reader, &top, TRANSPORT, quic::PARAMETERS)?;
     let tcp = read_table(reader, &top, TCP, tcp::PARAMETERS)?;
     let mut nodes = Nodes::default();
@@ -43,7 +41,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let cross_traffic = read_cross_traffic(reader, &top, &nodes, duration)?;
     nodes.check_linked(reader, &links)?;
     let ends: Vec<_> = flows.iter().map(|flow| (flow.client, flow.server)).collect();
-    check_routes(reader, (&nodes, &links), &ends, &tables(reader, &top, "flow", MAX_FLOWS)?, "server")?;
+    check_routes(reader, (&nodes, &links), &ends, &tables(reader, &top, FLOW_TABLE, MAX_FLOWS)?, "server")?;
     let sections = tables(reader, &top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)?;
     let crossing: Vec<_> = cross_traffic.iter().map(|cross| (cross.from, cross.to)).collect();
     check_routes(reader, (&nodes, &links), &crossing, &sections, "to")?;
@@ -128,8 +126,8 @@ fn above_zero(
 }
 
 fn read_record(reader: &mut Reader<'_>, top: &Section<'_>) -> Result<Arguments, ScenarioError> {
-    let values = read_table(reader, top, "record", RECORD)?;
-    let section = table(reader, top, "record")?;
+    let values = read_table(reader, top, RECORD_TABLE, RECORD)?;
+    let section = table(reader, top, RECORD_TABLE)?;
     above_zero(reader, &section, &values, "bin")?;
     let mut seen = BTreeSet::new();
     for (number, value) in values.list("tables").iter().enumerate() {
@@ -154,7 +152,7 @@ struct Nodes<'i> {
 
 impl<'i> Nodes<'i> {
     fn declare(&mut self, reader: &mut Reader<'_>, top: &Section<'i>) -> Result<(), ScenarioError> {
-        for section in tables(reader, top, "node", network::MAX_NODES)? {
+        for section in tables(reader, top, NODE_TABLE, network::MAX_NODES)? {
             reader.check_keys(&section, NODE, &[])?;
             let values = reader.arguments(NODE, &section)?;
             self.names.add(reader, &section)?;
@@ -246,7 +244,7 @@ fn read_links<'i>(
     nodes: &mut Nodes<'i>,
 ) -> Result<Vec<Link>, ScenarioError> {
     let (mut names, mut links) = (Names::default(), Vec::new());
-    for section in tables(reader, top, "link", network::MAX_LINKS)? {
+    for section in tables(reader, top, LINK_TABLE, network::MAX_LINKS)? {
         let options = network::LINK.iter().map(|parameter| parameter.name);
         let also: Vec<&str> = [FORWARD, BACKWARD, BOTH].into_iter().chain(options).collect();
         reader.check_keys(&section, LINK, &also)?;
@@ -313,7 +311,7 @@ fn read_flows(
 ) -> Result<Vec<Flow>, ScenarioError> {
     let (mut names, mut flows) = (Names::default(), Vec::new());
     let (transport, tcp) = (table(reader, top, TRANSPORT)?, table(reader, top, TCP)?);
-    for section in tables(reader, top, "flow", MAX_FLOWS)? {
+    for section in tables(reader, top, FLOW_TABLE, MAX_FLOWS)? {
         reader.check_keys(&section, FLOW, &[TRANSPORT, TCP])?;
         let values = reader.arguments(FLOW, &section)?;
         names.add(reader, &section)?;

@@ -69,6 +69,7 @@ mod overridden;
 mod quantity;
 mod range;
 mod read;
+mod resolved;
 mod rooms;
 mod sections;
 mod set;

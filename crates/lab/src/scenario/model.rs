@@ -173,4 +173,12 @@ impl IpVersion {
             IpVersion::V6 => "6",
         }
     }
+
+    /// Its number.
+    pub const fn number(self) -> u64 {
+        match self {
+            IpVersion::V4 => 4,
+            IpVersion::V6 => 6,
+        }
+    }
 }

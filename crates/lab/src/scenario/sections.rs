@@ -238,40 +238,110 @@ pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     },
     IP,
 ];
+pub(super) const RECORD_TABLE: &str = "record";
+pub(super) const TLS: &str = "tls";
 pub(super) const TRANSPORT: &str = "transport";
 pub(super) const TCP: &str = "tcp";
+pub(super) const NODE_TABLE: &str = "node";
+pub(super) const LINK_TABLE: &str = "link";
+pub(super) const FLOW_TABLE: &str = "flow";
+
+/// A table of a scenario file, or an array of tables.
+#[derive(Debug)]
+pub(super) struct Section {
+    /// Its key, and its name in lists of what can stand in a scenario.
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// Its options.
+    pub(super) parameters: &'static [Parameter],
+    /// Whether it stands at the top of the file, under its name.
+    pub(super) top: bool,
+}
+
+/// All tables of a scenario file. Whoever reads, writes, hashes, ships, sweeps or lists scenarios takes them from here: the reader
+/// knows the keys of the top, what is written is [`super::resolved`], and the key of a run and the files that travel with it are
+/// made from what is written.
+pub(super) static SECTIONS: &[Section] = &[
+    Section { name: "scenario", about: "the top of the file", parameters: TOP, top: false },
+    Section {
+        name: RECORD_TABLE,
+        about: "[record]: which tables are kept",
+        parameters: RECORD,
+        top: true,
+    },
+    Section {
+        name: TLS,
+        about: "[tls]: the TLS exchange and packet protection",
+        parameters: tls::PARAMETERS,
+        top: true,
+    },
+    Section {
+        name: TRANSPORT,
+        about: "[transport], [flow.transport]: the endpoints of all flows, of one",
+        parameters: quic::PARAMETERS,
+        top: true,
+    },
+    Section {
+        name: TCP,
+        about: "[tcp], [flow.tcp]: the same for flows over TCP",
+        parameters: tcp::PARAMETERS,
+        top: true,
+    },
+    Section {
+        name: NODE_TABLE,
+        about: "[[node]]: nodes, where links alone do not say enough",
+        parameters: NODE,
+        top: true,
+    },
+    Section {
+        name: LINK_TABLE,
+        about: "[[link]]: a link; options of both directions stand here too, or in `both`",
+        parameters: LINK,
+        top: true,
+    },
+    Section {
+        name: "direction",
+        about: "[link.forward], [link.backward]: one direction of a link",
+        parameters: network::LINK,
+        top: false,
+    },
+    Section {
+        name: FLOW_TABLE,
+        about: "[[flow]]: an application over one connection",
+        parameters: FLOW,
+        top: true,
+    },
+    Section {
+        name: CROSS_TRAFFIC_TABLE,
+        about: "[[cross_traffic]]: UDP datagrams that nobody answers and nothing slows down",
+        parameters: CROSS_TRAFFIC,
+        top: true,
+    },
+    Section {
+        name: SWEEP_TABLE,
+        about: "[sweep]: which paths are varied, as lists or ranges; how often all is run",
+        parameters: SWEEP,
+        top: true,
+    },
+];
+
+/// The keys of tables at the top of a scenario file.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().filter(|section| section.top).map(|section| section.name)
+}
 
 /// The tables of a scenario as a room, so that they are listed like all others.
 pub(super) fn room() -> Room {
-    let row = |name, about, parameters| Row { name, about, parameters, build: () };
+    let row = |section: &Section| Row {
+        name: section.name,
+        about: section.about,
+        parameters: section.parameters,
+        build: (),
+    };
     Room {
         name: "sections",
         about: "the tables of a scenario file",
-        rows: vec![
-            row("scenario", "the top of the file", TOP),
-            row("record", "[record]: which tables are kept", RECORD),
-            row("tls", "[tls]: the TLS exchange and packet protection", tls::PARAMETERS),
-            row(
-                "transport",
-                "[transport], [flow.transport]: the endpoints of all flows, of one",
-                quic::PARAMETERS,
-            ),
-            row(TCP, "[tcp], [flow.tcp]: the same for flows over TCP", tcp::PARAMETERS),
-            row("node", "[[node]]: nodes, where links alone do not say enough", NODE),
-            row("link", "[[link]]: a link; options of both directions stand here too, or in `both`", LINK),
-            row("direction", "[link.forward], [link.backward]: one direction of a link", network::LINK),
-            row("flow", "[[flow]]: an application over one connection", FLOW),
-            row(
-                CROSS_TRAFFIC_TABLE,
-                "[[cross_traffic]]: UDP datagrams that nobody answers and nothing slows down",
-                CROSS_TRAFFIC,
-            ),
-            row(
-                SWEEP_TABLE,
-                "[sweep]: which paths are varied, as lists or ranges; how often all is run",
-                SWEEP,
-            ),
-        ],
+        rows: SECTIONS.iter().map(row).collect(),
         shorthand: None,
     }
 }

@@ -5,7 +5,7 @@ use super::nearest::nearest;
 use super::quantity::{Quantity, Unit, label};
 use super::range::{self, MAX_VALUES};
 use super::read::{Reader, Section};
-use super::sections::{CROSS_TRAFFIC_TABLE, SWEEP, SWEEP_TABLE as KEY, ZIP};
+use super::sections::{self, SWEEP, SWEEP_TABLE as KEY, ZIP};
 use super::set;
 use super::source::{Place, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node};
@@ -16,9 +16,6 @@ use units::parameter::Value;
 pub const MAX_RUNS: u64 = 1_000_000;
 /// The most paths that a sweep varies.
 const MAX_AXES: usize = 32;
-/// Where paths begin.
-const ROOTS: [&str; 10] =
-    ["seed", "duration", "record", "tls", "transport", "tcp", "node", "link", "flow", CROSS_TRAFFIC_TABLE];
 const EXPECTED_VALUES: &str =
     "a list of values, or a range like { from = \"10 ms\", to = \"100 ms\", step = \"10 ms\" }";
 
@@ -281,13 +278,18 @@ fn zips(reader: &Reader<'_>, entry: &Entry) -> Result<Vec<Group>, ScenarioError>
     tables.iter().enumerate().map(zip).collect()
 }
 
+/// The keys that a path can begin with.
+fn roots() -> impl Iterator<Item = &'static str> {
+    ["seed", "duration"].into_iter().chain(sections::tables().filter(|name| *name != KEY))
+}
+
 /// The paths that begin with a key: the key itself, or what the tables below it lead to.
 fn axes_of(reader: &Reader<'_>, entry: &Entry, above: &str) -> Result<Vec<Axis>, ScenarioError> {
     // A path may stand in quotation marks as it stands in `--set`.
     let keys = set::path(&entry.key).filter(|keys| !keys.iter().any(String::is_empty));
     let keys = keys.unwrap_or_else(|| vec![entry.key.clone()]);
-    if !ROOTS.contains(&keys[0].as_str()) {
-        let known = || SWEEP.iter().map(|parameter| parameter.name).chain([ZIP]).chain(ROOTS);
+    if roots().all(|root| root != keys[0]) {
+        let known = || SWEEP.iter().map(|parameter| parameter.name).chain([ZIP]).chain(roots());
         let near = suggestion(nearest(&keys[0], known()));
         let problem = format!("unknown key, found {}; expected {}{near}", quoted(&keys[0]), one_of(known()));
         return Err(reader.source.error(entry.place, &format!("{above}.{}", entry.key), problem));

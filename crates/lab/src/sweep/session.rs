@@ -14,7 +14,6 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use units::parameter::{Arguments, File, Value};
 
 /// A run that the folder does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +79,7 @@ impl Session {
                         Ok(*location)
                     } else {
                         self.open.insert(number, (seed, key));
-                        let files = files(&scenario);
+                        let files = scenario.files();
                         return Some(Order { number, scenario: scenario.to_toml(), files });
                     }
                 }
@@ -164,27 +163,4 @@ impl Maker {
 
 fn failed(folder: &Path, error: io::Error) -> SweepError {
     SweepError::Folder { path: folder.to_owned(), error }
-}
-
-/// The files that a scenario names.
-fn files(scenario: &Scenario) -> BTreeMap<PathBuf, Arc<str>> {
-    let links = scenario.links.iter().flat_map(|link| [&link.forward, &link.backward]);
-    let flows = scenario.flows.iter().flat_map(|flow| [&flow.application.arguments, &flow.transport]);
-    let tables = [&scenario.record, &scenario.tls, &scenario.transport];
-    let mut found = BTreeMap::new();
-    tables.into_iter().chain(links).chain(flows).for_each(|arguments| collect(arguments, &mut found));
-    found
-}
-
-fn collect(arguments: &Arguments, found: &mut BTreeMap<PathBuf, Arc<str>>) {
-    arguments.0.iter().for_each(|(_, value)| of_value(value, found));
-}
-
-fn of_value(value: &Value, found: &mut BTreeMap<PathBuf, Arc<str>>) {
-    match value {
-        Value::File(File { path, text }) => drop(found.insert(PathBuf::from(path), text.clone())),
-        Value::List(values) => values.iter().for_each(|value| of_value(value, found)),
-        Value::Component(component) => collect(&component.arguments, found),
-        _ => {}
-    }
 }

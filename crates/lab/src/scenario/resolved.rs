@@ -1,0 +1,143 @@
+//! A resolved scenario as a list of tables: every value that stands in its document, once.
+//!
+//! The document that is written, the key of a run in a sweep, and the files that travel with a run to another machine are all
+//! made from this list. What a run depends on stands in it, or the document would not give the same run when it is read again.
+
+use super::model::{CrossTraffic, Flow, Link, Protocol, Scenario};
+use super::sections::{
+    BACKWARD, CROSS_TRAFFIC_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
+};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use units::Duration;
+use units::parameter::{Arguments, Component, File, Value};
+
+/// A table of the resolved document.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    /// The line above it; empty for the top of the document.
+    pub(super) header: String,
+    pub(super) values: Vec<(&'static str, Cow<'a, Value>)>,
+}
+
+impl<'a> Table<'a> {
+    fn new(header: String) -> Table<'a> {
+        Table { header, values: Vec::new() }
+    }
+    /// A table under this path.
+    fn of(path: &str, arguments: &'a Arguments) -> Table<'a> {
+        let values = arguments.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value)));
+        Table { header: format!("[{path}]"), values: values.collect() }
+    }
+    /// An entry of an array of tables.
+    fn entry(array: &str) -> Table<'a> {
+        Table::new(format!("[[{array}]]"))
+    }
+    fn with(mut self, name: &'static str, value: Value) -> Table<'a> {
+        self.values.push((name, Cow::Owned(value)));
+        self
+    }
+    fn text(self, name: &'static str, text: &str) -> Table<'a> {
+        self.with(name, Value::Text(text.to_owned()))
+    }
+    fn component(self, name: &'static str, component: &Component) -> Table<'a> {
+        self.with(name, Value::Component(component.clone()))
+    }
+    fn stop(self, stop: Option<Duration>) -> Table<'a> {
+        match stop {
+            Some(stop) => self.with("stop", Value::Duration(stop)),
+            None => self,
+        }
+    }
+}
+
+/// All tables of the resolved document, in its order.
+pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
+    let top = Table::new(String::new())
+        .text("name", &scenario.name)
+        .with("seed", Value::Integer(scenario.seed))
+        .with("duration", Value::Duration(scenario.duration));
+    let mut tables = vec![
+        top,
+        Table::of(RECORD_TABLE, &scenario.record),
+        Table::of(TLS, &scenario.tls),
+        Table::of(TRANSPORT, &scenario.transport),
+        Table::of(TCP, &scenario.tcp),
+    ];
+    for node in &scenario.nodes {
+        tables.push(Table::entry(NODE_TABLE).text("name", &node.name).text("kind", node.kind.name()));
+    }
+    scenario.links.iter().for_each(|link| link_tables(scenario, link, &mut tables));
+    scenario.flows.iter().for_each(|flow| flow_tables(scenario, flow, &mut tables));
+    tables.extend(scenario.cross_traffic.iter().map(|cross| cross_traffic(scenario, cross)));
+    tables
+}
+
+fn link_tables<'a>(scenario: &Scenario, link: &'a Link, tables: &mut Vec<Table<'a>>) {
+    let link_itself = Table::entry(LINK_TABLE)
+        .text("name", &link.name)
+        .text("from", &scenario.nodes[link.from].name)
+        .text("to", &scenario.nodes[link.to].name);
+    tables.push(link_itself);
+    for (name, direction) in [(FORWARD, &link.forward), (BACKWARD, &link.backward)] {
+        tables.push(Table::of(&format!("{LINK_TABLE}.{name}"), direction));
+    }
+}
+
+fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Table<'a>>) {
+    let flow_itself = Table::entry(FLOW_TABLE)
+        .text("name", &flow.name)
+        .text("client", &scenario.nodes[flow.client].name)
+        .text("server", &scenario.nodes[flow.server].name)
+        .text("protocol", flow.protocol.name())
+        .component("application", &flow.application)
+        .with("start", Value::Duration(flow.start))
+        .stop(flow.stop)
+        .with("ip", Value::Integer(flow.ip.number()));
+    tables.push(flow_itself);
+    let (name, own, shared) = match flow.protocol {
+        Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),
+        Protocol::Tcp => (TCP, &flow.tcp, &scenario.tcp),
+    };
+    let mut own = Table::of(&format!("{FLOW_TABLE}.{name}"), own);
+    // The others are those of [transport] or [tcp].
+    own.values.retain(|(name, value)| shared.get(name) != Some(&**value));
+    if !own.values.is_empty() {
+        tables.push(own);
+    }
+}
+
+fn cross_traffic<'a>(scenario: &Scenario, cross: &'a CrossTraffic) -> Table<'a> {
+    Table::entry(CROSS_TRAFFIC_TABLE)
+        .text("name", &cross.name)
+        .text("from", &scenario.nodes[cross.from].name)
+        .text("to", &scenario.nodes[cross.to].name)
+        .component("source", &cross.source)
+        .with("start", Value::Duration(cross.start))
+        .stop(cross.stop)
+        .with("ip", Value::Integer(cross.ip.number()))
+}
+
+impl Scenario {
+    /// The files that it names, by their absolute paths, with their texts.
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Arc<str>> {
+        let mut found = BTreeMap::new();
+        for table in tables(self) {
+            table.values.iter().for_each(|(_, value)| collect(value, &mut found));
+        }
+        found
+    }
+}
+
+fn collect(value: &Value, found: &mut BTreeMap<PathBuf, Arc<str>>) {
+    match value {
+        Value::File(File { path, text }) => drop(found.insert(PathBuf::from(path), text.clone())),
+        Value::List(values) => values.iter().for_each(|value| collect(value, found)),
+        Value::Component(component) => {
+            component.arguments.0.iter().for_each(|(_, value)| collect(value, found));
+        }
+        _ => {}
+    }
+}
