@@ -5,8 +5,8 @@ use super::model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Protocol
 use super::names::{self, Names};
 use super::read::{Reader, Section};
 use super::sections::{
-    self, BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, FORWARD, LINK, LINK_TABLE, NODE,
-    NODE_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT,
+    self, BACKWARD, BOTH, CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, FORWARD, LINK, LINK_TABLE,
+    NODE, NODE_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT,
 };
 use super::source::{listed, quoted};
 use super::tree::{Entry, Item, Node as Toml};

@@ -5,7 +5,8 @@
 
 use super::model::{CrossTraffic, Flow, Link, Protocol, Scenario};
 use super::sections::{
-    BACKWARD, CROSS_TRAFFIC_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
+    BACKWARD, CROSS_TRAFFIC_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS,
+    TRANSPORT,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -263,12 +263,7 @@ pub(super) struct Section {
 /// made from what is written.
 pub(super) static SECTIONS: &[Section] = &[
     Section { name: "scenario", about: "the top of the file", parameters: TOP, top: false },
-    Section {
-        name: RECORD_TABLE,
-        about: "[record]: which tables are kept",
-        parameters: RECORD,
-        top: true,
-    },
+    Section { name: RECORD_TABLE, about: "[record]: which tables are kept", parameters: RECORD, top: true },
     Section {
         name: TLS,
         about: "[tls]: the TLS exchange and packet protection",

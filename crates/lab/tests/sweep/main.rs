@@ -3,6 +3,7 @@
 mod bed;
 mod elsewhere;
 mod expansion;
+mod files;
 mod folder;
 mod mistakes;
 mod repetitions;

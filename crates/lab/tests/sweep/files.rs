@@ -1,0 +1,180 @@
+//! Every option that takes a file, in every section: a changed file is another run, and goes with the run to other machines.
+
+use super::bed::{BASE, folder};
+use congestion::{Controller, Setup};
+use lab::outside::{Described, Loader, Part, Wanted, set_loader};
+use lab::rooms;
+use lab::sweep::{Session, Sweep};
+use quic::schedule::Scheduler;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use units::parameter::{Arguments, Default, Kind, Parameter, Room};
+
+/// Takes any file for a controller and a scheduler without options.
+struct AnyCode;
+
+impl Loader for AnyCode {
+    fn describe(&self, _part: Part, _wanted: &Wanted) -> Result<Described, String> {
+        Ok(Described { about: "code from outside".to_owned(), options: Vec::new() })
+    }
+    fn controller(&self, _wanted: &Wanted, _arguments: &Arguments, _setup: Setup) -> Box<dyn Controller> {
+        unreachable!("nothing is run")
+    }
+    fn scheduler(&self, _wanted: &Wanted, _arguments: &Arguments) -> Box<dyn Scheduler> {
+        unreachable!("nothing is run")
+    }
+}
+
+/// A value that names the file `file` somewhere, with what the file must hold, and the option that names it.
+#[derive(Clone)]
+struct Naming {
+    value: String,
+    contents: &'static str,
+    option: String,
+}
+
+/// All values of a kind that name a file.
+fn namings(kind: &Kind, rooms: &[Room], depth: usize) -> Vec<Naming> {
+    match kind {
+        Kind::File(contents) => {
+            vec![Naming { value: "\"file\"".to_owned(), contents, option: String::new() }]
+        }
+        Kind::List(of) => {
+            let each = namings(of, rooms, depth).into_iter();
+            each.map(|naming| Naming { value: format!("[{}]", naming.value), ..naming }).collect()
+        }
+        Kind::Component(name) if depth > 0 => {
+            let room = rooms.iter().find(|room| room.name == *name).unwrap();
+            let mut found = Vec::new();
+            if ["controllers", "schedulers"].contains(name) {
+                let value = "\"./file.py:Mine\"".to_owned();
+                found.push(Naming { value, contents: "", option: format!("{name}.source") });
+            }
+            for row in &room.rows {
+                for parameter in row.parameters {
+                    for naming in namings(&parameter.kind, rooms, depth - 1) {
+                        let others = row.parameters.iter().filter(|other| other.name != parameter.name);
+                        let required: String = others
+                            .filter(|other| other.default == Default::Required)
+                            .map(|other| format!(", {} = {}", other.name, least(other)))
+                            .collect();
+                        let value = format!(
+                            "{{ type = \"{}\"{required}, {} = {} }}",
+                            row.name, parameter.name, naming.value
+                        );
+                        let inner = if naming.option.is_empty() { parameter.name } else { &naming.option };
+                        found.push(Naming {
+                            value,
+                            option: format!("{name}.{}.{inner}", row.name),
+                            ..naming
+                        });
+                    }
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Some value of an option that has to be given beside one that names a file.
+fn least(parameter: &Parameter) -> String {
+    match parameter.kind {
+        Kind::Duration => "\"1 ms\"".to_owned(),
+        Kind::Rate => "\"1 Mbit/s\"".to_owned(),
+        Kind::Size => "\"10 kB\"".to_owned(),
+        Kind::Probability => "\"1 %\"".to_owned(),
+        Kind::Integer(from, _) => from.to_string(),
+        ref other => panic!("{}: a value of {other:?} is needed beside a file", parameter.name),
+    }
+}
+
+/// Where the options of a section stand in [`BASE`], and what else has to be said there.
+fn places(section: &str) -> &'static [(&'static str, &'static [&'static str])] {
+    match section {
+        "scenario" => &[("", &[])],
+        "record" => &[("record.", &[])],
+        "tls" => &[("tls.", &[])],
+        "transport" => &[("transport.", &[]), ("flow.get.transport.", &[])],
+        "tcp" => &[("tcp.", &[]), ("flow.get.tcp.", &["flow.get.protocol=tcp"])],
+        "direction" => &[("link.cell.forward.", &[]), ("link.cell.backward.", &[])],
+        "flow" => &[("flow.get.", &[]), ("flow.get.", &["flow.get.protocol=tcp"])],
+        "cross_traffic" => &[("cross_traffic.noise.", &[])],
+        // What they admit names nothing but nodes, links and values.
+        "node" | "link" | "sweep" => &[],
+        other => panic!("no place is known for the section {other}"),
+    }
+}
+
+const NOISE: &str = r#"
+[[cross_traffic]]
+name = "noise"
+from = "server"
+to = "client"
+source = { type = "constant", gap = "20 ms" }
+"#;
+
+/// The only run of a scenario, if it is not in the folder; it is taken for made.
+fn order(sweep: &Sweep, runs: &Path) -> Option<lab::sweep::Order> {
+    let mut session = Session::open(sweep, runs).unwrap();
+    let order = session.order()?;
+    session.put(order.number, Ok(vec![1])).unwrap();
+    Some(order)
+}
+
+#[test]
+fn a_changed_file_is_another_run_and_goes_with_it() {
+    set_loader(&AnyCode);
+    let rooms = rooms();
+    let sections = rooms.iter().find(|room| room.name == "sections").unwrap().rows.clone();
+    let (beside, runs) = (folder("every-file"), folder("every-file-runs"));
+    fs::create_dir_all(&beside).unwrap();
+    let text = format!("{BASE}{NOISE}");
+    let (mut known, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    for section in &sections {
+        for parameter in section.parameters {
+            for naming in namings(&parameter.kind, &rooms, 3) {
+                for (place, also) in places(section.name) {
+                    let option = format!("{place}{}: {}", parameter.name, naming.option);
+                    known.insert(option.clone());
+                    let mut sets: Vec<String> = also.iter().map(|set| (*set).to_owned()).collect();
+                    sets.push(format!("{place}{}={}", parameter.name, naming.value));
+                    let write = |contents: &str| {
+                        fs::write(beside.join("file"), contents).unwrap();
+                        fs::write(beside.join("file.py"), contents).unwrap();
+                        Sweep::parse(&text, &beside.join("a.toml"), &sets)
+                    };
+                    // Not every application goes over every protocol, nor is it part of every other one.
+                    let Ok(first) = write(naming.contents) else { continue };
+                    let file =
+                        beside.join(if naming.option.ends_with(".source") { "file.py" } else { "file" });
+                    let ordered = order(&first, &runs).unwrap_or_else(|| panic!("{option}: it was there"));
+                    assert!(ordered.files.keys().any(|path| *path == file), "{option}: {:?}", ordered.files);
+                    assert_eq!(order(&first, &runs), None, "{option}: the same run");
+                    let changed = format!("{}\n", naming.contents);
+                    let second = write(&changed).unwrap_or_else(|error| panic!("{option}: {error}"));
+                    let ordered = order(&second, &runs).unwrap_or_else(|| panic!("{option}: the old result"));
+                    assert_eq!(ordered.files.get(&file).map(|text| &**text), Some(&*changed), "{option}");
+                    fs::remove_dir_all(&runs).unwrap();
+                    seen.insert(option);
+                }
+            }
+        }
+    }
+    // Each option that takes a file takes it in some place: not every application goes over every protocol and into every other.
+    let last = |option: &String| option.rsplitn(3, ['.', ' ']).take(2).map(str::to_owned).collect::<Vec<_>>();
+    let missing: BTreeSet<Vec<String>> =
+        known.iter().map(last).filter(|option| !seen.iter().any(|seen| last(seen) == *option)).collect();
+    assert!(missing.is_empty(), "never read: {missing:?}");
+    for place in [
+        "transport.",
+        "flow.get.transport.",
+        "tcp.",
+        "flow.get.tcp.",
+        "cross_traffic.noise.",
+        "link.cell.backward.",
+    ] {
+        assert!(seen.iter().any(|option| option.starts_with(place)), "{place}: {seen:?}");
+    }
+}
