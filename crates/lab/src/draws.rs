@@ -1,9 +1,9 @@
 //! Whether anything in a scenario draws at random: if not, the run is the same whatever its seed.
 
 use crate::error::RunError;
+use crate::graph::Network;
 use crate::scenario::outside::is_outside;
 use crate::scenario::{Flow, Protocol, Scenario};
-use crate::world;
 use random::Watch;
 use trace::Interest;
 
@@ -28,8 +28,7 @@ pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
             return Ok(true);
         }
     }
-    let links = world::directions(scenario, scenario.seed, Interest::default(), network::Link::draws)?;
-    Ok(links.contains(&true))
+    Network { scenario, seed: scenario.seed, interest: Interest::default() }.draws()
 }
 
 /// Whether the endpoints of a flow draw what changes sizes or times: their controllers, and packet numbers that are left out,

@@ -3,7 +3,7 @@
 use crate::cross_traffic::CrossSender;
 use crate::end::{End, EndReport};
 use crate::shared::Shared;
-use network::{Element, Exits, Packet};
+use network::{Exits, Node, Packet, Port};
 use std::rc::Rc;
 use units::cache::ask_for;
 use units::{Duration, Time, Timers};
@@ -113,9 +113,9 @@ impl Host<'_> {
     }
 }
 
-impl Element for Host<'_> {
+impl Node for Host<'_> {
     #[inline]
-    fn accept(&mut self, now: Time, packet: Packet, exits: &mut Exits) {
+    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
         let Some(index) = self.end_of(packet.destination.port()) else { return exits.recycle(packet.bytes) };
         let end = &mut self.ends[index];
         if end.captured {

@@ -19,6 +19,9 @@ impl<'a> Recorder<'a> {
     pub(crate) fn register(&mut self, name: &str, role: Role) -> u32 {
         self.subjects.register(name, role)
     }
+    pub(crate) fn register_attachment(&mut self, medium: &str, node: &str) -> u32 {
+        self.subjects.register_attachment(medium, node)
+    }
     /// Takes what waits in a log.
     pub(crate) fn take(&mut self, subject: u32, log: &mut Log) -> io::Result<()> {
         let subject = self.subjects.get(subject);

@@ -6,21 +6,21 @@ use crate::end::EndReport;
 use crate::error::RunError;
 use crate::host::Host;
 use crate::recorder::Recorder;
-use crate::scenario::{Protocol, Scenario};
+use crate::scenario::{DIRECTIONS, NodeKind, Protocol, Scenario};
 use crate::shared::{Captured, Shared};
-use crate::summary::{self, Finished, LinkReport};
+use crate::summary::{self, CarrierReport, Finished};
 use crate::world;
-use network::{Step, World};
+use network::{NodeId, Step, World};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::rc::Rc;
-use trace::Fan;
 use trace::columns::{Columns, Table};
 use trace::qlog::{self, Qlog};
-use units::{Rate, Time, fault};
+use trace::{Fan, Log, Role};
+use units::{Rate, Size, Time, fault};
 use wire::Side;
 
 /// Timers and packets between two looks at progress: some milliseconds of real time.
@@ -97,7 +97,7 @@ impl Prepared {
 pub fn check(scenario: &Scenario) -> Result<(), RunError> {
     let prepared = Prepared::new(scenario)?;
     let shared = share(scenario, &Options::default(), Fan::new())?;
-    world::build(scenario, scenario.seed, &prepared.tls, &shared).map(|_| ())
+    world::build(scenario, scenario.seed, &prepared.tls, &shared).map(drop)
 }
 
 /// Runs a scenario.
@@ -170,13 +170,13 @@ fn execute(
             return Err(RunError::Interrupted);
         }
     }
-    let Running { mut world, subjects, .. } = running;
+    let Running { mut world, books, .. } = running;
     world.catch_up();
     // Where all is done before the end, that is when the books are closed.
     let closed = if shared.unfinished.get() == 0 { world.now() } else { end };
     let _ = progress(how_far(&world, end));
     if options.tables {
-        record_capacity(scenario, &mut world, &subjects, closed, &shared);
+        record_capacity(scenario, &mut world, &books, closed, &shared);
     }
     let mut reports: Vec<EndReport> = world.hosts_mut().flat_map(|host| host.reports(closed)).collect();
     reports.sort_by_key(|report| (report.flow, report.side));
@@ -184,29 +184,109 @@ fn execute(
         record_objects(&reports, closed, &shared);
     }
     finish_sinks(&shared)?;
-    let links = world.links().iter().map(|link| LinkReport {
+    let links = world.links().iter().map(|link| CarrierReport {
         stats: link.stats(),
         delays: link.delays().cloned(),
         mean_rate: link.mean_rate(),
+        received: None,
     });
     let links = links.collect();
+    let media = scenario.media.iter().zip(world.media()).map(|(medium, built)| {
+        let attachment = |number| {
+            let view = built.attachment(number);
+            CarrierReport {
+                stats: view.stats,
+                delays: view.delays.cloned(),
+                mean_rate: built.mean_rate(),
+                received: Some(view.received),
+            }
+        };
+        (0..medium.attachments.len()).map(attachment).collect()
+    });
+    let media = media.collect();
+    let nodes =
+        world.middleboxes().map(|(node, middlebox)| (node.0 as usize, middlebox.counters())).collect();
     let mut crossing: Vec<_> = world
         .hosts()
         .flat_map(|host| host.crossing().iter().map(|sender| (sender.index, sender.sent)))
         .collect();
     crossing.sort_unstable();
     let crossing = crossing.into_iter().map(|(_, sent)| sent).collect();
-    let numbers = crate::world::cross_number(scenario, scenario.cross_traffic.len());
-    let lost = (0..numbers).map(|flow| world.links().iter().map(|link| link.drops_of(flow)).sum()).collect();
-    Ok(Finished { seed, end: closed, reports, crossing, links, lost })
+    let numbers = crate::flows::cross_number(scenario, scenario.cross_traffic.len());
+    let lost = (0..numbers).map(|flow| packets_lost(&world, flow)).collect();
+    Ok(Finished { seed, end: closed, reports, crossing, links, media, nodes, lost })
+}
+
+/// Packets of a flow that carriers and middleboxes have dropped or lost.
+fn packets_lost(world: &World<Host<'_>>, flow: u32) -> u64 {
+    let links = world.links().iter().map(|link| link.drops_of(flow));
+    let boxes = world.middleboxes().map(|(_, middlebox)| middlebox.drops_of(flow));
+    links.chain(boxes).sum::<u64>() + world.media().iter().map(|medium| medium.drops_of(flow)).sum::<u64>()
 }
 
 /// A run that goes on.
 pub(crate) struct Running<'a> {
     pub(crate) world: World<Host<'a>>,
-    /// The subjects of the directions of links.
-    subjects: Vec<u32>,
+    books: Books,
     pub(crate) shared: Rc<Shared<'a>>,
+}
+
+/// The subjects of what keeps a log in the network.
+struct Books {
+    /// Of the directions of links.
+    links: Vec<u32>,
+    /// Of each medium, and of its attachments.
+    media: Vec<(u32, Vec<u32>)>,
+    /// Of the middleboxes.
+    nodes: Vec<(NodeId, u32)>,
+}
+
+impl Books {
+    fn new(scenario: &Scenario, recorder: &mut Recorder<'_>) -> Books {
+        let mut links = Vec::new();
+        for link in &scenario.links {
+            for (_, direction) in DIRECTIONS {
+                links.push(recorder.register(&link.name, Role::Link(direction)));
+            }
+        }
+        let media = scenario.media.iter().map(|medium| {
+            let name = |node: usize| scenario.nodes[node].name.as_str();
+            let itself = recorder.register(&medium.name, Role::Medium);
+            let attached =
+                medium.attachments.iter().map(|at| recorder.register_attachment(&medium.name, name(at.node)));
+            (itself, attached.collect())
+        });
+        let media = media.collect();
+        let boxes = scenario.nodes.iter().enumerate();
+        let boxes = boxes.filter(|(_, node)| matches!(node.kind, NodeKind::Middlebox(_)));
+        let nodes = boxes
+            .map(|(index, node)| (NodeId(index as u32), recorder.register(&node.name, Role::Node)))
+            .collect();
+        Books { links, media, nodes }
+    }
+
+    /// Brings what waits in the logs of the network to the sinks.
+    fn take(&self, world: &mut World<Host<'_>>, shared: &Shared<'_>) {
+        let mut recorder = shared.recorder.borrow_mut();
+        let mut take = |subject: u32, log: &mut Log| {
+            if !log.is_empty() {
+                shared.note_records(recorder.take(subject, log));
+            }
+        };
+        for (link, subject) in world.links_mut().iter_mut().zip(&self.links) {
+            take(*subject, link.log());
+        }
+        for (medium, (_, attached)) in world.media_mut().iter_mut().zip(&self.media) {
+            for (number, subject) in attached.iter().enumerate() {
+                take(*subject, medium.log(number));
+            }
+        }
+        for (node, subject) in &self.nodes {
+            if let Some(middlebox) = world.middlebox_mut(*node) {
+                take(*subject, middlebox.log());
+            }
+        }
+    }
 }
 
 impl<'a> Running<'a> {
@@ -216,20 +296,16 @@ impl<'a> Running<'a> {
         tls: &Contexts,
         shared: &Rc<Shared<'a>>,
     ) -> Result<Running<'a>, RunError> {
-        let (world, subjects) = world::build(scenario, seed, tls, shared)?;
-        Ok(Running { world, subjects, shared: Rc::clone(shared) })
+        let world = world::build(scenario, seed, tls, shared)?;
+        let books = Books::new(scenario, &mut shared.recorder.borrow_mut());
+        Ok(Running { world, books, shared: Rc::clone(shared) })
     }
 
     /// Goes on up to a time, until all flows are finished, or for some milliseconds of work.
     pub(crate) fn go_on(&mut self, until: Time) -> Result<Step, RunError> {
         let shared = &self.shared;
         let step = self.world.run_until(until, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
-        for (link, subject) in self.world.links_mut().iter_mut().zip(&self.subjects) {
-            if !link.log().is_empty() {
-                let taken = shared.recorder.borrow_mut().take(*subject, link.log());
-                shared.note_records(taken);
-            }
-        }
+        self.books.take(&mut self.world, shared);
         if let Some(error) = shared.error.borrow_mut().take() {
             return Err(error);
         }
@@ -281,25 +357,31 @@ fn how_far(world: &World<Host<'_>>, end: Time) -> Progress {
     Progress { now: world.now(), end, done_bytes, total_bytes }
 }
 
-/// Records what each limited direction could carry in each bin.
+/// Records what each limited carrier could carry in each bin.
 fn record_capacity(
     scenario: &Scenario,
     world: &mut World<Host<'_>>,
-    subjects: &[u32],
+    books: &Books,
     end: Time,
     shared: &Shared<'_>,
 ) {
     let bin = column_options(scenario).bin;
-    for (link, subject) in world.links_mut().iter_mut().zip(subjects) {
-        let mut at = Time::ZERO;
+    let interest = shared.recorder.borrow().interest();
+    books.take(world, shared);
+    let record = |subject: u32, capacity: &dyn Fn(Time, Time) -> Option<Size>| {
+        let (mut at, mut log) = (Time::ZERO, Log::new(interest));
         while at < end {
-            let Some(bytes) = link.capacity(at, at + bin) else { break };
-            let rate = Rate::of(bytes, bin);
-            link.log().push(at, trace::Event::Capacity { rate });
+            let Some(bytes) = capacity(at, at + bin) else { break };
+            log.push(at, trace::Event::Capacity { rate: Rate::of(bytes, bin) });
             at += bin;
         }
-        let taken = shared.recorder.borrow_mut().take(*subject, link.log());
-        shared.note_records(taken);
+        shared.note_records(shared.recorder.borrow_mut().take(subject, &mut log));
+    };
+    for (link, subject) in world.links().iter().zip(&books.links) {
+        record(*subject, &|from, to| link.capacity(from, to));
+    }
+    for (medium, (subject, _)) in world.media().iter().zip(&books.media) {
+        record(*subject, &|from, to| medium.capacity(from, to));
     }
 }
 
@@ -308,7 +390,7 @@ fn record_objects(reports: &[EndReport], now: Time, shared: &Shared<'_>) {
     let interest = shared.recorder.borrow().interest();
     for report in reports {
         let Some(load) = &report.load else { continue };
-        let mut log = trace::Log::new(interest);
+        let mut log = Log::new(interest);
         for object in &load.objects {
             let loaded = trace::ObjectLoaded {
                 page: object.page as u32,

@@ -1,9 +1,8 @@
 //! The summary of a run: the numbers that people compare.
 
 use crate::end::EndReport;
-use crate::scenario::{Flow, Scenario};
-use crate::world::DIRECTIONS;
-use network::{LinkStats, NodeId, QueueDelays, Topology};
+use crate::scenario::{DIRECTIONS, Flow, Node, Scenario};
+use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
 use traffic::web::{Load, PageLoad};
 use traffic::{Part, Tally};
@@ -18,18 +17,24 @@ pub(crate) struct Finished {
     /// For each sender of cross traffic: datagrams that left, and the bytes of their payloads.
     pub crossing: Vec<(u64, u64)>,
     /// For each direction of a link what it has counted.
-    pub links: Vec<LinkReport>,
+    pub links: Vec<CarrierReport>,
+    /// The same for each attachment of each medium.
+    pub media: Vec<Vec<CarrierReport>>,
+    /// For each middlebox its node and what it has counted.
+    pub nodes: Vec<(usize, Vec<(&'static str, u64)>)>,
     /// Packets really lost, by the numbers of the ends and the senders of cross traffic that sent them.
     pub lost: Vec<u64>,
 }
 
-/// What a direction of a link has counted.
-pub(crate) struct LinkReport {
-    pub stats: LinkStats,
+/// What a direction of a link, or an attachment of a medium, has counted.
+pub(crate) struct CarrierReport {
+    pub stats: CarrierStats,
     /// How long packets waited, if that was counted.
     pub delays: Option<QueueDelays>,
     /// The mean of its rate over time; `None` if it is unlimited.
     pub mean_rate: Option<Rate>,
+    /// What an attachment has received.
+    pub received: Option<Count>,
 }
 
 /// A number with no more digits than mean something.
@@ -51,7 +56,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     root.insert("seed".into(), json!(finished.seed));
     root.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     root.insert("duration_s".into(), rounded(finished.end.as_secs_f64()));
-    let books = Books { scenario, finished, topology: crate::world::topology(scenario).ok() };
+    let books = Books { scenario, finished, topology: scenario.topology().ok() };
     let connections = (0..scenario.flows.len()).map(|i| {
         let ends = [Side::Client, Side::Server]
             .map(|side| finished.reports.iter().find(|report| report.flow == i && report.side == side));
@@ -61,7 +66,7 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     if !finished.crossing.is_empty() {
         let all = scenario.cross_traffic.iter().zip(&finished.crossing).enumerate();
         let all = all.map(|(index, (cross, (packets, bytes)))| {
-            let number = crate::world::cross_number(scenario, index) as usize;
+            let number = crate::flows::cross_number(scenario, index) as usize;
             json!({
                 "name": cross.name,
                 "packets_sent": packets,
@@ -73,9 +78,21 @@ pub(crate) fn render(scenario: &Scenario, finished: &Finished) -> String {
     }
     let links = finished.links.iter().enumerate().map(|(direction, report)| {
         let name = &scenario.links[direction / 2].name;
-        link(name, DIRECTIONS[direction % 2].0, report)
+        carrier(name, ("direction", DIRECTIONS[direction % 2].0), report)
     });
     root.insert("links".into(), Value::Array(links.collect()));
+    if !finished.media.is_empty() {
+        let media = scenario.media.iter().zip(&finished.media).flat_map(|(medium, reports)| {
+            medium.attachments.iter().zip(reports).map(move |(attachment, report)| {
+                carrier(&medium.name, ("attachment", &scenario.nodes[attachment.node].name), report)
+            })
+        });
+        root.insert("media".into(), Value::Array(media.collect()));
+    }
+    if !finished.nodes.is_empty() {
+        let nodes = finished.nodes.iter().map(|(node, counters)| middlebox(&scenario.nodes[*node], counters));
+        root.insert("nodes".into(), Value::Array(nodes.collect()));
+    }
     let mut text = serde_json::to_string_pretty(&Value::Object(root)).unwrap_or_default();
     text.push('\n');
     text
@@ -114,7 +131,7 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
         _ => rounded(bytes as f64 * 8e-6 / span.as_secs_f64()),
     };
     let stats = &sender.stats;
-    let number = crate::end::End::number(index, sender.side) as usize;
+    let number = crate::flows::end_number(index, sender.side) as usize;
     let close = client.close.as_ref().or(server.close.as_ref());
     let mut entry = json!({
         "name": name,
@@ -157,15 +174,22 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
     entry
 }
 
-/// The direction of a link that was the bottleneck of a flow: of those on the way of its data, the one with the longest
-/// mean queue; where queues are equal, the slowest one, and then the first one. Null where the way has no link.
+/// The direction of a link, or the attachment of a medium, that was the bottleneck of a flow: of those on the way of its data,
+/// the one with the longest mean queue; where queues are equal, the slowest one, and then the first one. Null where the way
+/// has none.
 fn bottleneck(Books { scenario, finished, topology }: &Books<'_>, flow: &Flow, sender: Side) -> Value {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let [from, to] = if sender == Side::Client { ends } else { [ends[1], ends[0]] };
-    let mut way = topology.as_ref().and_then(|topology| topology.route(from, to)).unwrap_or_default();
-    let rank = |direction: &usize| {
-        let queue = finished.links.get(*direction).map_or(0.0, |link| link.stats.queue_mean_bytes());
-        let rate = finished.links.get(*direction).and_then(|link| link.mean_rate);
+    let Some(topology) = topology else { return Value::Null };
+    let way = topology.route(from, to).unwrap_or_default();
+    let mut way: Vec<Hop> = way.into_iter().map(|hop| topology.hop(hop)).collect();
+    let rank = |hop: &Hop| {
+        let report = match *hop {
+            Hop::Link { link, forward } => finished.links.get(2 * link + usize::from(!forward)),
+            Hop::Medium { medium, from, .. } => finished.media.get(medium).and_then(|all| all.get(from)),
+        };
+        let queue = report.map_or(0.0, |report| report.stats.queue_mean_bytes());
+        let rate = report.and_then(|report| report.mean_rate);
         (-queue, rate.map_or(f64::INFINITY, |rate| rate.as_mbit_per_sec()))
     };
     // Stable: of equals the first one stays first.
@@ -173,9 +197,7 @@ fn bottleneck(Books { scenario, finished, topology }: &Books<'_>, flow: &Flow, s
         let (one, other) = (rank(one), rank(other));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
-    way.first().map_or(Value::Null, |direction| {
-        json!(format!("{} {}", scenario.links[direction / 2].name, DIRECTIONS[direction % 2].0))
-    })
+    way.first().map_or(Value::Null, |hop| json!(scenario.hop(*hop).label))
 }
 
 /// What became of the pages of a flow that began at this time. The first page begins with the flow.
@@ -250,12 +272,14 @@ fn counted(entry: &mut Map<String, Value>, ends: [&Option<Tally>; 2]) {
     entry.insert(tally.what.into(), value);
 }
 
-fn link(name: &str, direction: &str, LinkReport { stats, delays, .. }: &LinkReport) -> Value {
+/// The entry of a direction of a link, or of an attachment of a medium: `part` is the key and the name for that.
+fn carrier(name: &str, part: (&str, &str), report: &CarrierReport) -> Value {
+    let CarrierReport { stats, delays, received, .. } = report;
     let all = delays.as_ref().map(QueueDelays::all).unwrap_or_default();
     let l4s = delays.as_ref().map(QueueDelays::l4s).cloned().unwrap_or_default();
-    json!({
+    let mut entry = json!({
         "name": name,
-        "direction": direction,
+        (part.0): part.1,
         "queue_mean_packets": rounded(stats.queue_mean_packets()),
         "queue_max_packets": stats.queue_max.packets,
         "queue_mean_bytes": rounded(stats.queue_mean_bytes()),
@@ -278,5 +302,19 @@ fn link(name: &str, direction: &str, LinkReport { stats, delays, .. }: &LinkRepo
         "corrupted": stats.corrupted,
         "duplicated": stats.duplicated.packets,
         "inside_packets": stats.inside.packets,
-    })
+    });
+    if let (Value::Object(entry), Some(received)) = (&mut entry, received) {
+        entry.insert("received_packets".into(), json!(received.packets));
+        entry.insert("received_bytes".into(), json!(received.bytes));
+    }
+    entry
+}
+
+/// The entry of a middlebox.
+fn middlebox(node: &Node, counters: &[(&'static str, u64)]) -> Value {
+    let mut entry = Map::new();
+    entry.insert("name".into(), json!(node.name));
+    entry.insert("kind".into(), json!(node.kind.component().name));
+    entry.extend(counters.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
+    Value::Object(entry)
 }

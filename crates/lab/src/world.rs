@@ -4,99 +4,37 @@ use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
 use crate::end::{End, Ports, QuicEnd, Stack, TcpEnd};
 use crate::error::RunError;
+use crate::flows::cross_number;
+use crate::graph::Network;
 use crate::host::{CLIENT_PORT, Host, SERVER_PORT};
 use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario};
 use crate::shared::Shared;
-use network::{BuildError, Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
+use network::{NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions};
 use random::Stream;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use trace::{Direction, Interest, Role};
+use trace::{Interest, Role};
 use traffic::TcpConnections;
 use units::Time;
 use wire::Side;
 
 /// The least segment that TCP goes on with: that of an IPv4 packet of 576 bytes (RFC 9293 section 3.7.1).
 const LEAST_MSS: u64 = 536;
-/// The words for the two directions of a link.
-pub(crate) const DIRECTIONS: [(&str, Direction); 2] =
-    [("forward", Direction::Forward), ("backward", Direction::Backward)];
-
-/// The graph of a scenario.
-///
-/// # Errors
-/// If it is none, which a scenario that was read cannot be.
-pub fn topology(scenario: &Scenario) -> Result<Topology, network::TopologyError> {
-    let mut topology = Topology::default();
-    for node in &scenario.nodes {
-        topology.add_node(&node.name)?;
-    }
-    for link in &scenario.links {
-        let name = |node: usize| scenario.nodes[node].name.as_str();
-        topology.add_link(&link.name, name(link.from), name(link.to))?;
-    }
-    Ok(topology)
-}
-
-/// The directions of all links, at rest: 2 x link for forward, 2 x link + 1 for backward. Their random streams are those
-/// of a run of the scenario with this seed.
-///
-/// # Errors
-/// If an option cannot be used: a malformed trace, say.
-pub fn links(scenario: &Scenario, seed: u64, interest: Interest) -> Result<Vec<Link>, RunError> {
-    directions(scenario, seed, interest, Link::new)
-}
-
-/// The result of `make` for each direction of each link, in the order of [`links`].
-pub(crate) fn directions<T>(
-    scenario: &Scenario,
-    seed: u64,
-    interest: Interest,
-    make: fn(&LinkOptions<'_>) -> Result<T, BuildError>,
-) -> Result<Vec<T>, RunError> {
-    let mut all = Vec::with_capacity(2 * scenario.links.len());
-    let flows = flow_numbers(scenario);
-    let delays = scenario.record.flag("queue_delay");
-    for link in &scenario.links {
-        let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
-        for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
-            let name = format!("link {} {direction}", link.name);
-            let options =
-                LinkOptions { arguments, round_trip, seed, name: &name, flows: &flows, delays, interest };
-            let made = make(&options)
-                .map_err(|error| RunError::Component { place: name.clone(), problem: error.to_string() })?;
-            all.push(made);
-        }
-    }
-    Ok(all)
-}
-
-/// The numbers by which the network knows the packets of flows and of cross traffic, by their names.
-fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
-    let flows = scenario.flows.iter().enumerate();
-    let ends = flows.flat_map(|(index, flow)| {
-        [Side::Client, Side::Server].map(|side| (flow.name.clone(), End::number(index, side)))
-    });
-    let cross = scenario.cross_traffic.iter().enumerate();
-    let cross = cross.map(|(index, cross)| (cross.name.clone(), cross_number(scenario, index)));
-    ends.chain(cross).collect()
-}
-
 /// What the application of a flow draws from.
 pub(crate) fn application_stream(seed: u64, flow: &str) -> Stream {
     Stream::new(seed, &format!("flow {flow} application"))
 }
 
-/// A world at time zero, and the subjects of its links.
+/// A world at time zero.
 pub(crate) fn build<'a>(
     scenario: &Scenario,
     seed: u64,
     tls: &Contexts,
     shared: &Rc<Shared<'a>>,
-) -> Result<(World<Host<'a>>, Vec<u32>), RunError> {
+) -> Result<World<Host<'a>>, RunError> {
     if scenario.flows.len() > MAX_FLOWS {
         let problem = format!("{} flows, {MAX_FLOWS} at most", scenario.flows.len());
         return Err(RunError::Component { place: "flow".to_owned(), problem });
@@ -106,8 +44,7 @@ pub(crate) fn build<'a>(
         return Err(RunError::Component { place: "cross_traffic".to_owned(), problem });
     }
     let interest = shared.recorder.borrow().interest();
-    let topology = topology(scenario).map_err(RunError::Topology)?;
-    let links = links(scenario, seed, interest)?;
+    let topology = scenario.topology().map_err(RunError::Topology)?;
     let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
     let mut former = None;
     // The ports of TCP connections behind the first of their flows.
@@ -130,18 +67,12 @@ pub(crate) fn build<'a>(
     }
     // Only hosts have routes, and a datagram needs one though nobody waits for it.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
-    let hosts = ends.into_iter().zip(crossing).enumerate().map(|(node, (ends, crossing))| {
+    let mut places = ends.into_iter().zip(crossing);
+    Network { scenario, seed, interest }.world(|node| {
+        let (ends, crossing) = places.next()?;
         let used = !ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| Host::new(ends, crossing, Rc::clone(shared)))
-    });
-    let hosts = hosts.collect();
-    let mut subjects = Vec::new();
-    for link in &scenario.links {
-        for (_, direction) in DIRECTIONS {
-            subjects.push(shared.recorder.borrow_mut().register(&link.name, Role::Link(direction)));
-        }
-    }
-    Ok((World::new(&topology, links, hosts), subjects))
+    })
 }
 
 fn too_many() -> RunError {
@@ -153,17 +84,8 @@ fn too_many() -> RunError {
 fn path_mtu(topology: &Topology, scenario: &Scenario, flow: &Flow) -> u64 {
     let ends = [flow.client, flow.server].map(|node| NodeId(node as u32));
     let ways = [(ends[0], ends[1]), (ends[1], ends[0])];
-    let directions = ways.into_iter().filter_map(|(from, to)| topology.route(from, to)).flatten();
-    let mtu = |direction: usize| {
-        let link = &scenario.links[direction / 2];
-        if direction.is_multiple_of(2) { &link.forward } else { &link.backward }.integer("mtu")
-    };
-    directions.map(mtu).min().unwrap_or(u64::MAX)
-}
-
-/// The number by which the network knows the packets of the sender of cross traffic at this place: after all ends.
-pub(crate) fn cross_number(scenario: &Scenario, index: usize) -> u32 {
-    (2 * scenario.flows.len() + index) as u32
+    let hops = ways.into_iter().filter_map(|(from, to)| topology.route(from, to)).flatten();
+    hops.map(|hop| scenario.hop(topology.hop(hop)).mtu()).min().unwrap_or(u64::MAX)
 }
 
 fn cross_sender(

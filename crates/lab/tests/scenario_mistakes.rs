@@ -103,12 +103,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic, sweep (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, sweep (did you mean "seed"?)"#,
     ),
     mistake(
         "seed = 1",
         "velocity = 1",
-        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic, sweep"#,
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, sweep"#,
     ),
     mistake(
         r#"delay = "20 ms""#,
@@ -334,7 +334,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[flow]]",
         "[record]\ntables = [\"loss\", \"conection\"]\n\n[[flow]]",
-        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate (did you mean "connection"?)"#,
+        r#"a.toml:12:19: record.tables.1: unknown word, found "conection"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node (did you mean "connection"?)"#,
     ),
     mistake(
         "[[flow]]",
@@ -532,7 +532,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\n\n[[node]]\nname = \"client\"\n\n[[node]]\nname = \"alone\"\n\n[[link]]",
-        r#"a.toml:10:1: node.alone: a node without a link, found "alone"; expected a [[link]] from or to it"#,
+        r#"a.toml:10:1: node.alone: a node without a link, found "alone"; expected a [[link]] from or to it, or a [[medium]] with it"#,
     ),
     mistake(
         "[[link]]",
@@ -552,7 +552,63 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"hub\"\n\n[[link]]",
-        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of host, router"#,
+        r#"a.toml:6:8: node.server.kind: unknown word, found "hub"; expected one of the kinds (host, router, nat)"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\nkind = \"nat\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
+        r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "nat"; expected "host""#,
+    ),
+    // Middleboxes and media.
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\n\n[[node]]\nname = \"client\"\n\n[[node]]\nname = \"ap\"\nkind = { type = \"nat\", inside = [\"cel\"] }\n\n[[link]]\nname = \"more\"\nfrom = \"ap\"\nto = \"server\"\n\n[[link]]",
+        r#"a.toml:12:33: node.ap.kind.inside: no link or medium of this node, found "cel"; expected one of more"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[node]]\nname = \"server\"\n\n[[node]]\nname = \"client\"\n\n[[node]]\nname = \"ap\"\nkind = \"nat\"\n\n[[link]]\nname = \"more\"\nfrom = \"ap\"\nto = \"server\"\n\n[[link]]",
+        r#"a.toml:10:1: node.ap.kind.inside: nothing is outside; expected another link or medium of this node besides"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"shard\"\nterminals = [\"a\", \"b\"]\n\n[[link]]",
+        r#"a.toml:6:8: medium.air.type: unknown word, found "shard"; expected shared (did you mean "shared"?)"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"client\"]\n\n[[link]]",
+        "a.toml:7:13: medium.air.terminals: 1 nodes are attached; expected 2 to 1001, the station among them",
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"shared\"\nstation = \"client\"\nterminals = [\"server\", \"client\"]\n\n[[link]]",
+        r#"a.toml:8:24: medium.air.terminals.1: attached twice, found "client"; expected another node"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"cell\"\ntype = \"shared\"\nterminals = [\"server\", \"client\"]\n\n[[link]]",
+        r#"a.toml:5:8: medium.cell.name: given twice, found "cell"; expected another name: a.toml:10:8 has this one"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"server\", \"client\"]\nreorder = true\n\n[[link]]",
+        r#"a.toml:8:1: medium.air.reorder: unknown key, found "reorder"; expected one of rate, delay, queue, loss, mtu, name, type, station, terminals, at"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"server\", \"client\"]\nat.phone.loss = \"1 %\"\n\n[[link]]",
+        r#"a.toml:8:4: medium.air.at.phone: not attached, found "phone"; expected one of server, client"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"server\", \"client\"]\nat.client.rate = \"1 Mbit/s\"\n\n[[link]]",
+        r#"a.toml:8:11: medium.air.at.client.rate: unknown key, found "rate"; expected one of queue, loss, mtu"#,
+    ),
+    mistake(
+        "[[link]]",
+        "[[medium]]\nname = \"air\"\nterminals = [\"server\", \"client\"]\n\n[[link]]",
+        "a.toml:4:1: medium.air.type: missing (which medium it is: see `quiclab list media`; its options stand here too); expected a text in quotation marks",
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
@@ -684,7 +740,7 @@ fn a_mistake_in_a_change_names_the_change() {
 #[test]
 fn what_is_missing_altogether() {
     let line = |text: &str| Scenario::parse(text, Path::new("a.toml"), &[]).unwrap_err().to_string();
-    assert_eq!(line(""), "a.toml:1:1: link: missing; expected at least one [[link]]");
+    assert_eq!(line(""), "a.toml:1:1: link: missing; expected at least one [[link]] or [[medium]]");
     let no_flow = GOOD.split("[[flow]]").next().unwrap();
     assert_eq!(line(no_flow), "a.toml:1:1: flow: missing; expected at least one [[flow]]");
     let error = Scenario::from_file("no/such.toml", &[]).unwrap_err();

@@ -4,7 +4,7 @@
 mod support;
 
 use cpu_time::ProcessTime;
-use network::{Element, Exits, Packet, Step, World};
+use network::{Exits, Node, Packet, Port, Step, World};
 use support::{Source, chain};
 use units::{Duration, Time};
 
@@ -19,8 +19,8 @@ struct Window {
     heard: u32,
 }
 
-impl Element for Window {
-    fn accept(&mut self, _now: Time, packet: Packet, exits: &mut Exits) {
+impl Node for Window {
+    fn accept(&mut self, _now: Time, _: Port, packet: Packet, exits: &mut Exits) {
         self.inner.received += 1;
         self.heard += 1;
         let (replies, size) =
@@ -41,7 +41,7 @@ impl Element for Window {
     }
 }
 
-fn measure<H: Element>(name: &str, hops: u64, mut world: World<H>, seconds: u64) {
+fn measure<H: Node>(name: &str, hops: u64, mut world: World<H>, seconds: u64) {
     let mut run = |until: u64| {
         while world.run(Time::from_nanos(until * 1_000_000_000), 1 << 20) == Ok(Step::Budget) {}
         world.links().iter().map(|link| link.stats().delivered.packets).sum::<u64>()

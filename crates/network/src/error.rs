@@ -1,11 +1,11 @@
-//! Why a direction of a link cannot be made from its options.
+//! Why a carrier or a middlebox cannot be made from its options.
 
 use crate::course::CourseError;
 use crate::queue::QueueError;
 use crate::rate::RateError;
 use std::fmt;
 
-/// Why a direction of a link cannot be made from its options.
+/// Why a carrier or a middlebox cannot be made from its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildError {
     /// The room has no such row.
@@ -19,6 +19,13 @@ pub enum BuildError {
     Rate(RateError),
     /// The options of the queue do not do.
     Queue(QueueError),
+    /// An option of a medium or a middlebox that cannot be used.
+    Option {
+        /// The option.
+        option: &'static str,
+        /// What is wrong, and what is expected.
+        problem: String,
+    },
     /// A loss or a delay over time that makes no sense.
     Course {
         /// The file, as the scenario names it, if it is in one.
@@ -34,6 +41,7 @@ impl fmt::Display for BuildError {
             BuildError::Unknown { room, name } => write!(f, "there is no {name:?} among the {room}"),
             BuildError::Rate(error) => error.fmt(f),
             BuildError::Queue(error) => error.fmt(f),
+            BuildError::Option { problem, .. } => f.write_str(problem),
             BuildError::Course { path: Some(path), error } => write!(f, "{path}:{error}"),
             BuildError::Course { path: None, error } => error.fmt(f),
         }

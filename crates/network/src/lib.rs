@@ -1,38 +1,56 @@
-//! The network of the simulator: the clock, links, queues, losses, topology and routes.
+//! The network of the simulator: the clock, nodes, links, media, middleboxes, queues, losses, topology and routes.
 //!
-//! A [`World`] holds nodes and links and a clock. A direction of a link is one element: a queue, a server at some
-//! rate, losses, and a delay line, with one timer for all of it. Hosts come from outside, as [`Element`]s.
+//! A [`World`] holds nodes, carriers and a clock. A node is a host, which comes from outside as a [`Node`], a middlebox, or a
+//! router. A carrier is a [`Link`], which has two directions, or a [`medium::Medium`], which any number of nodes are attached
+//! to. Each has one timer.
 //!
 //! What can stand in a scenario is in tables, one row for each component: [`rate::RATES`], [`queue::QUEUES`],
-//! [`loss::LOSSES`], [`jitter::JITTERS`], and the options of a direction in [`LINK`].
+//! [`loss::LOSSES`], [`jitter::JITTERS`], [`medium::MEDIA`], [`middlebox::MIDDLEBOXES`], and the options of a direction of a
+//! link in [`LINK`].
 
+mod address;
 mod bucket;
+mod buffer;
 mod count;
 mod course;
-mod element;
 mod error;
+mod exits;
 pub mod fuzz;
 pub mod jitter;
 mod link;
 pub mod loss;
+pub mod medium;
+pub mod middlebox;
+mod node;
 mod packet;
 pub mod queue;
 pub mod rate;
 mod topology;
 mod world;
 
+pub use address::{MAX_NODES, NodeId, Port, node_address, node_of, port_address, port_of};
+pub use buffer::{CarrierStats, DropReason, Overflow, QueueDelays};
 pub use count::Count;
 pub use course::{CourseError, MAX_STEPS};
-pub use element::{Element, Exits};
 pub use error::BuildError;
-pub use link::{DropReason, LINK, Link, LinkOptions, LinkStats, Overflow, QueueDelays};
+pub use exits::Exits;
+pub use link::{LINK, Link, LinkOptions};
+pub use node::Node;
 pub use packet::{Packet, Protocol};
-pub use topology::{MAX_LINKS, MAX_NODES, NodeId, Topology, TopologyError, node_address, node_of};
-pub use world::{MAX_AT_ONE_INSTANT, RunError, Step, World};
+pub use topology::{Hop, MAX_ATTACHMENTS, MAX_LINKS, MAX_MEDIA, Topology, TopologyError};
+pub use world::{Carriers, MAX_AT_ONE_INSTANT, Place, RunError, Step, World};
 
 use units::parameter::Room;
 
-/// The rooms of this crate as scenarios and `quiclab list` see them.
+/// The tables of this crate as scenarios and `quiclab list` see them.
 pub fn rooms() -> Vec<Room> {
-    vec![rate::room(), rate::offsets(), queue::room(), loss::room(), jitter::room()]
+    vec![
+        rate::room(),
+        rate::offsets(),
+        queue::room(),
+        loss::room(),
+        jitter::room(),
+        medium::room(),
+        middlebox::room(),
+    ]
 }

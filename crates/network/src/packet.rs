@@ -1,11 +1,12 @@
 //! What travels: an IP packet with a UDP datagram or a TCP segment in it.
 
+use crate::address::Port;
 use std::net::SocketAddr;
 use units::Time;
 use wire::{Damage, Ecn, Hole};
 
-/// A packet underway. Elements take it and send it by value; inside of the network it stays in one place and only its
-/// address moves.
+/// A packet in the network. Nodes take it and send it by value; between them it stays in one box and only the pointer
+/// moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     /// Where it comes from.
@@ -14,15 +15,22 @@ pub struct Packet {
     pub destination: SocketAddr,
     /// The UDP payload, or the TCP segment with its header; without the bytes of the hole.
     pub bytes: Vec<u8>,
-    /// Virtual bytes of the payload; none if the length is 0. Kept flat: an `Option` would make the packet larger
-    /// than two cache lines.
-    hole: Hole,
-    /// When it came to the link that it is on, or was on last: what its queue counts its delay from. The link sets it.
+    /// The stream offset of the virtual bytes of the payload, if there are any.
+    hole_offset: u64,
+    /// When it came to the carrier that it is on, or was on last: what its queue counts its delay from. The carrier sets
+    /// it.
     pub entered: Time,
-    /// Whether it came to that link as L4S traffic, with ECT(1) or CE: its queue may mark it. The link sets it too.
-    pub(crate) l4s: bool,
+    /// Where the virtual bytes stand in the payload, and how many they are; 0: none. An IP packet has no byte beyond 65,535.
+    /// These are kept flat: an `Option<Hole>` would make the packet larger than two cache lines.
+    hole_at: u16,
+    hole_length: u16,
     /// The first and the last altered byte; the first is behind the last if none is. Flat for the same reason.
     altered: (u16, u16),
+    /// Between a node and a carrier: the port to leave by plus one, or 0: by route. On a medium: the attachment that it goes
+    /// to.
+    exit: u16,
+    /// On a medium: the attachment that it came from.
+    pub(crate) sender: u16,
     /// Its bytes on the wire: IP header, UDP header or none, and the whole payload.
     pub size: u32,
     /// Which flow or connection it belongs to, for queues that tell flows apart and for traces; 0 if nobody said.
@@ -33,6 +41,8 @@ pub struct Packet {
     pub data: bool,
     /// What is behind the IP header.
     protocol: Protocol,
+    /// Whether it came to its carrier as L4S traffic, with ECT(1) or CE: the queue may mark it. The carrier sets it.
+    pub(crate) l4s: bool,
 }
 
 /// What an IP packet carries.
@@ -49,6 +59,7 @@ pub enum Protocol {
 const UDP_HEADER: u32 = 8;
 
 const NO_HOLE: Hole = Hole { at: 0, length: 0, offset: 0 };
+const BY_ROUTE: u16 = 0;
 const INTACT: (u16, u16) = (1, 0);
 
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet fits into two cache lines");
@@ -59,20 +70,25 @@ impl Packet {
     #[inline]
     pub fn new(source: SocketAddr, destination: SocketAddr, bytes: Vec<u8>, hole: Option<Hole>) -> Packet {
         let hole = hole.unwrap_or(NO_HOLE);
+        debug_assert!(hole.at.max(hole.length) <= u32::from(u16::MAX), "an IP packet has no such payload");
         let size = Packet::header_size(&destination) + bytes.len() as u32 + hole.length;
         Packet {
             source,
             destination,
             bytes,
-            hole,
+            hole_offset: hole.offset,
             entered: Time::ZERO,
-            l4s: false,
+            hole_at: hole.at as u16,
+            hole_length: hole.length as u16,
             altered: INTACT,
+            exit: BY_ROUTE,
+            sender: 0,
             size,
             flow: 0,
             ecn: Ecn::NotEct,
             data: false,
             protocol: Protocol::Udp,
+            l4s: false,
         }
     }
 
@@ -99,7 +115,8 @@ impl Packet {
     /// The virtual bytes of the payload.
     #[inline]
     pub fn hole(&self) -> Option<Hole> {
-        (self.hole.length > 0).then_some(self.hole)
+        let (at, length) = (u32::from(self.hole_at), u32::from(self.hole_length));
+        (length > 0).then_some(Hole { at, length, offset: self.hole_offset })
     }
     /// Where it was altered underway.
     #[inline]
@@ -116,16 +133,50 @@ impl Packet {
     /// The length of the UDP payload or the TCP segment in bytes, virtual ones included.
     #[inline]
     pub fn payload(&self) -> usize {
-        self.bytes.len() + self.hole.length as usize
+        self.bytes.len() + usize::from(self.hole_length)
     }
     /// Makes virtual bytes real: `bytes` is then the whole payload.
     pub fn write_out(&mut self) {
         if let Some(hole) = self.hole() {
             hole.write_out(&mut self.bytes);
-            self.hole.length = 0;
+            self.hole_length = 0;
         }
     }
-    /// Makes a packet anew in the place of one that is no more, field by field.
+    /// Gives the packet other addresses, of the same version of IP. The ports of a TCP segment stand in its header too, whose
+    /// checksum is left out in the network.
+    pub fn readdress(&mut self, source: SocketAddr, destination: SocketAddr) {
+        debug_assert_eq!(self.source.is_ipv6(), source.is_ipv6(), "the size is that of the version");
+        (self.source, self.destination) = (source, destination);
+        if self.protocol == Protocol::Tcp
+            && let Some(ports) = self.bytes.get_mut(..4)
+        {
+            ports[..2].copy_from_slice(&source.port().to_be_bytes());
+            ports[2..].copy_from_slice(&destination.port().to_be_bytes());
+        }
+    }
+    /// Has the packet leave the node by a port, wherever the route of its destination leads.
+    #[inline]
+    pub fn leave_by(&mut self, port: Port) {
+        self.exit = port.0 + 1;
+    }
+    /// Takes the port that it is to leave by; `None`: by route.
+    #[inline]
+    pub(crate) fn take_exit(&mut self) -> Option<Port> {
+        std::mem::replace(&mut self.exit, BY_ROUTE).checked_sub(1).map(Port)
+    }
+    /// Puts the packet on a medium, from one attachment to another.
+    pub(crate) fn attach(&mut self, from: u16, to: u16) {
+        (self.sender, self.exit) = (from, to);
+    }
+    /// The attachment of its medium that it goes to.
+    pub(crate) fn attachment(&self) -> u16 {
+        self.exit
+    }
+    /// Takes the packet off a medium: the attachment that it goes to.
+    pub(crate) fn detach(&mut self) -> u16 {
+        std::mem::replace(&mut self.exit, BY_ROUTE)
+    }
+    /// Makes a new packet in the box of one that has ended, field by field.
     #[inline]
     pub(crate) fn renew(
         &mut self,
@@ -139,10 +190,13 @@ impl Packet {
         self.source = source;
         self.destination = destination;
         self.bytes = bytes;
-        self.hole = hole;
+        self.hole_offset = hole.offset;
         self.entered = Time::ZERO;
-        self.l4s = false;
+        self.hole_at = hole.at as u16;
+        self.hole_length = hole.length as u16;
         self.altered = INTACT;
+        self.exit = BY_ROUTE;
+        self.l4s = false;
         self.flow = 0;
         self.ecn = Ecn::NotEct;
         self.data = false;

@@ -1,57 +1,42 @@
-//! Nodes, links between them, and the shortest routes.
+//! Nodes, the carriers between them, and the shortest routes.
+//!
+//! A route is a list of hops. A hop is one direction of a link, `2 n` for link `n` forward and `2 n + 1` for it backward,
+//! or the way from one attachment of a medium to another; these have the numbers behind those of all links.
 
+use crate::address::{MAX_NODES, NodeId, Port};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A node, by its place in the order of definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
-
-/// The most nodes that a network may have: the tables of next hops grow with their square.
-pub const MAX_NODES: usize = 10_000;
 /// The most links that a network may have.
 pub const MAX_LINKS: usize = 100_000;
+/// The most media that a network may have.
+pub const MAX_MEDIA: usize = 1_000;
+/// The most nodes that may be attached to a medium.
+pub const MAX_ATTACHMENTS: usize = 1_001;
+/// The most ports of a node.
+pub(crate) const MAX_PORTS: usize = u16::MAX as usize - 1;
+/// The most ways from one attachment of a medium to another, over all media.
+const MAX_WAYS: u32 = 1 << 30;
 /// In a table of next hops: there is no way.
 pub(crate) const NO_ROUTE: u32 = u32::MAX;
-
-/// The address of a node: 10.0.x.y (RFC 1918) or fd00::n (RFC 4193), n = 256 x + y being its index plus one.
-pub fn node_address(node: NodeId, ipv6: bool) -> IpAddr {
-    let n = node.0 + 1;
-    if ipv6 {
-        IpAddr::V6(Ipv6Addr::from((0xfd00u128 << 112) | u128::from(n)))
-    } else {
-        IpAddr::V4(Ipv4Addr::from(0x0a00_0000 | n))
-    }
-}
-
-/// The node of an address of this plan.
-#[inline]
-pub fn node_of(address: IpAddr) -> Option<NodeId> {
-    let n = match address {
-        IpAddr::V4(v4) => u32::from(v4).checked_sub(0x0a00_0000)?,
-        IpAddr::V6(v6) => u32::try_from(u128::from(v6).checked_sub(0xfd00u128 << 112)?).ok()?,
-    };
-    n.checked_sub(1).map(NodeId)
-}
 
 /// What is wrong with a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TopologyError {
     /// Two nodes of one name.
     DuplicateNode(String),
-    /// Two links of one name.
-    DuplicateLink(String),
-    /// A link to a node that is not there.
+    /// Two links, two media, or a link and a medium of one name.
+    DuplicateCarrier(String),
+    /// A link or a medium that names a node that is not there.
     UnknownNode {
-        /// The link.
-        link: String,
+        /// The link or the medium.
+        carrier: String,
         /// The node's name.
         node: String,
     },
-    /// A link from a node to itself.
+    /// A link from a node to itself, or a medium that a node is attached to twice.
     Loop(String),
-    /// A node without a link.
+    /// A node without a link or a medium.
     Unconnected(String),
     /// No way from one node to another.
     NoRoute {
@@ -64,35 +49,92 @@ pub enum TopologyError {
     TooManyNodes,
     /// More than [`MAX_LINKS`] links.
     TooManyLinks,
+    /// More than [`MAX_MEDIA`] media, or media that are too large together.
+    TooManyMedia,
+    /// A medium with fewer than two attachments, or with more than [`MAX_ATTACHMENTS`].
+    Attachments(String),
+    /// A node with more than [`MAX_PORTS`] ports.
+    TooManyPorts(String),
 }
 
 impl fmt::Display for TopologyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TopologyError::DuplicateNode(name) => write!(f, "two nodes are called {name:?}"),
-            TopologyError::DuplicateLink(name) => write!(f, "two links are called {name:?}"),
-            TopologyError::UnknownNode { link, node } => {
-                write!(f, "link {link:?} ends at {node:?}, which is no node")
+            TopologyError::DuplicateCarrier(name) => write!(f, "two links or media are called {name:?}"),
+            TopologyError::UnknownNode { carrier, node } => {
+                write!(f, "{carrier:?} leads to {node:?}, which is no node")
             }
-            TopologyError::Loop(name) => write!(f, "link {name:?} goes from a node to itself"),
-            TopologyError::Unconnected(name) => write!(f, "node {name:?} has no link"),
+            TopologyError::Loop(name) => write!(f, "{name:?} goes from a node to itself"),
+            TopologyError::Unconnected(name) => write!(f, "node {name:?} has no link and no medium"),
             TopologyError::NoRoute { from, to } => write!(f, "no route from {from:?} to {to:?}"),
             TopologyError::TooManyNodes => write!(f, "more than {MAX_NODES} nodes"),
             TopologyError::TooManyLinks => write!(f, "more than {MAX_LINKS} links"),
+            TopologyError::TooManyMedia => {
+                write!(
+                    f,
+                    "more than {MAX_MEDIA} media, or more than {MAX_WAYS} ways between their attachments"
+                )
+            }
+            TopologyError::Attachments(name) => {
+                write!(f, "{name:?} has fewer than 2 or more than {MAX_ATTACHMENTS} attachments")
+            }
+            TopologyError::TooManyPorts(name) => write!(f, "node {name:?} has more than {MAX_PORTS} ports"),
         }
     }
 }
 impl std::error::Error for TopologyError {}
 
-/// The graph: nodes and links by name.
+/// One step of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hop {
+    /// A direction of a link.
+    Link {
+        /// The link, in the order of definition.
+        link: usize,
+        /// Whether it is the forward direction.
+        forward: bool,
+    },
+    /// From one attachment of a medium to another.
+    Medium {
+        /// The medium, in the order of definition.
+        medium: usize,
+        /// The attachment that sends.
+        from: usize,
+        /// The attachment that receives.
+        to: usize,
+    },
+}
+
+/// A medium as the graph knows it.
+#[derive(Debug, Clone)]
+struct Shared {
+    attachments: Vec<NodeId>,
+    /// Whether all but the first, the station, reach the station alone.
+    star: bool,
+    /// The number of its first hop.
+    first: u32,
+}
+
+/// What a port leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carrier {
+    /// The direction of a link that leads away from the node.
+    Away(u32),
+    /// A medium, and which of its attachments the node is.
+    Attached(u32, u16),
+}
+
+/// The graph: nodes, links and media by name.
 #[derive(Debug, Clone, Default)]
 pub struct Topology {
     nodes: Vec<String>,
     links: Vec<(String, NodeId, NodeId)>,
-    /// For each node the directions that lead to it, in the order of definition.
-    incoming: Vec<Vec<u32>>,
+    media: Vec<Shared>,
+    /// For each node what its ports lead to. Those of links come before those of media.
+    ports: Vec<Vec<Carrier>>,
     node_names: BTreeMap<String, NodeId>,
-    link_names: BTreeSet<String>,
+    carrier_names: BTreeSet<String>,
 }
 
 impl Topology {
@@ -109,35 +151,84 @@ impl Topology {
             return Err(TopologyError::DuplicateNode(name.to_owned()));
         }
         self.nodes.push(name.to_owned());
-        self.incoming.push(Vec::new());
+        self.ports.push(Vec::new());
         self.node_names.insert(name.to_owned(), id);
         Ok(id)
     }
-    /// Adds a link, both directions of it. Two nodes may have several links between them.
+    /// Adds a link, both directions of it. Two nodes may have several links between them. All links come before all media.
     ///
     /// # Errors
-    /// If the name is taken, an end is not there, or both ends are one.
+    /// If the name is taken, an end is not there, both ends are one, or there are too many.
+    ///
+    /// # Panics
+    /// If there is a medium already.
     pub fn add_link(&mut self, name: &str, from: &str, to: &str) -> Result<(), TopologyError> {
+        assert!(self.media.is_empty(), "links come before media");
         if self.links.len() >= MAX_LINKS {
             return Err(TopologyError::TooManyLinks);
         }
-        if self.link_names.contains(name) {
-            return Err(TopologyError::DuplicateLink(name.to_owned()));
-        }
-        let end = |node: &str| {
-            self.node(node)
-                .ok_or_else(|| TopologyError::UnknownNode { link: name.to_owned(), node: node.to_owned() })
-        };
-        let (from, to) = (end(from)?, end(to)?);
+        let (from, to) = (self.end(name, from)?, self.end(name, to)?);
         if from == to {
             return Err(TopologyError::Loop(name.to_owned()));
         }
+        self.take_name(name)?;
         let forward = 2 * self.links.len() as u32;
-        self.incoming[to.0 as usize].push(forward);
-        self.incoming[from.0 as usize].push(forward + 1);
+        self.add_port(from, Carrier::Away(forward))?;
+        self.add_port(to, Carrier::Away(forward + 1))?;
         self.links.push((name.to_owned(), from, to));
-        self.link_names.insert(name.to_owned());
         Ok(())
+    }
+    /// Adds a medium with the nodes that are attached to it. `star`: the first is a station, and all others reach that one
+    /// alone; otherwise each reaches each.
+    ///
+    /// # Errors
+    /// If the name is taken, a node is not there or attached twice, or there are too many.
+    pub fn add_medium(&mut self, name: &str, attachments: &[&str], star: bool) -> Result<(), TopologyError> {
+        let first = self.hops();
+        let ways = u32::try_from(attachments.len().pow(2)).ok().and_then(|ways| ways.checked_add(first));
+        if self.media.len() >= MAX_MEDIA || ways.is_none_or(|ways| ways > MAX_WAYS) {
+            return Err(TopologyError::TooManyMedia);
+        }
+        if !(2..=MAX_ATTACHMENTS).contains(&attachments.len()) {
+            return Err(TopologyError::Attachments(name.to_owned()));
+        }
+        let nodes = attachments.iter().map(|node| self.end(name, node));
+        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+        if nodes.iter().collect::<BTreeSet<_>>().len() < nodes.len() {
+            return Err(TopologyError::Loop(name.to_owned()));
+        }
+        self.take_name(name)?;
+        let medium = self.media.len() as u32;
+        for (number, node) in nodes.iter().enumerate() {
+            self.add_port(*node, Carrier::Attached(medium, number as u16))?;
+        }
+        self.media.push(Shared { attachments: nodes, star, first });
+        Ok(())
+    }
+
+    fn end(&self, carrier: &str, node: &str) -> Result<NodeId, TopologyError> {
+        let unknown = || TopologyError::UnknownNode { carrier: carrier.to_owned(), node: node.to_owned() };
+        self.node(node).ok_or_else(unknown)
+    }
+    fn take_name(&mut self, name: &str) -> Result<(), TopologyError> {
+        if self.carrier_names.insert(name.to_owned()) {
+            Ok(())
+        } else {
+            Err(TopologyError::DuplicateCarrier(name.to_owned()))
+        }
+    }
+    fn add_port(&mut self, node: NodeId, carrier: Carrier) -> Result<(), TopologyError> {
+        let ports = &mut self.ports[node.0 as usize];
+        if ports.len() >= MAX_PORTS {
+            return Err(TopologyError::TooManyPorts(self.nodes[node.0 as usize].clone()));
+        }
+        ports.push(carrier);
+        Ok(())
+    }
+    /// How many hops there are so far.
+    fn hops(&self) -> u32 {
+        let links = 2 * self.links.len() as u32;
+        self.media.last().map_or(links, |medium| medium.first + medium.attachments.len().pow(2) as u32)
     }
 
     /// The node of this name.
@@ -153,13 +244,28 @@ impl Topology {
         &self.links
     }
 
-    /// Whether every node has a link.
+    /// The nodes that are attached to a medium, in the order of its attachments.
+    ///
+    /// # Panics
+    /// If there is no such medium.
+    pub fn attachments(&self, medium: usize) -> &[NodeId] {
+        &self.media[medium].attachments
+    }
+    /// How many media there are.
+    pub fn media(&self) -> usize {
+        self.media.len()
+    }
+    /// How many ports a node has.
+    pub fn ports(&self, node: NodeId) -> usize {
+        self.ports[node.0 as usize].len()
+    }
+
+    /// Whether every node has a port.
     ///
     /// # Errors
     /// [`TopologyError::Unconnected`] with the first that has none.
     pub fn check_connected(&self) -> Result<(), TopologyError> {
-        // A node with a link has a direction that leads to it.
-        match self.incoming.iter().position(Vec::is_empty) {
+        match self.ports.iter().position(Vec::is_empty) {
             Some(node) => Err(TopologyError::Unconnected(self.nodes[node].clone())),
             None => Ok(()),
         }
@@ -177,52 +283,143 @@ impl Topology {
             }
         }
     }
-    /// The directions of links that a packet takes: 2 x link for forward, 2 x link + 1 for backward.
+    /// The hops that a packet takes, by their numbers.
     pub fn route(&self, from: NodeId, to: NodeId) -> Option<Vec<usize>> {
-        let routes = self.routes_to(to);
+        let routes = self.routes_to(to, None);
         let (mut at, mut path) = (from, Vec::new());
         while at != to {
-            let direction = routes[at.0 as usize];
-            if direction == NO_ROUTE {
+            let hop = routes[at.0 as usize];
+            if hop == NO_ROUTE {
                 return None;
             }
-            path.push(direction as usize);
-            at = self.end_of(direction as usize);
+            path.push(hop as usize);
+            at = self.end_of(hop as usize);
         }
         Some(path)
     }
-    /// Where a direction of a link leads.
-    pub fn end_of(&self, direction: usize) -> NodeId {
-        let (_, from, to) = &self.links[direction / 2];
-        if direction.is_multiple_of(2) { *to } else { *from }
+    /// What the hop of this number is.
+    ///
+    /// # Panics
+    /// If there is no such hop.
+    pub fn hop(&self, number: usize) -> Hop {
+        if number < 2 * self.links.len() {
+            return Hop::Link { link: number / 2, forward: number.is_multiple_of(2) };
+        }
+        let medium = self.media.partition_point(|medium| medium.first as usize <= number) - 1;
+        let shared = &self.media[medium];
+        let (within, count) = (number - shared.first as usize, shared.attachments.len());
+        Hop::Medium { medium, from: within / count, to: within % count }
     }
-    /// Where a direction of a link starts.
-    pub fn start_of(&self, direction: usize) -> NodeId {
-        self.end_of(direction ^ 1)
+    /// The node that a hop leads to.
+    ///
+    /// # Panics
+    /// If there is no such hop.
+    pub fn end_of(&self, hop: usize) -> NodeId {
+        match self.hop(hop) {
+            Hop::Link { link, forward: true } => self.links[link].2,
+            Hop::Link { link, forward: false } => self.links[link].1,
+            Hop::Medium { medium, to, .. } => self.media[medium].attachments[to],
+        }
     }
-
-    /// For each node the direction by which it reaches `to` in the fewest hops; among equals the one that was defined
-    /// first, forward before backward.
-    pub(crate) fn routes_to(&self, to: NodeId) -> Vec<u32> {
-        let mut hops = vec![u32::MAX; self.nodes.len()];
-        hops[to.0 as usize] = 0;
-        let mut queue = VecDeque::from([to]);
-        let mut next = vec![NO_ROUTE; self.nodes.len()];
-        while let Some(node) = queue.pop_front() {
-            let here = hops[node.0 as usize];
-            for direction in &self.incoming[node.0 as usize] {
-                let from = self.start_of(*direction as usize);
-                let known = &mut hops[from.0 as usize];
-                if *known == u32::MAX {
-                    *known = here + 1;
-                    queue.push_back(from);
-                }
-                if *known == here + 1 {
-                    next[from.0 as usize] = next[from.0 as usize].min(*direction);
+    /// For each direction of a link the port at which its packets arrive, and for each medium those of its attachments.
+    pub(crate) fn arrival_ports(&self) -> (Vec<Port>, Vec<Vec<Port>>) {
+        let mut links = vec![Port(0); 2 * self.links.len()];
+        let mut media: Vec<Vec<Port>> =
+            self.media.iter().map(|medium| vec![Port(0); medium.attachments.len()]).collect();
+        for ports in &self.ports {
+            for (number, carrier) in ports.iter().enumerate() {
+                let port = Port(number as u16);
+                match carrier {
+                    Carrier::Away(away) => links[*away as usize ^ 1] = port,
+                    Carrier::Attached(medium, at) => media[*medium as usize][usize::from(*at)] = port,
                 }
             }
         }
+        (links, media)
+    }
+    /// The port of a node that leads to a carrier, by its place in the order of definition: media behind all links. `None`:
+    /// the node is not attached to it.
+    pub fn port_to(&self, node: NodeId, carrier: usize) -> Option<Port> {
+        let leads_there = |known: &Carrier| match known {
+            Carrier::Away(hop) => *hop as usize / 2 == carrier,
+            Carrier::Attached(medium, _) => self.links.len() + *medium as usize == carrier,
+        };
+        let at = self.ports[node.0 as usize].iter().position(leads_there)?;
+        Some(Port(at as u16))
+    }
+
+    /// The hops from a node by one of its ports.
+    pub(crate) fn hops_by(&self, node: NodeId, port: Port) -> Vec<u32> {
+        match self.ports[node.0 as usize].get(usize::from(port.0)) {
+            Some(Carrier::Away(hop)) => vec![*hop],
+            Some(Carrier::Attached(medium, from)) => {
+                let shared = &self.media[*medium as usize];
+                let others = 0..shared.attachments.len();
+                others.filter_map(|to| shared.hop(usize::from(*from), to)).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The port by which a hop leaves its node.
+    pub(crate) fn port_by(&self, node: NodeId, hop: usize) -> Option<Port> {
+        let carrier = match self.hop(hop) {
+            Hop::Link { .. } => Carrier::Away(hop as u32),
+            Hop::Medium { medium, from, .. } => Carrier::Attached(medium as u32, from as u16),
+        };
+        let at = self.ports[node.0 as usize].iter().position(|port| *port == carrier)?;
+        Some(Port(at as u16))
+    }
+
+    /// For each node the hop by which it reaches `to` in the fewest hops; among equals the one of the lowest number: the
+    /// carrier that was defined first, links before media, forward before backward. With a port, packets arrive by that.
+    pub(crate) fn routes_to(&self, to: NodeId, port: Option<Port>) -> Vec<u32> {
+        let mut distance = vec![u32::MAX; self.nodes.len()];
+        distance[to.0 as usize] = 0;
+        let mut queue = VecDeque::from([to]);
+        let mut next = vec![NO_ROUTE; self.nodes.len()];
+        while let Some(node) = queue.pop_front() {
+            let here = distance[node.0 as usize];
+            for (number, carrier) in self.ports[node.0 as usize].iter().enumerate() {
+                if node == to && port.is_some_and(|port| usize::from(port.0) != number) {
+                    continue;
+                }
+                self.each_hop_to(*carrier, |hop, from| {
+                    let known = &mut distance[from.0 as usize];
+                    if *known == u32::MAX {
+                        *known = here + 1;
+                        queue.push_back(from);
+                    }
+                    if *known == here + 1 {
+                        next[from.0 as usize] = next[from.0 as usize].min(hop);
+                    }
+                });
+            }
+        }
         next
+    }
+
+    /// The hops that arrive by what a port leads to, and where they start.
+    fn each_hop_to(&self, carrier: Carrier, mut each: impl FnMut(u32, NodeId)) {
+        match carrier {
+            Carrier::Away(away) => each(away ^ 1, self.end_of(away as usize)),
+            Carrier::Attached(medium, to) => {
+                let shared = &self.media[medium as usize];
+                for (from, node) in shared.attachments.iter().enumerate() {
+                    if let Some(hop) = shared.hop(from, usize::from(to)) {
+                        each(hop, *node);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// The number of the hop from one attachment to another, if the one reaches the other.
+    fn hop(&self, from: usize, to: usize) -> Option<u32> {
+        let reaches = from != to && (!self.star || from == 0 || to == 0);
+        reaches.then(|| self.first + (from * self.attachments.len() + to) as u32)
     }
 }
 
@@ -261,7 +458,7 @@ mod tests {
         let node = |name| graph.node(name).unwrap();
         assert_eq!(graph.route(node("a"), node("d")), Some(vec![0, 6]));
         assert_eq!(graph.route(node("d"), node("a")), Some(vec![5, 3]));
-        assert_eq!((graph.start_of(5), graph.end_of(5)), (node("d"), node("b")));
+        assert_eq!((graph.end_of(4), graph.end_of(5)), (node("d"), node("b")));
     }
 
     #[test]
@@ -284,7 +481,7 @@ mod tests {
         let no_route = TopologyError::NoRoute { from: "a".into(), to: "d".into() };
         assert_eq!(graph.check_route(NodeId(0), NodeId(3)), Err(no_route));
         assert_eq!(graph.add_node("a"), Err(TopologyError::DuplicateNode("a".into())));
-        assert_eq!(graph.add_link("ab", "a", "b"), Err(TopologyError::DuplicateLink("ab".into())));
+        assert_eq!(graph.add_link("ab", "a", "b"), Err(TopologyError::DuplicateCarrier("ab".into())));
         assert_eq!(graph.add_link("aa", "a", "a"), Err(TopologyError::Loop("aa".into())));
         assert!(matches!(graph.add_link("x", "a", "z"), Err(TopologyError::UnknownNode { .. })));
         graph.add_node("e").unwrap();
@@ -292,14 +489,49 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_nodes_are_one_to_one() {
-        for n in [0, 1, 255, 64_999] {
-            for ipv6 in [false, true] {
-                assert_eq!(node_of(node_address(NodeId(n), ipv6)), Some(NodeId(n)));
-            }
+    fn a_medium_connects_all_that_are_attached_or_all_with_its_station() {
+        for star in [false, true] {
+            let mut graph = graph(&["ap", "phone", "tablet", "server"], &[("uplink", "ap", "server")]);
+            graph.add_medium("air", &["ap", "phone", "tablet"], star).unwrap();
+            let node = |name| graph.node(name).unwrap();
+            let hops = |from, to| -> Vec<Hop> {
+                let route = graph.route(node(from), node(to)).unwrap();
+                route.into_iter().map(|hop| graph.hop(hop)).collect()
+            };
+            let air = |from, to| Hop::Medium { medium: 0, from, to };
+            assert_eq!(hops("phone", "server"), [air(1, 0), Hop::Link { link: 0, forward: true }]);
+            assert_eq!(hops("server", "tablet"), [Hop::Link { link: 0, forward: false }, air(0, 2)]);
+            let between = if star { vec![air(1, 0), air(0, 2)] } else { vec![air(1, 2)] };
+            assert_eq!(hops("phone", "tablet"), between);
+            assert_eq!((graph.ports(node("ap")), graph.ports(node("phone"))), (2, 1));
+            assert_eq!(
+                graph.arrival_ports(),
+                (vec![Port(0), Port(0)], vec![vec![Port(1), Port(0), Port(0)]]),
+            );
+            assert_eq!(graph.port_to(node("ap"), 1), Some(Port(1)));
+            assert_eq!(graph.hops_by(node("ap"), Port(1)).len(), 2);
         }
-        assert_eq!(node_address(NodeId(0), false).to_string(), "10.0.0.1");
-        assert_eq!(node_address(NodeId(0), true).to_string(), "fd00::1");
-        assert_eq!(node_of("9.0.0.1".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn packets_to_the_address_of_a_port_arrive_by_that_port() {
+        // a reaches c directly, or by b.
+        let graph = graph(&["a", "b", "c"], &[("ac", "a", "c"), ("ab", "a", "b"), ("bc", "b", "c")]);
+        let by = |port| graph.routes_to(NodeId(2), port)[0];
+        assert_eq!((by(None), by(Some(Port(0))), by(Some(Port(1)))), (0, 0, 2));
+        assert_eq!(graph.routes_to(NodeId(2), Some(Port(2)))[0], NO_ROUTE);
+    }
+
+    #[test]
+    fn mistakes_of_media_are_told() {
+        let mut graph = graph(&["a", "b", "c"], &[("ab", "a", "b")]);
+        let taken = TopologyError::DuplicateCarrier("ab".into());
+        assert_eq!(graph.add_medium("ab", &["a", "b"], false), Err(taken));
+        assert_eq!(graph.add_medium("m", &["a"], false), Err(TopologyError::Attachments("m".into())));
+        assert_eq!(graph.add_medium("m", &["a", "b", "a"], false), Err(TopologyError::Loop("m".into())));
+        assert!(matches!(graph.add_medium("m", &["a", "z"], true), Err(TopologyError::UnknownNode { .. })));
+        assert!(graph.check_connected().is_err());
+        assert_eq!(graph.add_medium("m", &["a", "c"], true), Ok(()));
+        assert_eq!(graph.check_connected(), Ok(()));
     }
 }

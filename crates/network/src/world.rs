@@ -1,18 +1,26 @@
-//! Nodes, links and the clock together: the loop that everything runs in.
+//! Nodes, carriers and the clock together: the loop that everything runs in.
 //!
 //! The order of what happens at one instant is part of the contract:
-//! * Timers go off in the order of their elements: nodes first, in the order of definition, then the directions of
-//!   links, forward before backward, in the order of definition. A timer that is set to this instant, or to the past,
-//!   while it lasts goes off within it, in this order among those that are still due.
-//! * What an element hands over is taken by the next element before any other timer goes off, first in, first out.
-//!   Packets that reach the end of a link at one instant are handed over one by one: what a host sends in reply to the
+//! * Timers go off in this order: nodes in the order of definition, then the directions of links, forward before backward, in
+//!   the order of definition, then media. A timer that is set to this instant, or to the past, while it lasts goes off within
+//!   it, in this order among those that are still due.
+//! * What a node or a carrier hands over is taken by the next one before any other timer goes off, first in, first out.
+//!   Packets that reach the end of a carrier at one instant are handed over one by one: what a host sends in reply to the
 //!   first is on its way before it sees the second.
 //! * Within one direction of a link, deliveries at one instant are in the order of transmission.
 
-use crate::element::{Element, Exits};
-use crate::link::{Link, Overflow};
-use crate::packet::Packet;
-use crate::topology::{NO_ROUTE, NodeId, Topology, node_of};
+mod forward;
+
+use crate::address::{NodeId, Port};
+use crate::buffer::Overflow;
+use crate::exits::Exits;
+use crate::link::Link;
+use crate::medium::Medium;
+use crate::middlebox::Middlebox;
+use crate::node::Node;
+use crate::topology::Topology;
+use forward::PortRoutes;
+use std::collections::BTreeSet;
 use std::fmt;
 use units::{Time, Timers};
 
@@ -37,9 +45,9 @@ pub enum Step {
 /// Why a run cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunError {
-    /// A link holds more packets than memory is set aside for.
+    /// A carrier holds more packets than memory is set aside for.
     Overflow {
-        /// The name of the direction.
+        /// The name of the direction of a link, or of the attachment of a medium.
         link: String,
         /// What was too much.
         what: Overflow,
@@ -71,58 +79,129 @@ impl fmt::Display for RunError {
 }
 impl std::error::Error for RunError {}
 
-/// A network with hosts of the type `H` at some of its nodes; the others are routers.
-#[derive(Debug)]
+/// What is at a node.
+pub enum Place<H> {
+    /// Nothing that packets are for: they pass.
+    Router,
+    /// A host.
+    Host(H),
+    /// A middlebox.
+    Middlebox(Box<dyn Middlebox>),
+}
+
+impl<H: Node> Place<H> {
+    fn node(&self) -> Option<&dyn Node> {
+        match self {
+            Place::Router => None,
+            Place::Host(host) => Some(host),
+            Place::Middlebox(middlebox) => Some(&**middlebox),
+        }
+    }
+    #[inline]
+    fn wake_at(&self) -> Option<Time> {
+        match self {
+            Place::Router => None,
+            Place::Host(host) => host.wake_at(),
+            Place::Middlebox(middlebox) => middlebox.wake_at(),
+        }
+    }
+}
+
+impl<H> From<Option<H>> for Place<H> {
+    fn from(host: Option<H>) -> Place<H> {
+        host.map_or(Place::Router, Place::Host)
+    }
+}
+
+/// What moves packets between nodes.
+#[derive(Default)]
+pub struct Carriers {
+    /// The directions of the links: that of link `n` forward at `2 n`, backward at `2 n + 1`.
+    pub links: Vec<Link>,
+    /// The media.
+    pub media: Vec<Box<dyn Medium>>,
+}
+
+/// A network with hosts of the type `H` at some of its nodes.
 pub struct World<H> {
     now: Time,
     /// Timers that went off and packets that arrived, so far.
     events: u64,
     /// How many of them were before `now`.
     earlier_events: u64,
-    hosts: Vec<Option<H>>,
-    /// Which hosts take what passes by.
+    nodes: Vec<Place<H>>,
+    /// Which nodes take what passes by.
     transit: Vec<bool>,
-    /// How far ahead hosts want to know what arrives.
+    /// How far ahead nodes want to know what arrives.
     foresight: Vec<usize>,
     links: Vec<Link>,
-    ends: Vec<NodeId>,
-    /// For each host the next direction by node; empty for routers, which no packet is for.
+    /// For each direction of a link the node and the port that it leads to.
+    ends: Vec<(NodeId, Port)>,
+    media: Vec<Box<dyn Medium>>,
+    /// For each medium the node and the port of each attachment.
+    attached: Vec<Vec<(NodeId, Port)>>,
+    /// For each host and each middlebox the next hop by node; empty for routers, which no packet is for.
     routes: Vec<Vec<u32>>,
+    port_routes: Vec<PortRoutes>,
+    /// Ports that are down.
+    down: BTreeSet<(NodeId, Port)>,
+    topology: Topology,
     timers: Timers,
     exits: Exits,
     unroutable: u64,
+    dropped_at_ports: u64,
 }
 
-impl<H: Element> World<H> {
-    /// A world at time zero. `links` has two entries for each link of the topology, forward and backward; `hosts` one
-    /// for each node.
+impl<H> fmt::Debug for World<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("now", &self.now).field("links", &self.links).finish_non_exhaustive()
+    }
+}
+
+impl<H: Node> World<H> {
+    /// A world at time zero: a place for each node of the topology, two directions for each link, and the media.
     ///
     /// # Panics
     /// If there are not that many.
-    pub fn new(topology: &Topology, links: Vec<Link>, hosts: Vec<Option<H>>) -> World<H> {
+    pub fn new(topology: &Topology, carriers: Carriers, places: Vec<Place<H>>) -> World<H> {
+        let Carriers { links, media } = carriers;
         assert_eq!(links.len(), 2 * topology.links().len(), "two directions for each link");
-        assert_eq!(hosts.len(), topology.nodes().len(), "a place for a host at each node");
-        let routes = |(node, host): (usize, &Option<H>)| match host {
-            Some(_) => topology.routes_to(NodeId(node as u32)),
-            None => Vec::new(),
+        assert_eq!(media.len(), topology.media(), "one medium for each of the topology");
+        assert_eq!(places.len(), topology.nodes().len(), "a place for each node");
+        let routes = |(node, place): (usize, &Place<H>)| match place {
+            Place::Router => Vec::new(),
+            _ => topology.routes_to(NodeId(node as u32), None),
         };
-        let mut timers = Timers::new(hosts.len() + links.len());
-        for (node, host) in hosts.iter().enumerate() {
-            timers.set(node, host.as_ref().and_then(Element::wake_at));
+        let mut timers = Timers::new(places.len() + links.len() + media.len());
+        for (node, place) in places.iter().enumerate() {
+            timers.set(node, place.wake_at());
         }
+        let (link_ports, medium_ports) = topology.arrival_ports();
+        let ends = link_ports.into_iter().enumerate().map(|(hop, port)| (topology.end_of(hop), port));
+        let attached = medium_ports
+            .into_iter()
+            .enumerate()
+            .map(|(medium, ports)| topology.attachments(medium).iter().copied().zip(ports).collect());
+        let node = |place: &Place<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
         World {
             now: Time::ZERO,
             events: 0,
             earlier_events: 0,
-            transit: hosts.iter().map(|host| host.as_ref().is_some_and(Element::takes_transit)).collect(),
-            foresight: hosts.iter().map(|host| host.as_ref().map_or(0, Element::foresight)).collect(),
-            ends: (0..links.len()).map(|direction| topology.end_of(direction)).collect(),
-            routes: hosts.iter().enumerate().map(routes).collect(),
-            hosts,
+            transit: places.iter().map(|place| place.node().is_some_and(Node::takes_transit)).collect(),
+            foresight: places.iter().map(|place| node(place, |node| node.foresight())).collect(),
+            ends: ends.collect(),
+            attached: attached.collect(),
+            routes: places.iter().enumerate().map(routes).collect(),
+            port_routes: Vec::new(),
+            down: BTreeSet::new(),
+            nodes: places,
             links,
+            media,
+            topology: topology.clone(),
             timers,
             exits: Exits::default(),
             unroutable: 0,
+            dropped_at_ports: 0,
         }
     }
 
@@ -136,20 +215,46 @@ impl<H: Element> World<H> {
     }
     /// The host at a node, to look at.
     pub fn host(&self, node: NodeId) -> Option<&H> {
-        self.hosts.get(node.0 as usize)?.as_ref()
+        match self.nodes.get(node.0 as usize)? {
+            Place::Host(host) => Some(host),
+            _ => None,
+        }
     }
     /// The host at a node, to take something out of it. It must not send, nor change when it wants to be woken: for
     /// that there is [`World::act`].
     pub fn host_mut(&mut self, node: NodeId) -> Option<&mut H> {
-        self.hosts.get_mut(node.0 as usize)?.as_mut()
+        match self.nodes.get_mut(node.0 as usize)? {
+            Place::Host(host) => Some(host),
+            _ => None,
+        }
     }
     /// The hosts in the order of their nodes.
     pub fn hosts(&self) -> impl Iterator<Item = &H> {
-        self.hosts.iter().flatten()
+        self.nodes.iter().filter_map(|place| match place {
+            Place::Host(host) => Some(host),
+            _ => None,
+        })
     }
     /// The hosts in the order of their nodes, to take something out of them. See [`World::host_mut`].
     pub fn hosts_mut(&mut self) -> impl Iterator<Item = &mut H> {
-        self.hosts.iter_mut().flatten()
+        self.nodes.iter_mut().filter_map(|place| match place {
+            Place::Host(host) => Some(host),
+            _ => None,
+        })
+    }
+    /// The middleboxes in the order of their nodes.
+    pub fn middleboxes(&self) -> impl Iterator<Item = (NodeId, &dyn Middlebox)> {
+        self.nodes.iter().enumerate().filter_map(|(node, place)| match place {
+            Place::Middlebox(middlebox) => Some((NodeId(node as u32), &**middlebox)),
+            _ => None,
+        })
+    }
+    /// The middlebox at a node, to empty its log.
+    pub fn middlebox_mut(&mut self, node: NodeId) -> Option<&mut dyn Middlebox> {
+        match self.nodes.get_mut(node.0 as usize)? {
+            Place::Middlebox(middlebox) => Some(&mut **middlebox),
+            _ => None,
+        }
     }
     /// The directions of the links: that of link `n` forward at `2 n`, backward at `2 n + 1`.
     pub fn links(&self) -> &[Link] {
@@ -159,31 +264,42 @@ impl<H: Element> World<H> {
     pub fn links_mut(&mut self) -> &mut [Link] {
         &mut self.links
     }
-    /// Packets for addresses that no host has, or that no way leads to.
+    /// The media.
+    pub fn media(&self) -> &[Box<dyn Medium>] {
+        &self.media
+    }
+    /// The media, to empty their logs.
+    pub fn media_mut(&mut self) -> &mut [Box<dyn Medium>] {
+        &mut self.media
+    }
+    /// Packets for addresses that nobody has, or that no way leads to.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
-    /// Takes the world apart.
-    pub fn into_parts(self) -> (Vec<Option<H>>, Vec<Link>) {
-        (self.hosts, self.links)
+    /// Packets that were dropped because they would have left, or had arrived, by a port that was down.
+    pub fn dropped_at_ports(&self) -> u64 {
+        self.dropped_at_ports
     }
 
     /// Acts on a host from outside, now: what it sends then is on its way, and its timer is asked. `None`: there is no
     /// host at this node.
     pub fn act<R>(&mut self, node: NodeId, action: impl FnOnce(&mut H, Time, &mut Exits) -> R) -> Option<R> {
         let index = node.0 as usize;
-        let host = self.hosts.get_mut(index)?.as_mut()?;
+        let Place::Host(host) = self.nodes.get_mut(index)? else { return None };
         let result = action(host, self.now, &mut self.exits);
         self.timers.set(index, host.wake_at());
         self.forward_all(node);
         Some(result)
     }
 
-    /// Brings the counters and logs of all links up to now. [`World::run`] does so itself when it gives `Reached` or
+    /// Brings the counters and logs of all carriers up to now. [`World::run`] does so itself when it gives `Reached` or
     /// `Idle`.
     pub fn catch_up(&mut self) {
         for link in &mut self.links {
             link.catch_up(self.now, &mut self.exits);
+        }
+        for medium in &mut self.media {
+            medium.catch_up(self.now, &mut self.exits);
         }
     }
 
@@ -244,24 +360,34 @@ impl<H: Element> World<H> {
             return Ok(());
         }
         let at = self.now;
-        let overflow = self.links.iter().find_map(|link| Some((link.name().to_owned(), link.overflow()?)));
-        Err(match overflow {
-            Some((link, what)) => RunError::Overflow { link, what, at },
+        let links = self.links.iter().map(|link| Some((link.name(), link.overflow()?)));
+        let mut all = links.chain(self.media.iter().map(|medium| medium.overflow()));
+        Err(match all.find_map(|overflow| overflow) {
+            Some((link, what)) => RunError::Overflow { link: link.to_owned(), what, at },
             None => RunError::Stuck { at },
         })
     }
 
     #[inline]
     fn wake(&mut self, element: usize) {
-        let (now, nodes) = (self.now, self.hosts.len());
+        let (now, nodes) = (self.now, self.nodes.len());
         let Some(direction) = element.checked_sub(nodes) else {
-            if let Some(host) = &mut self.hosts[element] {
-                host.wake(now, &mut self.exits);
-                self.timers.set(element, host.wake_at());
+            match &mut self.nodes[element] {
+                Place::Host(host) => {
+                    host.wake(now, &mut self.exits);
+                    self.timers.set(element, host.wake_at());
+                }
+                Place::Middlebox(middlebox) => {
+                    middlebox.wake(now, &mut self.exits);
+                    self.timers.set(element, middlebox.wake_at());
+                }
+                Place::Router => {}
             }
             return self.forward_all(NodeId(element as u32));
         };
-        let node = self.ends[direction];
+        let Some((node, port)) = self.ends.get(direction).copied() else {
+            return self.wake_medium(direction - self.ends.len());
+        };
         // One packet after the other: each is where it goes before the next one leaves the link.
         while self.links[direction].is_due(now) {
             self.events += 1;
@@ -269,63 +395,34 @@ impl<H: Element> World<H> {
                 if self.foresight[node.0 as usize] > 0 {
                     self.foresee(direction, node);
                 }
-                self.arrive(node, packet);
+                self.arrive((node, port), packet);
             }
         }
         self.timers.set(element, self.links[direction].wake_at());
     }
 
+    fn wake_medium(&mut self, medium: usize) {
+        while self.media[medium].is_due(self.now) {
+            self.events += 1;
+            if let Some((attachment, packet)) = self.media[medium].deliver(self.now, &mut self.exits) {
+                self.arrive(self.attached[medium][usize::from(attachment)], packet);
+            }
+        }
+        self.set_medium_timer(medium);
+    }
+    fn set_medium_timer(&mut self, medium: usize) {
+        let at = self.media[medium].wake_at();
+        self.timers.set(self.nodes.len() + self.links.len() + medium, at);
+    }
+
     /// Tells a host what will arrive from a link, and asks for the packet that it will be told of next time.
     fn foresee(&self, direction: usize, node: NodeId) {
         let (node, link) = (node.0 as usize, &self.links[direction]);
-        let Some(host) = &self.hosts[node] else { return };
+        let Some(listener) = self.nodes[node].node() else { return };
         for ahead in 0..self.foresight[node] {
             let Some(packet) = link.upcoming(ahead) else { return };
-            host.foresee(packet, ahead);
+            listener.foresee(packet, ahead);
         }
         link.upcoming(self.foresight[node]).into_iter().for_each(units::cache::ask_for);
-    }
-
-    /// A packet is at a node: it is for its host, or goes on.
-    #[inline]
-    fn arrive(&mut self, node: NodeId, packet: Box<Packet>) {
-        let index = node.0 as usize;
-        if node_of(packet.destination.ip()) != Some(node) && !self.transit[index] {
-            return self.forward(node, packet);
-        }
-        match &mut self.hosts[index] {
-            Some(host) => {
-                let packet = self.exits.unplace(packet);
-                host.accept(self.now, packet, &mut self.exits);
-                self.timers.set(index, host.wake_at());
-                self.forward_all(node);
-            }
-            None => self.drop_unroutable(packet),
-        }
-    }
-
-    /// Sends on what a host has left behind.
-    #[inline]
-    fn forward_all(&mut self, node: NodeId) {
-        while let Some(packet) = self.exits.take_placed() {
-            self.forward(node, packet);
-        }
-    }
-
-    #[inline]
-    fn forward(&mut self, node: NodeId, packet: Box<Packet>) {
-        let destination = node_of(packet.destination.ip());
-        let row = destination.and_then(|to| self.routes.get(to.0 as usize));
-        let direction = row.and_then(|row| row.get(node.0 as usize)).copied().unwrap_or(NO_ROUTE) as usize;
-        let Some(link) = self.links.get_mut(direction) else {
-            return self.drop_unroutable(packet);
-        };
-        link.offer(self.now, packet, &mut self.exits);
-        self.timers.set(self.hosts.len() + direction, link.wake_at());
-    }
-
-    fn drop_unroutable(&mut self, packet: Box<Packet>) {
-        self.unroutable += 1;
-        self.exits.discard(packet);
     }
 }

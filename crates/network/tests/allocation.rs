@@ -119,8 +119,7 @@ fn what_is_underway_by_chance_allocates_no_more_than_its_largest_number() {
 fn statistics_allocate_nothing() {
     let mut link = support::link("a", &[RATE, DELAY]);
     let mut exits = Exits::default();
-    (0..100)
-        .for_each(|n| network::Element::accept(&mut link, Time::ZERO, support::packet(n, 1500), &mut exits));
+    (0..100).for_each(|n| link.accept(Time::ZERO, support::packet(n, 1500), &mut exits));
     let look = || assert_eq!(std::hint::black_box(&link).stats().accepted.packets, 100);
     assert_eq!(allocations(look), 0);
 }

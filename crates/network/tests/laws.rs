@@ -3,7 +3,7 @@
 
 mod support;
 
-use network::{Element, Exits, LINK, Link, LinkOptions, Packet, rooms};
+use network::{Exits, LINK, Link, LinkOptions, Packet, rooms};
 use proptest::prelude::*;
 use support::{address, arguments, chain, deliveries, traced};
 use trace::{Interest, Record};
@@ -54,7 +54,7 @@ fn every_row() -> Vec<(&'static str, String)> {
 }
 
 /// Everything that can be seen from outside: arrivals with the whole packet, counters, log.
-type Outcome = (Vec<(Time, Packet)>, network::LinkStats, Vec<Record>);
+type Outcome = (Vec<(Time, Packet)>, network::CarrierStats, Vec<Record>);
 
 /// 300 packets of changing sizes in bursts, and what becomes of them. `pause` looks at the link in between.
 fn outcome(mut link: Link, mut pause: impl FnMut(&mut Link, Time, &mut Exits)) -> Outcome {

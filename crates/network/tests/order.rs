@@ -2,7 +2,7 @@
 
 mod support;
 
-use network::{Element, Exits, NodeId, Packet, RunError, Step, Topology, World};
+use network::{Carriers, Exits, Node, NodeId, Packet, Port, RunError, Step, Topology, World};
 use std::cell::RefCell;
 use std::rc::Rc;
 use support::{Source, address, chain, link, ms, packet, us};
@@ -32,8 +32,8 @@ impl Witness {
     }
 }
 
-impl Element for Witness {
-    fn accept(&mut self, now: Time, packet: Packet, exits: &mut Exits) {
+impl Node for Witness {
+    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
         self.note(now, &format!("got {}", packet.flow));
         if self.transit {
             return exits.send(packet);
@@ -66,7 +66,7 @@ fn lines(diary: &Diary) -> Vec<String> {
 }
 
 /// Nodes by name, links as (from, to), all links with these options, the hosts given.
-fn world<H: Element>(
+fn world<H: Node>(
     nodes: usize,
     links: &[(usize, usize)],
     options: &[(&str, &str)],
@@ -82,7 +82,11 @@ fn world<H: Element>(
         directions.push(link(&format!("{n} forward"), options));
         directions.push(link(&format!("{n} backward"), options));
     }
-    World::new(&topology, directions, hosts)
+    World::new(
+        &topology,
+        Carriers { links: directions, ..Carriers::default() },
+        hosts.into_iter().map(Into::into).collect(),
+    )
 }
 
 #[test]
@@ -217,7 +221,7 @@ fn acting_on_a_host_from_outside_sends_and_sets_its_timer() {
 
 #[test]
 fn hosts_may_be_of_any_kind() {
-    let hosts: Vec<Option<Box<dyn Element>>> = vec![
+    let hosts: Vec<Option<Box<dyn Node>>> = vec![
         Some(Box::new(Source::new(0, 1, Duration::from_millis(1), 3))),
         Some(Box::new(Source::new(1, 0, Duration::ZERO, 0))),
     ];
@@ -258,8 +262,8 @@ struct Restless {
     sends: bool,
 }
 
-impl Element for Restless {
-    fn accept(&mut self, _now: Time, _packet: Packet, _exits: &mut Exits) {}
+impl Node for Restless {
+    fn accept(&mut self, _now: Time, _: Port, _packet: Packet, _exits: &mut Exits) {}
     fn wake(&mut self, now: Time, exits: &mut Exits) {
         if self.sends {
             let mut packet = Packet::new(address(0), address(1), Vec::new(), None);
@@ -302,8 +306,8 @@ struct Echo {
     burst: Option<u32>,
 }
 
-impl Element for Echo {
-    fn accept(&mut self, _now: Time, mut packet: Packet, exits: &mut Exits) {
+impl Node for Echo {
+    fn accept(&mut self, _now: Time, _: Port, mut packet: Packet, exits: &mut Exits) {
         std::mem::swap(&mut packet.source, &mut packet.destination);
         exits.send(packet);
     }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use network::{Count, Element, Exits, LinkStats};
+use network::{CarrierStats, Count, Exits};
 use support::{deliveries, link, ms, packet, play, traced, us};
 use trace::{Event, Interest};
 use units::{Duration, Rate, Time};
@@ -134,7 +134,7 @@ fn a_queue_of_one_bdp_holds_one_bdp_beside_the_packet_in_transmission() {
     let seen = play(&mut full, &burst(ms(0), 30));
     assert_eq!(numbers(&seen), (1..=21).collect::<Vec<_>>());
     assert_eq!(seen[20].0, ms(31));
-    let LinkStats { queue_max, dropped_queue, delivered, .. } = full.stats();
+    let CarrierStats { queue_max, dropped_queue, delivered, .. } = full.stats();
     assert_eq!(
         (queue_max, dropped_queue, delivered),
         (count(20, 30_000), count(9, 13_500), count(21, 31_500))

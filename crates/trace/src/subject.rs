@@ -1,4 +1,4 @@
-//! Which connection end or link direction a record belongs to.
+//! Which connection end, carrier or node a record belongs to.
 
 use std::sync::Arc;
 
@@ -47,9 +47,15 @@ pub enum Role {
     Connection(Side),
     /// One direction of a link with its queue.
     Link(Direction),
+    /// One attachment of a medium with its queue.
+    Attachment,
+    /// A medium as a whole.
+    Medium,
+    /// A node that is not a host: a middlebox.
+    Node,
 }
 
-/// One connection end or one link direction, as the sinks know it.
+/// One connection end, one direction of a link, one attachment of a medium, one medium or one node, as the sinks know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     id: u32,
@@ -67,11 +73,13 @@ impl Subject {
     pub fn role(&self) -> Role {
         self.role
     }
-    /// The name of the connection or of the link, which both ends and both directions share.
+    /// The name of the connection, of the link or of the medium, which both ends, both directions and all attachments share;
+    /// or that of the node.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The name with the end or the direction: `"download client"`, `"cell forward"`. Unique if names are.
+    /// The name with the end, the direction or the attached node: `"download client"`, `"cell forward"`, `"air phone"`. Media
+    /// and nodes have their name alone. Unique if names are.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -93,12 +101,23 @@ impl Subjects {
     /// # Panics
     /// After 2^32 subjects.
     pub fn register(&mut self, name: &str, role: Role) -> u32 {
-        let id = u32::try_from(self.all.len()).expect("fewer than 2^32 subjects");
-        let part = match role {
-            Role::Connection(side) => side.name(),
-            Role::Link(direction) => direction.name(),
+        let label = match role {
+            Role::Connection(side) => format!("{name} {}", side.name()),
+            Role::Link(direction) => format!("{name} {}", direction.name()),
+            Role::Attachment | Role::Medium | Role::Node => name.to_owned(),
         };
-        self.all.push(Subject { id, role, name: name.into(), label: format!("{name} {part}").into() });
+        self.add(name, role, label)
+    }
+    /// Adds an attachment of a medium, by the name of its node.
+    ///
+    /// # Panics
+    /// After 2^32 subjects.
+    pub fn register_attachment(&mut self, medium: &str, node: &str) -> u32 {
+        self.add(medium, Role::Attachment, format!("{medium} {node}"))
+    }
+    fn add(&mut self, name: &str, role: Role, label: String) -> u32 {
+        let id = u32::try_from(self.all.len()).expect("fewer than 2^32 subjects");
+        self.all.push(Subject { id, role, name: name.into(), label: label.into() });
         id
     }
     /// The subject with a number that [`Subjects::register`] gave.
@@ -126,6 +145,10 @@ mod tests {
         assert_eq!((client, link), (0, 1));
         assert_eq!(subjects.get(client).label(), "download client");
         assert_eq!((subjects.get(link).name(), subjects.get(link).label()), ("cell", "cell backward"));
-        assert_eq!(subjects.iter().map(Subject::id).collect::<Vec<_>>(), [0, 1]);
+        let attachment = subjects.register_attachment("air", "phone");
+        let node = subjects.register("ap", Role::Node);
+        assert_eq!((subjects.get(attachment).name(), subjects.get(attachment).label()), ("air", "air phone"));
+        assert_eq!(subjects.get(node).label(), "ap");
+        assert_eq!(subjects.iter().map(Subject::id).collect::<Vec<_>>(), [0, 1, 2, 3]);
     }
 }

@@ -19,6 +19,9 @@ fn tables(options: Options) -> Vec<Table> {
         sink.record(subjects.get(client), &record).unwrap();
     }
     samples::link().iter().for_each(|record| sink.record(subjects.get(link), record).unwrap());
+    let node = subjects.register("ap", Role::Node);
+    let gauge = Event::Gauge { name: "mappings", value: 2.0 };
+    sink.record(subjects.get(node), &Record { time: Time::ZERO, event: gauge }).unwrap();
     sink.finish().unwrap();
     sink.into_tables()
 }
@@ -54,6 +57,7 @@ fn names_and_columns() {
         "queue: time_s link packets bytes",
         "drop: time_s link length_bytes reason",
         "rate: time_s subject kind mbps",
+        "node: time_s node gauge value",
     ];
     let tables = tables(PACKETS);
     let shown: Vec<String> = tables
@@ -89,6 +93,7 @@ fn rows_of_each_table() {
          latest_rtt_ms=40.123456 smoothed_rtt_ms=40 min_rtt_ms=40 rtt_variance_ms=0.001 pacing_rate_mbps=10 \
          delivery_rate_mbps=9 pto_count=70000"
     );
+    assert_eq!(first("node", 0), "time_s=0 node=ap gauge=mappings value=2");
     assert!(first("loss", 2).ends_with("side=server kind=1RTT number=5 trigger=time_threshold"));
     assert!(
         first("event", 0)

@@ -73,11 +73,6 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// The number by which the network knows its packets.
-    pub(crate) fn number(flow: usize, side: Side) -> u32 {
-        2 * flow as u32 + u32::from(side == Side::Server)
-    }
-
     #[inline]
     pub(crate) fn wake_at(&self) -> Option<Time> {
         let time = |at: Option<Time>| at.unwrap_or(Time::NEVER);

@@ -111,7 +111,7 @@ impl End {
             };
             let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);
             packet.ecn = transmit.ecn;
-            packet.flow = End::number(self.flow, self.side);
+            packet.flow = crate::flows::end_number(self.flow, self.side);
             packet.data = transmit.carries_data;
             if self.captured {
                 self.capture(now, packet, shared);

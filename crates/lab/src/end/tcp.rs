@@ -153,7 +153,7 @@ impl End {
             let packet = exits.send_new(local, transmit.remote, bytes, transmit.hole);
             packet.carry_tcp();
             packet.ecn = transmit.ecn;
-            packet.flow = End::number(self.flow, self.side);
+            packet.flow = crate::flows::end_number(self.flow, self.side);
             packet.data = transmit.carries_data;
             if self.captured {
                 self.capture(now, packet, shared);

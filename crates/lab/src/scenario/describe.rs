@@ -1,8 +1,8 @@
 //! A scenario in words, for people: what `quiclab check` prints.
 
-use super::model::{CrossTraffic, Flow, IpVersion, Link, Scenario};
+use super::model::{Attachment, CrossTraffic, Flow, IpVersion, Medium, NodeKind, Scenario};
 use network::queue::{Bound, Setup};
-use network::{NodeId, Topology};
+use network::{Hop, NodeId, Topology};
 use random::Stream;
 use units::parameter::{Arguments, Component, Limit, Value};
 use units::{Duration, Rate, Size};
@@ -23,10 +23,7 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         ("seed".to_owned(), scenario.seed.to_string()),
         ("duration".to_owned(), scenario.duration.to_string()),
         ("protection".to_owned(), scenario.tls.text("protection")),
-        (
-            "network".to_owned(),
-            format!("{}, {}", count(scenario.nodes.len(), "node"), count(scenario.links.len(), "link")),
-        ),
+        ("network".to_owned(), network_words(scenario)),
     ];
     for link in scenario.links.iter().take(SHOWN) {
         let (from, to) = (&scenario.nodes[link.from].name, &scenario.nodes[link.to].name);
@@ -42,7 +39,19 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         }
     }
     more(&mut lines, scenario.links.len(), "link");
-    let topology = topology(scenario);
+    for medium in scenario.media.iter().take(SHOWN) {
+        lines.extend(describe_medium(scenario, medium));
+    }
+    if scenario.media.len() > SHOWN {
+        lines.push(("more media".to_owned(), (scenario.media.len() - SHOWN).to_string()));
+    }
+    for node in &scenario.nodes {
+        if let NodeKind::Middlebox(kind) = &node.kind {
+            lines.push((format!("node {}", node.name), format!("{}{}", kind.name, options(kind))));
+        }
+    }
+    // A scenario that was read has one.
+    let topology = scenario.topology().unwrap_or_default();
     for flow in scenario.flows.iter().take(SHOWN) {
         lines.extend(describe_flow(scenario, &topology, flow));
     }
@@ -178,16 +187,40 @@ fn rounded(rate: Rate) -> String {
     Rate::from_bits_per_sec((bits + step / 2) / step * step).to_string()
 }
 
-fn topology(scenario: &Scenario) -> Topology {
-    let mut topology = Topology::default();
-    for node in &scenario.nodes {
-        // The reader saw to it that names are unique and ends are there.
-        let _ = topology.add_node(&node.name);
+/// How many nodes, links and media there are.
+fn network_words(scenario: &Scenario) -> String {
+    let mut words = vec![count(scenario.nodes.len(), "node")];
+    match (scenario.links.len(), scenario.media.len()) {
+        (links, 0) => words.push(count(links, "link")),
+        (0, media) => words.push(media_words(media)),
+        (links, media) => words.extend([count(links, "link"), media_words(media)]),
     }
-    for link in &scenario.links {
-        let _ = topology.add_link(&link.name, &scenario.nodes[link.from].name, &scenario.nodes[link.to].name);
+    words.join(", ")
+}
+
+fn media_words(media: usize) -> String {
+    format!("{media} {}", if media == 1 { "medium" } else { "media" })
+}
+
+/// What a medium is, and what each attachment has of its own.
+fn describe_medium(scenario: &Scenario, medium: &Medium) -> Vec<(String, String)> {
+    let name = |attachment: &Attachment| scenario.nodes[attachment.node].name.clone();
+    let subject = format!("medium {}", medium.name);
+    let attached: Vec<String> = medium.attachments.iter().map(name).collect();
+    let who = match attached.split_first() {
+        Some((station, terminals)) if medium.station => format!("{station} with {}", terminals.join(", ")),
+        _ => attached.join(", "),
+    };
+    let mut lines = vec![(subject.clone(), format!("{}{}: {who}", medium.kind.name, options(&medium.kind)))];
+    for attachment in &medium.attachments {
+        let own = attachment.arguments.0.iter();
+        let own = own.filter(|(name, value)| medium.kind.arguments.get(name) != Some(value));
+        let words: Vec<String> = own.map(|(name, value)| format!("{name} {}", short(value))).collect();
+        if !words.is_empty() {
+            lines.push((format!("{subject}, {}", name(attachment)), words.join(", ")));
+        }
     }
-    topology
+    lines
 }
 
 fn describe_cross_traffic(scenario: &Scenario, cross: &CrossTraffic) -> (String, String) {
@@ -231,34 +264,24 @@ fn describe_flow(scenario: &Scenario, topology: &Topology, flow: &Flow) -> Vec<(
         |from: usize, to: usize| topology.route(NodeId(from as u32), NodeId(to as u32)).unwrap_or_default();
     let (there, back) = (path(flow.client, flow.server), path(flow.server, flow.client));
     let delay = |path: &[usize]| {
-        path.iter().fold(Duration::ZERO, |sum, at| sum + direction_of(scenario, *at).1.duration("delay"))
+        path.iter().fold(Duration::ZERO, |sum, at| sum + scenario.hop(topology.hop(*at)).delay)
     };
     let rtt = delay(&there) + delay(&back);
     let mut lines = vec![(subject.clone(), first)];
     for (from, to, path) in [(flow.server, flow.client, &back), (flow.client, flow.server, &there)] {
         let subject = format!("{subject}, {} to {}", name(from), name(to));
-        lines.push((subject, path_words(scenario, path, rtt)));
+        lines.push((subject, path_words((scenario, topology), path, rtt)));
     }
-    if let Some(words) = mtu_words(scenario, flow, there.iter().chain(&back)) {
+    if let Some(words) = mtu_words((scenario, topology), flow, there.iter().chain(&back)) {
         lines.push((subject + WARNING, words));
     }
     lines
 }
 
-/// A direction of a link by its number in a route: its name, its link and its values.
-fn direction_of(scenario: &Scenario, direction: usize) -> (&Link, &Arguments, &'static str) {
-    let link = &scenario.links[direction / 2];
-    if direction.is_multiple_of(2) {
-        (link, &link.forward, "forward")
-    } else {
-        (link, &link.backward, "backward")
-    }
-}
-
-fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
+fn path_words((scenario, topology): (&Scenario, &Topology), path: &[usize], rtt: Duration) -> String {
     let rates = path.iter().filter_map(|at| {
-        let (link, values, direction) = direction_of(scenario, *at);
-        mean_rate(values).map(|rate| (rate, format!("{} {direction}", link.name)))
+        let hop = scenario.hop(topology.hop(*at));
+        mean_rate(hop.shared).map(|rate| (rate, hop.label))
     });
     match rates.min_by_key(|(rate, _)| *rate) {
         Some((rate, name)) => {
@@ -269,23 +292,29 @@ fn path_words(scenario: &Scenario, path: &[usize], rtt: Duration) -> String {
     }
 }
 
-/// What becomes of the size of packets that a link of the way would drop for it.
-fn mtu_words<'a>(scenario: &Scenario, flow: &Flow, path: impl Iterator<Item = &'a usize>) -> Option<String> {
+/// What becomes of the size of packets that a carrier of the way would drop for it.
+fn mtu_words<'a>(
+    (scenario, topology): (&Scenario, &Topology),
+    flow: &Flow,
+    path: impl Iterator<Item = &'a usize>,
+) -> Option<String> {
     // IPv4 or IPv6 header, and UDP header.
     let headers = if flow.ip == IpVersion::V6 { 48 } else { 28 };
     if flow.transport.flag("mtu_discovery") {
         return None;
     }
     let largest = flow.transport.integer("max_udp_payload") + headers;
-    let directions = path.map(|at| direction_of(scenario, *at));
-    let (link, values, _) = directions.min_by_key(|(_, values, _)| values.integer("mtu"))?;
-    let mtu = values.integer("mtu");
+    let hop = path.map(|at| topology.hop(*at)).min_by_key(|hop| scenario.hop(*hop).mtu())?;
+    let mtu = scenario.hop(hop).mtu();
+    let carrier = match hop {
+        Hop::Link { link, .. } => format!("link {}", scenario.links[link].name),
+        Hop::Medium { medium, .. } => format!("medium {}", scenario.media[medium].name),
+    };
     (largest > mtu).then(|| {
         let fits = mtu.saturating_sub(headers);
         format!(
-            "packets of {largest} bytes are larger than the MTU of link {} ({mtu}): max_udp_payload is {fits} \
-             instead",
-            link.name
+            "packets of {largest} bytes are larger than the MTU of {carrier} ({mtu}): max_udp_payload is {fits} \
+             instead"
         )
     })
 }

@@ -56,14 +56,17 @@
 //! [`Scenario::to_toml`] gives the document back with every default filled in; read again, it is the same scenario.
 
 mod alone;
+mod carriers;
 mod describe;
 mod document;
 mod error;
 mod files;
+mod flows;
 mod kind;
 mod model;
 mod names;
 mod nearest;
+mod nodes;
 pub mod outside;
 mod overridden;
 mod quantity;
@@ -75,20 +78,26 @@ mod sections;
 mod set;
 mod source;
 mod sweep;
+mod tables;
 mod template;
+mod topology;
 mod tree;
 mod write;
 
 pub use describe::describe;
-pub use document::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
+pub(crate) use document::carriers_of;
 pub use error::ScenarioError;
-pub use model::{CrossTraffic, Flow, IpVersion, Link, Node, NodeKind, Protocol, Scenario};
+pub use flows::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
+pub use model::{
+    Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario,
+};
 pub use nearest::nearest;
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use sections::RECORD;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
+pub(crate) use topology::DIRECTIONS;
 
 use source::Source;
 use std::collections::BTreeMap;

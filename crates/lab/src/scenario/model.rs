@@ -5,8 +5,8 @@ use units::parameter::{Arguments, Component};
 
 /// A network and its traffic. Every option is checked and every default filled in.
 ///
-/// What a scenario cannot have: a flow without a route, a node without a link, two things of one kind with one name, a
-/// duration of zero, no flow, no link.
+/// What a scenario cannot have: a flow without a route, a node without a link or a medium, two things of one kind with one
+/// name, a duration of zero, no flow, neither link nor medium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name: letters, digits, `-`, `_` and `.`; default: the name of its file.
@@ -27,6 +27,8 @@ pub struct Scenario {
     pub nodes: Vec<Node>,
     /// The links, in the order of the document.
     pub links: Vec<Link>,
+    /// The media, in the order of the document.
+    pub media: Vec<Medium>,
     /// The flows, in the order of the document.
     pub flows: Vec<Flow>,
     /// Datagrams that leave without a connection, in the order of the document.
@@ -34,7 +36,7 @@ pub struct Scenario {
 }
 
 /// A node of the network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Its name.
     pub name: String,
@@ -43,22 +45,14 @@ pub struct Node {
 }
 
 /// What a node is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// Flows may begin and end here.
     Host,
     /// Packets only pass.
     Router,
-}
-
-impl NodeKind {
-    /// The word for it in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            NodeKind::Host => "host",
-            NodeKind::Router => "router",
-        }
-    }
+    /// Something happens to packets that pass: a component of the room `middleboxes`.
+    Middlebox(Component),
 }
 
 /// A link between two nodes, both directions of it.
@@ -74,6 +68,28 @@ pub struct Link {
     pub forward: Arguments,
     /// The direction from `to` to `from`: the values of [`network::LINK`].
     pub backward: Arguments,
+}
+
+/// A carrier that any number of nodes are attached to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Medium {
+    /// Its name: no link and no other medium has it.
+    pub name: String,
+    /// What it is: a component of the room `media`.
+    pub kind: Component,
+    /// Whether the first attachment is a station, which all others reach, and no one else.
+    pub station: bool,
+    /// What is attached to it, the station first: at least two.
+    pub attachments: Vec<Attachment>,
+}
+
+/// A node's place on a medium.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attachment {
+    /// The node: a place in [`Scenario::nodes`].
+    pub node: usize,
+    /// The options of the medium that may be given for one attachment.
+    pub arguments: Arguments,
 }
 
 /// The traffic of one application over one connection.

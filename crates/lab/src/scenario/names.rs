@@ -4,7 +4,7 @@ use super::error::ScenarioError;
 use super::nearest::nearest;
 use super::read::{Reader, Section};
 use super::source::{Place, one_of, quoted, suggestion};
-use super::tree::{Entry, Item, Node};
+use super::tree::{Item, Node};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -59,7 +59,7 @@ impl<'i> Names<'i> {
     pub(super) fn add(&mut self, reader: &Reader<'_>, section: &Section<'i>) -> Result<(), ScenarioError> {
         let Some(entry) = section.get("name") else { return Ok(()) };
         let path = section.at("name");
-        match self.find_or_add(reader, entry, &path)? {
+        match self.find_or_add(reader, &entry.item, &path)? {
             (_, true) => Ok(()),
             (index, false) => {
                 let (name, (_, first)) = (self.order[index], self.known[self.order[index]]);
@@ -77,17 +77,17 @@ impl<'i> Names<'i> {
     pub(super) fn find_or_add(
         &mut self,
         reader: &Reader<'_>,
-        entry: &'i Entry,
+        item: &'i Item,
         path: &str,
     ) -> Result<(usize, bool), ScenarioError> {
-        let name = match &entry.item.node {
+        let name = match &item.node {
             Node::Text(name) if is_name(name) => name.as_str(),
-            _ => return Err(reader.wrong(&entry.item, path, "not a name", EXPECTED)),
+            _ => return Err(reader.wrong(item, path, "not a name", EXPECTED)),
         };
         if let Some((index, _)) = self.known.get(name) {
             return Ok((*index, false));
         }
-        self.known.insert(name, (self.order.len(), entry.item.place));
+        self.known.insert(name, (self.order.len(), item.place));
         self.order.push(name);
         Ok((self.order.len() - 1, true))
     }
@@ -96,13 +96,13 @@ impl<'i> Names<'i> {
     pub(super) fn find(
         &self,
         reader: &Reader<'_>,
-        entry: &Entry,
+        item: &Item,
         path: &str,
         what: &str,
     ) -> Result<usize, ScenarioError> {
-        let text = match &entry.item.node {
+        let text = match &item.node {
             Node::Text(name) => name.as_str(),
-            _ => return Err(reader.wrong(&entry.item, path, "wrong type", EXPECTED)),
+            _ => return Err(reader.wrong(item, path, "wrong type", EXPECTED)),
         };
         if let Some((index, _)) = self.known.get(text) {
             return Ok(*index);
@@ -114,7 +114,7 @@ impl<'i> Names<'i> {
             one_of(self.order.iter().copied().take(LISTED)),
             suggestion(nearest(text, self.order.iter().copied()))
         );
-        Err(reader.source.error(entry.item.place, path, problem))
+        Err(reader.source.error(item.place, path, problem))
     }
 }
 

@@ -5,7 +5,7 @@ use super::files::{EXPECTED_HERE, Files};
 use super::kind::{expected, shorthand};
 use super::nearest::nearest;
 use super::outside;
-use super::source::{Place, Source, one_of, quoted, suggestion};
+use super::source::{self, Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -76,10 +76,9 @@ impl<'i> Section<'i> {
     }
 }
 
-/// The path of a key. A key that is no bare word stands in quotation marks.
+/// The path of a key.
 fn join(path: &str, key: &str) -> String {
-    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    let key = if bare { key.to_owned() } else { quoted(key) };
+    let key = source::key(key);
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
@@ -303,6 +302,23 @@ impl<'a> Reader<'a> {
         let problem =
             format!("{problem}, found {}; expected {}{}", found(&item.node), phrase(), suggestion(near));
         Err(self.source.error(item.place, path, problem))
+    }
+
+    /// The row of a room that a key of a table names.
+    pub(super) fn row_of(
+        &mut self,
+        room: &str,
+        section: &Section<'_>,
+        key: &str,
+    ) -> Result<Row<()>, ScenarioError> {
+        let path = section.at(key);
+        let rooms = self.rooms;
+        if let (Some(room), Some(entry)) = (rooms.iter().find(|known| known.name == room), section.get(key))
+            && let Node::Text(word) = &entry.item.node
+        {
+            return self.row(room, word, &entry.item, &path);
+        }
+        Err(self.source.error(section.place, &path, format!("missing; expected one of the {room}")))
     }
 
     fn row(&mut self, room: &Room, word: &str, item: &Item, path: &str) -> Result<Row<()>, ScenarioError> {

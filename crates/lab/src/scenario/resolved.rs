@@ -3,10 +3,10 @@
 //! The document that is written, the key of a run in a sweep, and the files that travel with a run to another machine are all
 //! made from this list. What a run depends on stands in it, or the document would not give the same run when it is read again.
 
-use super::model::{CrossTraffic, Flow, Link, Protocol, Scenario};
+use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Scenario};
 use super::sections::{
-    BACKWARD, CROSS_TRAFFIC_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, NODE_TABLE, RECORD_TABLE, TCP, TLS,
-    TRANSPORT,
+    AT, BACKWARD, CROSS_TRAFFIC_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE, NODE_TABLE,
+    RECORD_TABLE, TCP, TLS, TRANSPORT,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -68,9 +68,11 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
         Table::of(TCP, &scenario.tcp),
     ];
     for node in &scenario.nodes {
-        tables.push(Table::entry(NODE_TABLE).text("name", &node.name).text("kind", node.kind.name()));
+        let kind = node.kind.component();
+        tables.push(Table::entry(NODE_TABLE).text("name", &node.name).component("kind", &kind));
     }
     scenario.links.iter().for_each(|link| link_tables(scenario, link, &mut tables));
+    scenario.media.iter().for_each(|medium| medium_tables(scenario, medium, &mut tables));
     scenario.flows.iter().for_each(|flow| flow_tables(scenario, flow, &mut tables));
     tables.extend(scenario.cross_traffic.iter().map(|cross| cross_traffic(scenario, cross)));
     tables
@@ -84,6 +86,28 @@ fn link_tables<'a>(scenario: &Scenario, link: &'a Link, tables: &mut Vec<Table<'
     tables.push(link_itself);
     for (name, direction) in [(FORWARD, &link.forward), (BACKWARD, &link.backward)] {
         tables.push(Table::of(&format!("{LINK_TABLE}.{name}"), direction));
+    }
+}
+
+fn medium_tables<'a>(scenario: &Scenario, medium: &'a Medium, tables: &mut Vec<Table<'a>>) {
+    let name = |attachment: &Attachment| scenario.nodes[attachment.node].name.clone();
+    let (stations, terminals) = medium.attachments.split_at(usize::from(medium.station));
+    let mut itself = Table::entry(MEDIUM_TABLE).text("name", &medium.name).text("type", medium.kind.name);
+    if let [station] = stations {
+        itself = itself.text("station", &name(station));
+    }
+    let terminals = terminals.iter().map(|terminal| Value::Text(name(terminal)));
+    itself = itself.with("terminals", Value::List(terminals.collect()));
+    let shared = &medium.kind.arguments;
+    itself.values.extend(shared.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value))));
+    tables.push(itself);
+    for attachment in &medium.attachments {
+        let key = super::source::key(&name(attachment));
+        let mut own = Table::of(&format!("{MEDIUM_TABLE}.{AT}.{key}"), &attachment.arguments);
+        own.values.retain(|(name, value)| shared.get(name) != Some(&**value));
+        if !own.values.is_empty() {
+            tables.push(own);
+        }
     }
 }
 

@@ -39,9 +39,10 @@ pub static RECORD: &[Parameter] = &[
             "queue",
             "drop",
             "rate",
+            "node",
         ])),
         default: Default::Is(
-            r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate"]"#,
+            r#"["connection", "loss", "event", "stream", "message", "object", "queue", "drop", "rate", "node"]"#,
         ),
         about: "tables that are kept",
     },
@@ -114,20 +115,24 @@ pub(super) static SWEEP: &[Parameter] = &[
             "queue",
             "drop",
             "rate",
+            "node",
         ])),
         default: Default::Is("[]"),
         about: "tables of each run that are kept whole, of those that record.tables names",
     },
 ];
 
+/// The name of the table of what a node can be.
+pub(super) const KINDS: &str = "kinds";
+
 /// What `[[node]]` admits.
 pub(super) static NODE: &[Parameter] = &[
     Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the node" },
     Parameter {
         name: "kind",
-        kind: Kind::Choice(&["host", "router"]),
+        kind: Kind::Component(KINDS),
         default: Default::Absent,
-        about: "flows begin and end at hosts (default: host where a flow does, router elsewhere)",
+        about: "host, router or a middlebox (default: host where a flow begins or ends, router elsewhere)",
     },
 ];
 
@@ -151,6 +156,31 @@ pub(super) static LINK: &[Parameter] = &[
 pub(super) const FORWARD: &str = "forward";
 pub(super) const BACKWARD: &str = "backward";
 pub(super) const BOTH: &str = "both";
+
+/// What `[[medium]]` admits beside the options of its type, and of single attachments.
+pub(super) static MEDIUM: &[Parameter] = &[
+    Parameter { name: "name", kind: Kind::Text, default: Default::Required, about: "name of the medium" },
+    Parameter {
+        name: "type",
+        kind: Kind::Text,
+        default: Default::Required,
+        about: "which medium it is: see `quiclab list media`; its options stand here too",
+    },
+    Parameter {
+        name: "station",
+        kind: Kind::Text,
+        default: Default::Absent,
+        about: "node that all terminals talk to; without one each talks to each",
+    },
+    Parameter {
+        name: "terminals",
+        kind: Kind::List(&Kind::Text),
+        default: Default::Required,
+        about: "nodes that are attached; [medium.at.NODE] has options of one of them",
+    },
+];
+/// The table in `[[medium]]` with a table for each attachment that has options of its own.
+pub(super) const AT: &str = "at";
 
 /// What `[[flow]]` admits beside its `transport` or `tcp`.
 pub(super) static FLOW: &[Parameter] = &[
@@ -244,6 +274,7 @@ pub(super) const TRANSPORT: &str = "transport";
 pub(super) const TCP: &str = "tcp";
 pub(super) const NODE_TABLE: &str = "node";
 pub(super) const LINK_TABLE: &str = "link";
+pub(super) const MEDIUM_TABLE: &str = "medium";
 pub(super) const FLOW_TABLE: &str = "flow";
 
 /// A table of a scenario file, or an array of tables.
@@ -299,6 +330,12 @@ pub(super) static SECTIONS: &[Section] = &[
         about: "[link.forward], [link.backward]: one direction of a link",
         parameters: network::LINK,
         top: false,
+    },
+    Section {
+        name: MEDIUM_TABLE,
+        about: "[[medium]]: a carrier that any number of nodes are attached to",
+        parameters: MEDIUM,
+        top: true,
     },
     Section {
         name: FLOW_TABLE,

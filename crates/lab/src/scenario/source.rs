@@ -92,6 +92,12 @@ pub(super) fn suggestion(near: Option<&str>) -> String {
     near.map(|word| format!(" (did you mean {word:?}?)")).unwrap_or_default()
 }
 
+/// A key as it stands in a path: in quotation marks unless it is a bare word.
+pub(super) fn key(key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if bare { key.to_owned() } else { quoted(key) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

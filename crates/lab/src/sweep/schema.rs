@@ -69,21 +69,23 @@ pub(super) fn flatten(summary: &str) -> Option<Vec<(String, Value)>> {
         match (key.as_str(), value) {
             // The first two are the sweep's, and the seed has a column of its own.
             ("scenario" | "version" | "seed", _) => {}
-            ("connections", Value::Array(connections)) => {
-                connections.into_iter().for_each(|one| entry("connection", one, &mut row));
+            ("connections", Value::Array(all)) => {
+                all.into_iter().for_each(|one| entry("connection", one, &mut row))
             }
-            ("links", Value::Array(links)) => links.into_iter().for_each(|one| entry("link", one, &mut row)),
+            ("links", Value::Array(all)) => all.into_iter().for_each(|one| entry("link", one, &mut row)),
+            ("media", Value::Array(all)) => all.into_iter().for_each(|one| entry("medium", one, &mut row)),
+            ("nodes", Value::Array(all)) => all.into_iter().for_each(|one| entry("node", one, &mut row)),
             (_, value) => put(key, value, &mut row),
         }
     }
     Some(row)
 }
 
-/// An entry of a list, which is known by its name and direction.
+/// An entry of a list, which is known by its name, and its direction or attachment.
 fn entry(room: &str, entry: Value, row: &mut Vec<(String, Value)>) {
     let Value::Object(mut entry) = entry else { return };
     let mut path = room.to_owned();
-    for key in ["name", "direction"] {
+    for key in ["name", "direction", "attachment"] {
         if let Some(Value::String(word)) = entry.shift_remove(key) {
             path.push('.');
             path.push_str(&word);
@@ -110,7 +112,9 @@ mod tests {
         let row = flatten(
             r#"{"scenario": "a", "seed": 1, "version": "0", "duration_s": 2.0,
                 "connections": [{"name": "get", "clean": true, "completion_s": null}],
-                "links": [{"name": "cell", "direction": "forward", "drops": {"queue": 3}}]}"#,
+                "links": [{"name": "cell", "direction": "forward", "drops": {"queue": 3}}],
+                "media": [{"name": "air", "attachment": "phone", "received_packets": 2}],
+                "nodes": [{"name": "ap", "mappings_made": 1}]}"#,
         )
         .unwrap();
         let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
@@ -120,7 +124,9 @@ mod tests {
                 "duration_s",
                 "connection.get.clean",
                 "connection.get.completion_s",
-                "link.cell.forward.drops.queue"
+                "link.cell.forward.drops.queue",
+                "medium.air.phone.received_packets",
+                "node.ap.mappings_made",
             ]
         );
         assert_eq!(row[3].1, 3);

@@ -87,6 +87,14 @@ impl Run {
     pub(crate) fn link(&self, name: &str, direction: &str) -> &Value {
         named(&self.summary["links"], |entry| entry["name"] == name && entry["direction"] == direction)
     }
+    /// An attachment of a medium in the summary.
+    pub(crate) fn attachment(&self, medium: &str, node: &str) -> &Value {
+        named(&self.summary["media"], |entry| entry["name"] == medium && entry["attachment"] == node)
+    }
+    /// A middlebox in the summary.
+    pub(crate) fn node(&self, name: &str) -> &Value {
+        named(&self.summary["nodes"], |entry| entry["name"] == name)
+    }
     /// A table.
     pub(crate) fn table(&self, name: &str) -> &Table {
         self.tables.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("no table {name}"))

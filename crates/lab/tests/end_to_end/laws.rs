@@ -50,13 +50,13 @@ source = { type = "constant", gap = "200 ms" }
 "#;
 
 /// Options of any row, out of nothing but the tables: small ones, that leave something to happen in a few seconds.
-struct Author {
+pub(crate) struct Author {
     chance: Stream,
     rooms: Vec<Room>,
 }
 
 impl Author {
-    fn new(seed: u64) -> Author {
+    pub(crate) fn new(seed: u64) -> Author {
         Author { chance: Stream::new(seed, "author"), rooms: rooms() }
     }
 
@@ -111,7 +111,7 @@ impl Author {
     }
 
     /// The row with some of its options.
-    fn component(&mut self, name: &str, parameters: &[Parameter]) -> String {
+    pub(crate) fn component(&mut self, name: &str, parameters: &[Parameter]) -> String {
         let mut words = vec![format!("type = \"{name}\"")];
         for parameter in parameters {
             // Of RED's thresholds one bounds the other.
@@ -172,7 +172,9 @@ fn cases() -> Vec<Case> {
     let rooms = rooms();
     let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
     let mut cases = Vec::new();
-    for room in rooms.iter().filter(|room| room.name != "sections") {
+    // What a node and a medium can be has laws of its own, in `places`.
+    let elsewhere = ["sections", "kinds", "middleboxes", "media"];
+    for room in rooms.iter().filter(|room| !elsewhere.contains(&room.name)) {
         let place = sections.rows.iter().find_map(|section| {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);
             section.parameters.iter().find(of).map(|parameter| (section.name, parameter.name))

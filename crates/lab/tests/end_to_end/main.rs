@@ -11,6 +11,7 @@ mod interrupted;
 mod laws;
 mod messages;
 mod pages;
+mod places;
 mod protections;
 mod qlog_files;
 mod queues;

@@ -9,7 +9,7 @@ use quic::schedule::Scheduler;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use units::parameter::{Arguments, Default, Kind, Parameter, Room};
+use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 
 /// Takes any file for a controller and a scheduler without options.
 struct AnyCode;
@@ -101,8 +101,10 @@ fn places(section: &str) -> &'static [(&'static str, &'static [&'static str])] {
         "direction" => &[("link.cell.forward.", &[]), ("link.cell.backward.", &[])],
         "flow" => &[("flow.get.", &[]), ("flow.get.", &["flow.get.protocol=tcp"])],
         "cross_traffic" => &[("cross_traffic.noise.", &[])],
+        "node" => &[("node.middle.", &[])],
+        "medium" => &[("medium.air.", &[]), ("medium.air.at.client.", &[])],
         // What they admit names nothing but nodes, links and values.
-        "node" | "link" | "sweep" => &[],
+        "link" | "sweep" => &[],
         other => panic!("no place is known for the section {other}"),
     }
 }
@@ -113,6 +115,13 @@ name = "noise"
 from = "server"
 to = "client"
 source = { type = "constant", gap = "20 ms" }
+"#;
+
+const AIR: &str = r#"
+[[medium]]
+name = "air"
+type = "shared"
+terminals = ["server", "client"]
 "#;
 
 /// The only run of a scenario, if it is not in the folder; it is taken for made.
@@ -127,10 +136,13 @@ fn order(sweep: &Sweep, runs: &Path) -> Option<lab::sweep::Order> {
 fn a_changed_file_is_another_run_and_goes_with_it() {
     set_loader(&AnyCode);
     let rooms = rooms();
-    let sections = rooms.iter().find(|room| room.name == "sections").unwrap().rows.clone();
+    let rows = |name: &str| rooms.iter().find(|room| room.name == name).unwrap().rows.clone();
+    let mut sections = rows("sections");
+    // The options of a medium stand in its table.
+    sections.extend(rows("media").into_iter().map(|row| Row { name: "medium", ..row }));
     let (beside, runs) = (folder("every-file"), folder("every-file-runs"));
     fs::create_dir_all(&beside).unwrap();
-    let text = format!("{BASE}{NOISE}");
+    let text = format!("{BASE}{NOISE}{AIR}");
     let (mut known, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for section in &sections {
         for parameter in section.parameters {
@@ -174,6 +186,8 @@ fn a_changed_file_is_another_run_and_goes_with_it() {
         "flow.get.tcp.",
         "cross_traffic.noise.",
         "link.cell.backward.",
+        "medium.air.",
+        "medium.air.at.client.",
     ] {
         assert!(seen.iter().any(|option| option.starts_with(place)), "{place}: {seen:?}");
     }

@@ -13,11 +13,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nrepetition = 3\n",
-        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic (did you mean "repetitions"?)"#,
+        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic (did you mean "repetitions"?)"#,
     ),
     (
         "[sweep]\nflows.get.start = [1]\n",
-        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, flow, cross_traffic (did you mean "flow"?)"#,
+        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic (did you mean "flow"?)"#,
     ),
     (
         "[sweep]\nlink.cell.delay = '5 ms'\n",
@@ -138,7 +138,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nkeep = ['loss', 'runs']\n",
-        r#"a.toml:17:17: sweep.keep.1: unknown word, found "runs"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate"#,
+        r#"a.toml:17:17: sweep.keep.1: unknown word, found "runs"; expected one of connection, loss, event, gauge, stream, message, object, queue, drop, rate, node"#,
     ),
     (
         "[sweep]\nkeep = ['loss', 'gauge']\n",

@@ -2,7 +2,7 @@
 
 use super::RelayError;
 use lab::Scenario;
-use network::{Element, Exits, LinkStats, NodeId, Packet, World, node_address};
+use network::{CarrierStats, Exits, Node, NodeId, Packet, Port, World, node_address};
 use std::net::SocketAddr;
 use trace::Interest;
 use units::Time;
@@ -39,8 +39,8 @@ struct Gate {
     arrived: Vec<Crossing>,
 }
 
-impl Element for Gate {
-    fn accept(&mut self, now: Time, packet: Packet, _: &mut Exits) {
+impl Node for Gate {
+    fn accept(&mut self, now: Time, _: Port, packet: Packet, _: &mut Exits) {
         let (damage, Packet { flow, ecn, bytes, .. }) = (packet.damage(), packet);
         self.arrived.push(Crossing { way: self.way, session: flow, at: now, ecn, damage, bytes });
     }
@@ -60,15 +60,19 @@ pub(super) struct Path {
 
 impl Path {
     pub(super) fn new(scenario: &Scenario, seed: u64) -> Result<Path, RelayError> {
-        let topology = lab::topology(scenario).map_err(lab::RunError::Topology)?;
-        let links = lab::links(scenario, seed, Interest::default())?;
         // A scenario that was read has a flow.
         let flow = &scenario.flows[0];
-        let mut hosts: Vec<Option<Gate>> = scenario.nodes.iter().map(|_| None).collect();
-        hosts[flow.client] = Some(Gate { way: Way::ToClient, arrived: Vec::new() });
-        hosts[flow.server] = Some(Gate { way: Way::ToServer, arrived: Vec::new() });
+        let gate = |node| {
+            let way = match node {
+                node if node == flow.client => Way::ToClient,
+                node if node == flow.server => Way::ToServer,
+                _ => return None,
+            };
+            Some(Gate { way, arrived: Vec::new() })
+        };
+        let network = lab::Network { scenario, seed, interest: Interest::default() };
         Ok(Path {
-            world: World::new(&topology, links, hosts),
+            world: network.world(gate)?,
             client: NodeId(flow.client as u32),
             server: NodeId(flow.server as u32),
         })
@@ -117,7 +121,7 @@ impl Path {
     }
 
     /// What each direction of each link has done, by its name.
-    pub(super) fn links(&self) -> Vec<(String, LinkStats)> {
+    pub(super) fn links(&self) -> Vec<(String, CarrierStats)> {
         self.world.links().iter().map(|link| (link.name().to_owned(), link.stats())).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What a relay has done, and how late it was.
 
-use network::LinkStats;
+use network::CarrierStats;
 use units::Duration;
 
 /// Each bound is this much above the one before: a quantile is right within 10 %.
@@ -78,7 +78,7 @@ pub struct RelayStats {
     /// How long a datagram waited in the system before the relay read it. Its way counts from the time it came.
     pub waiting: Lateness,
     /// The directions of the links by name, and what each did.
-    pub links: Vec<(String, LinkStats)>,
+    pub links: Vec<(String, CarrierStats)>,
 }
 
 #[cfg(test)]

@@ -7,11 +7,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use units::Time;
 use units::cache::ask_for;
 
-/// The most packets that may be underway on one direction: 120 ms of 100 Gbit/s in packets of 1500 bytes.
-pub(super) const MAX_UNDERWAY: usize = 1 << 20;
-
 /// Packets underway. Those that arrive at one instant leave in the order in which they were put in.
-pub(super) enum Line {
+pub(crate) enum Line {
     /// Arrivals never go back.
     InOrder(VecDeque<(Time, Box<Packet>)>),
     /// A packet may arrive before those that were put in earlier.
@@ -19,7 +16,7 @@ pub(super) enum Line {
 }
 
 /// A packet on a line that reorders.
-pub(super) struct Underway {
+pub(crate) struct Underway {
     at: Time,
     sequence: u64,
     packet: Box<Packet>,
@@ -44,17 +41,17 @@ impl PartialEq for Underway {
 impl Eq for Underway {}
 
 impl Line {
-    pub(super) fn new(reorder: bool) -> Line {
+    pub(crate) fn new(reorder: bool) -> Line {
         if reorder { Line::Reordering(BinaryHeap::new(), 0) } else { Line::InOrder(VecDeque::new()) }
     }
     /// Whether what is put in next may arrive before what is in already.
     #[inline]
-    pub(super) fn reorders(&self) -> bool {
+    pub(crate) fn reorders(&self) -> bool {
         matches!(self, Line::Reordering(..))
     }
     /// Puts a packet in. In order, `at` is not before the last one's.
     #[inline]
-    pub(super) fn push(&mut self, at: Time, packet: Box<Packet>) {
+    pub(crate) fn push(&mut self, at: Time, packet: Box<Packet>) {
         match self {
             Line::InOrder(line) => {
                 debug_assert!(line.back().is_none_or(|(last, _)| *last <= at));
@@ -68,7 +65,7 @@ impl Line {
     }
     /// The next arrival; [`Time::NEVER`] if there is none.
     #[inline]
-    pub(super) fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         match self {
             Line::InOrder(line) => line.front().map_or(Time::NEVER, |(at, _)| *at),
             Line::Reordering(heap, _) => heap.peek().map_or(Time::NEVER, |first| first.at),
@@ -76,7 +73,7 @@ impl Line {
     }
     /// Takes the packet that arrives next.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<(Time, Box<Packet>)> {
+    pub(crate) fn pop(&mut self) -> Option<(Time, Box<Packet>)> {
         match self {
             Line::InOrder(line) => line.pop_front(),
             Line::Reordering(heap, _) => heap.pop().map(|first| (first.at, first.packet)),
@@ -85,7 +82,7 @@ impl Line {
     /// Asks for the bytes of the packet that arrives next, and for the packet behind it, so that they are on their way to the
     /// processor's cache while the one before is dealt with: they were last looked at a propagation delay ago.
     #[inline]
-    pub(super) fn prefetch_next(&self) {
+    pub(crate) fn prefetch_next(&self) {
         if let Line::InOrder(line) = self {
             if let Some((_, packet)) = line.front() {
                 packet.bytes.first().into_iter().for_each(ask_for);
@@ -97,14 +94,14 @@ impl Line {
     }
     /// The packet that arrives behind so many others, where the order is known.
     #[inline]
-    pub(super) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
+    pub(crate) fn upcoming(&self, ahead: usize) -> Option<&Packet> {
         match self {
             Line::InOrder(line) => line.get(ahead).map(|(_, packet)| &**packet),
             Line::Reordering(..) => None,
         }
     }
     /// What is in it.
-    pub(super) fn count(&self) -> Count {
+    pub(crate) fn count(&self) -> Count {
         let mut count = Count::default();
         match self {
             Line::InOrder(line) => line.iter().for_each(|(_, packet)| count.add(packet.size)),
@@ -113,7 +110,7 @@ impl Line {
         count
     }
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Line::InOrder(line) => line.len(),
             Line::Reordering(heap, _) => heap.len(),

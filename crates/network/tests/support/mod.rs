@@ -1,7 +1,9 @@
 //! What the tests and the example share: arguments for links, and hosts that only send and count.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
-use network::{Element, Exits, LINK, Link, LinkOptions, NodeId, Packet, Topology, World, node_address};
+use network::{
+    Carriers, Exits, LINK, Link, LinkOptions, Node, NodeId, Packet, Port, Topology, World, node_address,
+};
 use std::net::SocketAddr;
 use trace::Interest;
 use units::parameter::{Arguments, Component, File, Kind, Parameter, Value};
@@ -138,8 +140,8 @@ impl Source {
     }
 }
 
-impl Element for Source {
-    fn accept(&mut self, _now: Time, packet: Packet, exits: &mut Exits) {
+impl Node for Source {
+    fn accept(&mut self, _now: Time, _: Port, packet: Packet, exits: &mut Exits) {
         self.received += 1;
         exits.recycle(packet.bytes);
     }
@@ -156,7 +158,7 @@ impl Element for Source {
 }
 
 /// A chain of nodes 0, 1, 2, ... with one link between neighbours, both directions alike, and the ends as hosts.
-pub fn chain<H: Element>(links: u32, options: &[(&str, &str)], first: H, last: H) -> World<H> {
+pub fn chain<H: Node>(links: u32, options: &[(&str, &str)], first: H, last: H) -> World<H> {
     let mut topology = Topology::default();
     for node in 0..=links {
         topology.add_node(&node.to_string()).unwrap();
@@ -170,5 +172,9 @@ pub fn chain<H: Element>(links: u32, options: &[(&str, &str)], first: H, last: H
     let mut hosts: Vec<Option<H>> = (0..=links).map(|_| None).collect();
     hosts[0] = Some(first);
     hosts[links as usize] = Some(last);
-    World::new(&topology, directions, hosts)
+    World::new(
+        &topology,
+        Carriers { links: directions, ..Carriers::default() },
+        hosts.into_iter().map(Into::into).collect(),
+    )
 }

@@ -17,6 +17,7 @@
 //! | `queue` | time_s, link, packets, bytes |
 //! | `drop` | time_s, link, length_bytes, reason |
 //! | `rate` | time_s, subject, kind, mbps |
+//! | `node` | time_s, node, gauge, value |
 //!
 //! Rates are of `kind` sent (UDP payload that a connection end sent), delivered (bytes on the wire that a link took to
 //! its far end) and capacity (what the link could have taken), each over the bin that starts at `time_s`.
@@ -26,7 +27,7 @@
 //!
 //! A question mark stands for a column that can be null. `packet` is kept only if asked for.
 //!
-//! No table grows past [`Options::rows`]. The series (`connection`, `queue`, `gauge`) are thinned evenly from there on,
+//! No table grows past [`Options::rows`]. The series (`connection`, `queue`, `gauge`, `node`) are thinned evenly from there on,
 //! every second row of each subject going whenever the table is full; the other tables keep their first rows.
 //! [`Table::left_out`] counts what is missing and [`Table::note`] says it.
 

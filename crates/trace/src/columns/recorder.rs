@@ -4,7 +4,7 @@ use super::bounded::{First, Series};
 use super::data::{Data, Words};
 use super::message::Messages;
 use super::rate::Rates;
-use super::schema::{self, CONNECTION, LINK, SUBJECT};
+use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::stream::{End, Streams};
 use super::table::Table;
 use crate::event::ObjectLoaded;
@@ -37,6 +37,7 @@ pub struct Columns {
     connection: Series,
     gauge: Series,
     queue: Series,
+    node: Series,
     loss: First,
     event: First,
     packet: First,
@@ -62,6 +63,7 @@ impl Columns {
             connection: Series::new(schema::connection(), rows),
             gauge: Series::new(schema::gauge(), rows),
             queue: Series::new(schema::queue(), rows),
+            node: Series::new(schema::node(), rows),
             loss: First::new(schema::loss(), rows),
             event: First::new(schema::event(), rows),
             packet: First::new(schema::packet(), rows),
@@ -90,6 +92,7 @@ impl Columns {
             self.queue.into_table(),
             self.drop.table,
             self.rate.into_table(),
+            self.node.into_table(),
         ];
         if self.packets {
             tables.insert(4, self.packet.table);
@@ -98,7 +101,7 @@ impl Columns {
         let (subjects, remap) = distinct(labels);
         for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
             let Data::Text(text) = &mut column.data else { continue };
-            if column.name == CONNECTION || column.name == LINK {
+            if [CONNECTION, LINK, NODE].contains(&column.name) {
                 text.words = self.names.clone();
             } else if column.name == SUBJECT {
                 text.words = subjects.clone();
@@ -225,7 +228,18 @@ impl Columns {
         }
     }
 
-    /// The code of what stands in the columns `connection` and `link` for a subject.
+    fn node(&mut self, subject: u32, node: u32, time: Time, event: &Event) {
+        match event {
+            Event::Gauge { name, value } => {
+                if let Some(row) = self.node.row(subject) {
+                    row.f64(time.as_secs_f64()).code(node).word(name).f64(*value).end();
+                }
+            }
+            _ => self.link(subject, node, time, event),
+        }
+    }
+
+    /// The code of what stands in the columns `connection`, `link` and `node` for a subject.
     fn code(&mut self, subject: &Subject) -> u32 {
         let at = subject.id() as usize;
         match self.codes.get(at) {
@@ -238,8 +252,8 @@ impl Columns {
         let at = subject.id() as usize;
         let code = self.names.code(match subject.role() {
             Role::Connection(_) => subject.name(),
-            // A link's two directions have queues of their own.
-            Role::Link(_) => subject.label(),
+            // The directions of a link and the attachments of a medium have queues of their own.
+            Role::Link(_) | Role::Attachment | Role::Medium | Role::Node => subject.label(),
         });
         if self.codes.len() <= at {
             self.codes.resize(at + 1, None);
@@ -262,7 +276,10 @@ impl Sink for Columns {
                 let end = End { subject: subject.id(), connection: code, side: side as u32 };
                 self.connection(end, record.time, &record.event);
             }
-            Role::Link(_) => self.link(subject.id(), code, record.time, &record.event),
+            Role::Link(_) | Role::Attachment | Role::Medium => {
+                self.link(subject.id(), code, record.time, &record.event);
+            }
+            Role::Node => self.node(subject.id(), code, record.time, &record.event),
         }
         Ok(())
     }

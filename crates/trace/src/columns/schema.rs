@@ -19,6 +19,7 @@ pub(super) const CAPACITY: u32 = 2;
 
 pub(super) const CONNECTION: &str = "connection";
 pub(super) const LINK: &str = "link";
+pub(super) const NODE: &str = "node";
 pub(super) const SUBJECT: &str = "subject";
 
 fn column(name: &'static str, data: Data) -> Column {
@@ -162,6 +163,9 @@ pub(super) fn queue() -> Table {
 }
 pub(super) fn drop() -> Table {
     table("drop", vec![f64("time_s"), text(LINK), u32("length_bytes"), text("reason")])
+}
+pub(super) fn node() -> Table {
+    table("node", vec![f64("time_s"), text(NODE), text("gauge"), f64("value")])
 }
 pub(super) fn rate() -> Table {
     table("rate", vec![f64("time_s"), text(SUBJECT), words("kind", RATES), f64("mbps")])

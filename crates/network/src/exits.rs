@@ -1,68 +1,19 @@
-//! What a network is made of: things that take packets, and wake.
+//! Where packets leave a node or a carrier, and the memory that they are made of.
 
+use crate::address::Port;
 use crate::packet::Packet;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use units::Time;
 use wire::Hole;
 
-/// Buffers, and places of packets, that are kept for the next ones; more are given back to the system.
+/// Buffers, and boxes of packets, that are kept for the next ones; more are given back to the system.
 const MAX_POOLED: usize = 1 << 14;
-/// The capacity of a new buffer: what is not virtual of a payload fits in most runs. One that needs more grows once, and is
-/// used again as it is then.
+/// The capacity of a new buffer: what is not virtual of a payload fits in most runs. A buffer that needs more grows once,
+/// and is reused at its new size.
 const CAPACITY: usize = 128;
 
-/// Something in the network: a host, a middlebox, a direction of a link. It has one timer.
-///
-/// Time never goes back from one call to the next.
-pub trait Element {
-    /// A packet arrives.
-    fn accept(&mut self, now: Time, packet: Packet, exits: &mut Exits);
-    /// The time of [`Element::wake_at`] has come, or is past.
-    fn wake(&mut self, now: Time, exits: &mut Exits);
-    /// When it must be woken; `None`: not before the next packet. It is asked after every call of the other two. A
-    /// time that is past means at once, after all other timers of this instant that come first by their order.
-    fn wake_at(&self) -> Option<Time>;
-    /// Whether it also takes packets to other nodes that pass by its own, as a middlebox does; what it lets through
-    /// it sends on. Asked once, when the world is made. Unless it says so, such packets pass without touching it.
-    fn takes_transit(&self) -> bool {
-        false
-    }
-    /// How many packets ahead it wants to be told what will arrive: 0, unless it says otherwise. Asked once, when the
-    /// world is made.
-    fn foresight(&self) -> usize {
-        0
-    }
-    /// This packet will arrive behind `ahead` others of its link. Not all packets are told of. Nothing may follow from it:
-    /// it is for an element that has something to ask the processor's cache for ([`units::cache`]).
-    fn foresee(&self, packet: &Packet, ahead: usize) {
-        let _ = (packet, ahead);
-    }
-}
-
-impl<E: Element + ?Sized> Element for Box<E> {
-    fn accept(&mut self, now: Time, packet: Packet, exits: &mut Exits) {
-        (**self).accept(now, packet, exits);
-    }
-    fn wake(&mut self, now: Time, exits: &mut Exits) {
-        (**self).wake(now, exits);
-    }
-    fn wake_at(&self) -> Option<Time> {
-        (**self).wake_at()
-    }
-    fn takes_transit(&self) -> bool {
-        (**self).takes_transit()
-    }
-    fn foresight(&self) -> usize {
-        (**self).foresight()
-    }
-    fn foresee(&self, packet: &Packet, ahead: usize) {
-        (**self).foresee(packet, ahead);
-    }
-}
-
-/// Where packets leave an element, and the memory that they are made of. What is given back is used again, so that
-/// nothing is allocated for a packet once as many were underway as ever are at one time.
+/// Where packets leave a node or a carrier, and the memory that they are made of. Memory that is given back is reused, so
+/// that no packet allocates once as many have been in the network as ever are at one time.
 #[derive(Debug, Default)]
 pub struct Exits {
     leaving: VecDeque<Box<Packet>>,
@@ -73,14 +24,20 @@ pub struct Exits {
 }
 
 impl Exits {
-    /// Sends a packet on its way: it is handed to the next element at this instant, behind those sent before it.
+    /// Sends a packet along the route of its destination. It is handed to the carrier at this instant, behind the packets
+    /// sent before it.
     #[inline]
     pub fn send(&mut self, packet: Packet) {
         let packet = self.place(packet);
         self.leaving.push_back(packet);
     }
-    /// Sends a packet as [`Packet::new`] makes it, and gives it to be completed. It is made where it stays while it is
-    /// underway, which costs less than to move it there.
+    /// The same, by this port of the node, wherever the route leads.
+    pub fn send_by(&mut self, port: Port, mut packet: Packet) {
+        packet.leave_by(port);
+        self.send(packet);
+    }
+    /// Sends a packet as [`Packet::new`] makes it, and returns it to be completed. It is made in the box in which it stays
+    /// while it is in the network, which costs less than moving it there.
     #[inline]
     pub fn send_new(
         &mut self,
@@ -101,7 +58,8 @@ impl Exits {
         self.leaving.push_back(place);
         &mut self.leaving[at]
     }
-    /// Takes the packet that was sent first and has not been taken yet: for who drives an element without a world.
+    /// Takes the packet that was sent first and has not been taken yet: for callers that drive a node or a link without a
+    /// world.
     #[inline]
     pub fn take(&mut self) -> Option<Packet> {
         let packet = self.leaving.pop_front()?;
@@ -112,7 +70,7 @@ impl Exits {
     pub fn buffer(&mut self) -> Vec<u8> {
         self.buffers.pop().unwrap_or_else(|| Vec::with_capacity(CAPACITY))
     }
-    /// Takes back the buffer of a packet that is no more.
+    /// Takes back the buffer of a packet that has ended.
     #[inline]
     pub fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.buffers.len() < MAX_POOLED && buffer.capacity() > 0 {
@@ -121,17 +79,17 @@ impl Exits {
         }
     }
 
-    /// Sends a packet that is in its place already.
+    /// Sends a packet that is in its box already.
     #[inline]
     pub(crate) fn pass_on(&mut self, packet: Box<Packet>) {
         self.leaving.push_back(packet);
     }
-    /// Takes the packet that was sent first, where it is.
+    /// Takes the packet that was sent first, in its box.
     #[inline]
     pub(crate) fn take_placed(&mut self) -> Option<Box<Packet>> {
         self.leaving.pop_front()
     }
-    /// Puts a packet where it stays while it is underway.
+    /// Puts a packet into the box in which it stays while it is in the network.
     #[inline]
     pub(crate) fn place(&mut self, packet: Packet) -> Box<Packet> {
         match self.places.pop() {
@@ -142,7 +100,7 @@ impl Exits {
             None => Box::new(packet),
         }
     }
-    /// Takes a packet out of its place, which is used again.
+    /// Takes a packet out of its box, which is reused.
     #[inline]
     pub(crate) fn unplace(&mut self, mut place: Box<Packet>) -> Packet {
         let bytes = std::mem::take(&mut place.bytes);
@@ -152,7 +110,7 @@ impl Exits {
         }
         packet
     }
-    /// Ends a packet: takes back its place and its buffer.
+    /// Ends a packet: takes back its box and its buffer.
     #[inline]
     pub(crate) fn discard(&mut self, mut place: Box<Packet>) {
         self.recycle(std::mem::take(&mut place.bytes));
@@ -160,13 +118,13 @@ impl Exits {
             self.places.push(place);
         }
     }
-    /// A packet like another, in a place of its own.
+    /// A copy of a packet, in a box of its own.
     pub(crate) fn copy(&mut self, packet: &Packet) -> Box<Packet> {
         let mut bytes = self.buffer();
         bytes.extend_from_slice(&packet.bytes);
         self.place(packet.with_bytes(bytes))
     }
-    /// Something is wrong that the run cannot go on with; the world finds out what.
+    /// Ends the run: something has happened that it cannot continue from. The world finds out what.
     pub(crate) fn stop(&mut self) {
         self.stop = true;
     }

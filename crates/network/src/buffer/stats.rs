@@ -1,9 +1,9 @@
-//! What a direction of a link has done.
+//! What a direction of a link, or an attachment of a medium, has done.
 
 use crate::count::Count;
 use units::{Duration, Histogram, Time};
 
-/// Why a packet ended on a link.
+/// Why a packet ended on a carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
     /// Larger than the MTU.
@@ -25,10 +25,10 @@ impl DropReason {
     }
 }
 
-/// What a direction of a link has done up to a time. At any time and for packets and bytes alike
-/// `accepted + duplicated = delivered + dropped + inside`.
+/// What a direction of a link, or an attachment of a medium as a sender, has done up to a time. At any time and for
+/// packets and bytes alike `accepted + duplicated = delivered + dropped + inside`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LinkStats {
+pub struct CarrierStats {
     /// The time up to which is counted.
     pub until: Time,
     /// Handed to it.
@@ -59,7 +59,7 @@ pub struct LinkStats {
     pub busy: Duration,
 }
 
-impl LinkStats {
+impl CarrierStats {
     /// All that was dropped or lost.
     pub fn dropped(&self) -> Count {
         self.dropped_mtu + self.dropped_queue + self.lost
@@ -94,7 +94,7 @@ pub struct QueueDelays {
 
 impl QueueDelays {
     #[inline]
-    pub(super) fn add(&mut self, l4s: bool, delay: Duration) {
+    pub(crate) fn add(&mut self, l4s: bool, delay: Duration) {
         if l4s { &mut self.l4s } else { &mut self.classic }.add(delay);
     }
     /// Those of packets that came as L4S traffic: with ECT(1) or CE (RFC 9331 section 5.1).

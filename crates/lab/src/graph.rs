@@ -1,0 +1,123 @@
+//! From a scenario to its network: carriers and middleboxes at rest, with hosts from elsewhere.
+
+use crate::error::RunError;
+use crate::flows::flow_numbers;
+use crate::scenario::{DIRECTIONS, Medium, NodeKind, Scenario, carriers_of};
+use network::medium::{self, MediumOptions};
+use network::middlebox::{self, Middlebox, MiddleboxOptions};
+use network::{BuildError, Carriers, Link, LinkOptions, NodeId, Place, World};
+use random::{Stream, Watch};
+use trace::Interest;
+use units::parameter::Arguments;
+
+/// What the network of a scenario is made from, beside the scenario itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Network<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The seed of the run.
+    pub seed: u64,
+    /// What carriers and middleboxes note in their logs.
+    pub interest: Interest,
+}
+
+impl Network<'_> {
+    /// The network at rest, with a host at each node for which `host` gives one.
+    ///
+    /// # Errors
+    /// If an option cannot be used: a malformed trace, say.
+    pub fn world<H: network::Node>(
+        &self,
+        mut host: impl FnMut(usize) -> Option<H>,
+    ) -> Result<World<H>, RunError> {
+        let topology = self.scenario.topology().map_err(RunError::Topology)?;
+        let carriers = Carriers {
+            links: self.directions(Link::new)?,
+            media: self.media(&|name| Stream::new(self.seed, name))?,
+        };
+        let mut places = Vec::with_capacity(self.scenario.nodes.len());
+        for node in 0..self.scenario.nodes.len() {
+            places.push(match (host(node), self.middlebox(node)?) {
+                (Some(host), _) => Place::Host(host),
+                (None, Some(middlebox)) => Place::Middlebox(middlebox),
+                (None, None) => Place::Router,
+            });
+        }
+        Ok(World::new(&topology, carriers, places))
+    }
+
+    /// Whether a carrier draws at random.
+    ///
+    /// # Errors
+    /// Those of [`Network::world`].
+    pub(crate) fn draws(&self) -> Result<bool, RunError> {
+        let watch = Watch::default();
+        let _media = self.media(&|_| watch.stream())?;
+        Ok(watch.draws() || self.directions(Link::draws)?.contains(&true))
+    }
+
+    /// The result of `make` for each direction of each link: 2 x link for forward, 2 x link + 1 for backward.
+    fn directions<T>(&self, make: fn(&LinkOptions<'_>) -> Result<T, BuildError>) -> Result<Vec<T>, RunError> {
+        let mut all = Vec::with_capacity(2 * self.scenario.links.len());
+        let flows = flow_numbers(self.scenario);
+        for link in &self.scenario.links {
+            let round_trip = link.forward.duration("delay") + link.backward.duration("delay");
+            for (arguments, (direction, _)) in [&link.forward, &link.backward].into_iter().zip(DIRECTIONS) {
+                let name = format!("link {} {direction}", link.name);
+                let options = LinkOptions {
+                    arguments,
+                    round_trip,
+                    seed: self.seed,
+                    name: &name,
+                    flows: &flows,
+                    delays: self.scenario.record.flag("queue_delay"),
+                    interest: self.interest,
+                };
+                all.push(make(&options).map_err(|error| unusable(&name, &error))?);
+            }
+        }
+        Ok(all)
+    }
+
+    fn media(&self, stream: &dyn Fn(&str) -> Stream) -> Result<Vec<Box<dyn medium::Medium>>, RunError> {
+        let flows = flow_numbers(self.scenario);
+        let build = |medium: &Medium| {
+            let name = format!("medium {}", medium.name);
+            let attachments: Vec<(String, Arguments)> = medium
+                .attachments
+                .iter()
+                .map(|at| (format!("{name} {}", self.scenario.nodes[at.node].name), at.arguments.clone()))
+                .collect();
+            let options = MediumOptions {
+                arguments: &medium.kind.arguments,
+                attachments: &attachments,
+                name: &name,
+                stream,
+                flows: &flows,
+                delays: self.scenario.record.flag("queue_delay"),
+                interest: self.interest,
+            };
+            medium::build(medium.kind.name, &options).map_err(|error| unusable(&name, &error))
+        };
+        self.scenario.media.iter().map(build).collect()
+    }
+
+    fn middlebox(&self, index: usize) -> Result<Option<Box<dyn Middlebox>>, RunError> {
+        let node = &self.scenario.nodes[index];
+        let NodeKind::Middlebox(component) = &node.kind else { return Ok(None) };
+        let name = format!("node {}", node.name);
+        let options = MiddleboxOptions {
+            arguments: &component.arguments,
+            node: NodeId(index as u32),
+            carriers: &carriers_of(index, &self.scenario.links, &self.scenario.media),
+            seed: self.seed,
+            name: &name,
+            interest: self.interest,
+        };
+        middlebox::build(component.name, &options).map(Some).map_err(|error| unusable(&name, &error))
+    }
+}
+
+fn unusable(place: &str, error: &BuildError) -> RunError {
+    RunError::Component { place: place.to_owned(), problem: error.to_string() }
+}

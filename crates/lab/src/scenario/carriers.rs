@@ -1,0 +1,192 @@
+//! What moves packets in a document: links and media.
+
+use super::error::ScenarioError;
+use super::model::{Attachment, Link, Medium};
+use super::names::Names;
+use super::nodes::{Nodes, items};
+use super::read::{Reader, Section};
+use super::sections::{AT, BACKWARD, BOTH, FORWARD, LINK, LINK_TABLE, MEDIUM, MEDIUM_TABLE};
+use super::source::{one_of, quoted};
+use super::tables::{table, tables};
+use super::tree::Item;
+use units::parameter::{Arguments, Component, Parameter};
+
+/// Reads links and media, whose names are those of carriers: each is given once.
+pub(super) fn read_carriers<'i>(
+    reader: &mut Reader<'_>,
+    top: &Section<'i>,
+    nodes: &mut Nodes<'i>,
+) -> Result<(Vec<Link>, Vec<Medium>), ScenarioError> {
+    let mut names = Names::default();
+    let links = read_links(reader, top, nodes, &mut names)?;
+    let media = read_media(reader, top, nodes, &mut names)?;
+    if links.is_empty() && media.is_empty() {
+        let problem = "missing; expected at least one [[link]] or [[medium]]";
+        return Err(reader.source.error(top.place, LINK_TABLE, problem));
+    }
+    Ok((links, media))
+}
+
+fn read_links<'i>(
+    reader: &mut Reader<'_>,
+    top: &Section<'i>,
+    nodes: &mut Nodes<'i>,
+    names: &mut Names<'i>,
+) -> Result<Vec<Link>, ScenarioError> {
+    let mut links = Vec::new();
+    for section in tables(reader, top, LINK_TABLE, network::MAX_LINKS)? {
+        let options = network::LINK.iter().map(|parameter| parameter.name);
+        let also: Vec<&str> = [FORWARD, BACKWARD, BOTH].into_iter().chain(options).collect();
+        reader.check_keys(&section, LINK, &also)?;
+        let values = reader.arguments(LINK, &section)?;
+        names.add(reader, &section)?;
+        let from = nodes.end_of_link(reader, &section, "from")?;
+        let to = nodes.end_of_link(reader, &section, "to")?;
+        if let (true, Some(entry)) = (from == to, section.get("to")) {
+            return Err(reader.wrong(
+                &entry.item,
+                &section.at("to"),
+                "a link from a node to itself",
+                "another node",
+            ));
+        }
+        let forward = read_direction(reader, &section, FORWARD)?;
+        let backward = read_direction(reader, &section, BACKWARD)?;
+        check_covered(reader, &section)?;
+        links.push(Link { name: values.text("name"), from, to, forward, backward });
+    }
+    Ok(links)
+}
+
+/// One direction of a link: what its own table says, else what `both` or the link itself says.
+fn read_direction(
+    reader: &mut Reader<'_>,
+    link: &Section<'_>,
+    name: &str,
+) -> Result<Arguments, ScenarioError> {
+    let both = table(reader, link, BOTH)?;
+    reader.check_keys(&both, network::LINK, &[])?;
+    if let Some(twice) = both.entries().find(|entry| link.get(&entry.key).is_some()) {
+        let key = &twice.key;
+        let problem = format!("given twice; expected it either in {} or in {}", link.path(), both.path());
+        return Err(reader.source.error(twice.place, &both.at(key), problem));
+    }
+    let own = table(reader, link, name)?;
+    reader.check_keys(&own, network::LINK, &[])?;
+    reader.arguments(network::LINK, &own.over(&both).over(link))
+}
+
+/// What both directions override is checked all the same.
+fn check_covered(reader: &mut Reader<'_>, link: &Section<'_>) -> Result<(), ScenarioError> {
+    let (forward, backward) = (table(reader, link, FORWARD)?, table(reader, link, BACKWARD)?);
+    let both = table(reader, link, BOTH)?.over(link);
+    for parameter in network::LINK {
+        let name = parameter.name;
+        if let (Some(entry), Some(_), Some(_)) = (both.get(name), forward.get(name), backward.get(name)) {
+            reader.value(&parameter.kind, &entry.item, &both.at(name))?;
+        }
+    }
+    Ok(())
+}
+
+fn read_media<'i>(
+    reader: &mut Reader<'_>,
+    top: &Section<'i>,
+    nodes: &mut Nodes<'i>,
+    names: &mut Names<'i>,
+) -> Result<Vec<Medium>, ScenarioError> {
+    let mut media = Vec::new();
+    for section in tables(reader, top, MEDIUM_TABLE, network::MAX_MEDIA)? {
+        let values = reader.arguments(MEDIUM, &section)?;
+        names.add(reader, &section)?;
+        let row = reader.row_of(network::medium::room().name, &section, "type")?;
+        let own = MEDIUM.iter().map(|parameter| parameter.name);
+        let also: Vec<&str> = own.chain([AT]).collect();
+        reader.check_keys(&section, row.parameters, &also)?;
+        let ends = read_attached(reader, &section, nodes)?;
+        let kind = Component {
+            room: network::medium::room().name,
+            name: row.name,
+            arguments: reader.arguments(row.parameters, &section)?,
+        };
+        let at = table(reader, &section, AT)?;
+        check_attached(reader, &at, nodes, &ends)?;
+        let attachment = |reader: &mut Reader<'_>, node: usize| {
+            let arguments = read_attachment(reader, (&section, &at), nodes.names.name(node), &row)?;
+            Ok(Attachment { node, arguments })
+        };
+        let attachments = ends.iter().map(|node| attachment(reader, *node)).collect::<Result<_, _>>()?;
+        let station = values.has("station");
+        media.push(Medium { name: values.text("name"), kind, station, attachments });
+    }
+    Ok(media)
+}
+
+/// The nodes that are attached: the station, if there is one, and the terminals.
+fn read_attached<'i>(
+    reader: &Reader<'_>,
+    medium: &Section<'i>,
+    nodes: &mut Nodes<'i>,
+) -> Result<Vec<usize>, ScenarioError> {
+    let mut all: Vec<(usize, &Item, String)> = Vec::new();
+    if let Some(entry) = medium.get("station") {
+        let path = medium.at("station");
+        all.push((nodes.attached(reader, &entry.item, &path)?, &entry.item, path));
+    }
+    let Some(terminals) = medium.get("terminals") else { return Ok(Vec::new()) };
+    for (number, item) in items(&terminals.item).iter().enumerate() {
+        let path = format!("{}.{number}", medium.at("terminals"));
+        let node = nodes.attached(reader, item, &path)?;
+        if all.iter().any(|(known, ..)| *known == node) {
+            return Err(reader.wrong(item, &path, "attached twice", "another node"));
+        }
+        all.push((node, item, path));
+    }
+    if !(2..=network::MAX_ATTACHMENTS).contains(&all.len()) {
+        let problem = format!(
+            "{} nodes are attached; expected 2 to {}, the station among them",
+            all.len(),
+            network::MAX_ATTACHMENTS
+        );
+        return Err(reader.source.error(terminals.item.place, &medium.at("terminals"), problem));
+    }
+    Ok(all.into_iter().map(|(node, ..)| node).collect())
+}
+
+/// That tables of single attachments are those of nodes that are attached.
+fn check_attached(
+    reader: &Reader<'_>,
+    at: &Section<'_>,
+    nodes: &Nodes<'_>,
+    ends: &[usize],
+) -> Result<(), ScenarioError> {
+    let attached = || ends.iter().map(|node| nodes.names.name(*node));
+    match at.entries().find(|entry| !attached().any(|name| name == entry.key)) {
+        Some(entry) => {
+            let problem = format!(
+                "not attached, found {}; expected {}",
+                quoted(&entry.key),
+                one_of(attached().take(20))
+            );
+            Err(reader.source.error(entry.place, &at.at(&entry.key), problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The options of one attachment: what its own table says, else what the medium says.
+fn read_attachment(
+    reader: &mut Reader<'_>,
+    (medium, at): (&Section<'_>, &Section<'_>),
+    node: &str,
+    row: &units::parameter::Row<()>,
+) -> Result<Arguments, ScenarioError> {
+    let of_attachment = network::medium::options_of_attachment(row.name);
+    let own = table(reader, at, node)?;
+    let allowed: Vec<Parameter> =
+        row.parameters.iter().filter(|parameter| of_attachment.contains(&parameter.name)).copied().collect();
+    reader.check_keys(&own, &allowed, &[])?;
+    let mut arguments = reader.arguments(row.parameters, &own.over(medium))?;
+    arguments.0.retain(|(name, _)| of_attachment.contains(name));
+    Ok(arguments)
+}

@@ -1,0 +1,168 @@
+//! The traffic of a document: flows, and senders of cross traffic.
+
+use super::error::ScenarioError;
+use super::model::{CrossTraffic, Flow, IpVersion, Protocol};
+use super::names::Names;
+use super::nodes::Nodes;
+use super::read::{Reader, Section};
+use super::sections::{CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, TCP, TRANSPORT};
+use super::source::quoted;
+use super::tables::{table, tables};
+use units::Duration;
+use units::parameter::{Arguments, Component};
+
+/// The most flows: as many as `lab` has ports for.
+pub const MAX_FLOWS: usize = 30_000;
+/// The most senders of cross traffic.
+pub const MAX_CROSS_TRAFFIC: usize = 1000;
+
+/// Reads the flows.
+pub(super) fn read_flows(
+    reader: &mut Reader<'_>,
+    top: &Section<'_>,
+    nodes: &Nodes<'_>,
+    duration: Duration,
+) -> Result<Vec<Flow>, ScenarioError> {
+    let (mut names, mut flows) = (Names::default(), Vec::new());
+    let (transport, tcp) = (table(reader, top, TRANSPORT)?, table(reader, top, TCP)?);
+    for section in tables(reader, top, FLOW_TABLE, MAX_FLOWS)? {
+        reader.check_keys(&section, FLOW, &[TRANSPORT, TCP])?;
+        let values = reader.arguments(FLOW, &section)?;
+        names.add(reader, &section)?;
+        let (client, server) = nodes.ends(reader, &section, ["client", "server"])?;
+        let (start, stop) = read_span(reader, &section, &values, duration)?;
+        let protocol = read_protocol(reader, &section, &values)?;
+        let own = table(reader, &section, TRANSPORT)?;
+        reader.check_keys(&own, quic::PARAMETERS, &[])?;
+        let own_tcp = table(reader, &section, TCP)?;
+        reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
+        let application = values.component("application");
+        let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
+        check_datagrams(reader, &section, &application, &transport)?;
+        flows.push(Flow {
+            name: values.text("name"),
+            client,
+            server,
+            start,
+            stop,
+            ip: ip_version(&values),
+            application,
+            protocol,
+            transport,
+            tcp: reader.arguments(tcp::PARAMETERS, &own_tcp.over(&tcp))?,
+        });
+    }
+    if flows.is_empty() {
+        let problem = "missing; expected at least one [[flow]]";
+        return Err(reader.source.error(top.place, "flow", problem));
+    }
+    Ok(flows)
+}
+
+/// What a flow goes over; the options of the other protocol are a mistake, and so is an application that it cannot carry.
+fn read_protocol(
+    reader: &Reader<'_>,
+    flow: &Section<'_>,
+    values: &Arguments,
+) -> Result<Protocol, ScenarioError> {
+    let (protocol, other, right) = match values.text("protocol").as_str() {
+        "tcp" => (Protocol::Tcp, TRANSPORT, TCP),
+        _ => (Protocol::Quic, TCP, TRANSPORT),
+    };
+    if let Some(entry) = flow.get(other) {
+        let name = protocol.name();
+        let problem = format!(
+            "options of another protocol: this flow has protocol = {}; expected [flow.{right}], or the other protocol",
+            quoted(name)
+        );
+        return Err(reader.source.error(entry.place, &flow.at(other), problem));
+    }
+    let application = values.component("application");
+    let fits = match protocol {
+        Protocol::Quic => traffic::goes_over_quic(application.name, &application.arguments),
+        Protocol::Tcp => traffic::tcp_connections(application.name, &application.arguments).map(drop),
+    };
+    if let (Err((option, problem)), Some(entry)) = (fits, flow.get("application")) {
+        let path = flow.at("application");
+        let path = if option.is_empty() { path } else { format!("{path}.{option}") };
+        return Err(reader.source.error(entry.item.place, &path, problem));
+    }
+    Ok(protocol)
+}
+
+/// An application that sends datagrams needs a transport that takes them.
+fn check_datagrams(
+    reader: &Reader<'_>,
+    flow: &Section<'_>,
+    application: &Component,
+    transport: &Arguments,
+) -> Result<(), ScenarioError> {
+    let needs = traffic::needs_datagrams(application.name, &application.arguments);
+    match flow.get("application") {
+        Some(entry) if needs && transport.integer("max_datagram_frame_size") == 0 => {
+            let problem = "sends datagrams, and transport.max_datagram_frame_size is 0; expected 65535, say";
+            Err(reader.source.error(entry.item.place, &flow.at("application"), problem))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the senders of cross traffic.
+pub(super) fn read_cross_traffic(
+    reader: &mut Reader<'_>,
+    top: &Section<'_>,
+    nodes: &Nodes<'_>,
+    duration: Duration,
+) -> Result<Vec<CrossTraffic>, ScenarioError> {
+    let (mut names, mut all) = (Names::default(), Vec::new());
+    for section in tables(reader, top, CROSS_TRAFFIC_TABLE, MAX_CROSS_TRAFFIC)? {
+        reader.check_keys(&section, CROSS_TRAFFIC, &[])?;
+        let values = reader.arguments(CROSS_TRAFFIC, &section)?;
+        names.add(reader, &section)?;
+        let (from, to) = nodes.ends(reader, &section, ["from", "to"])?;
+        let (start, stop) = read_span(reader, &section, &values, duration)?;
+        let source = values.component("source");
+        let (_, largest) = traffic::sources::sizes(source.name, &source.arguments);
+        if let (Some(entry), true) = (section.get("source"), largest > traffic::sources::LARGEST) {
+            let problem = format!(
+                "a datagram of {largest} bytes; expected {} at most, which is what UDP carries",
+                traffic::sources::LARGEST
+            );
+            return Err(reader.source.error(entry.item.place, &section.at("source"), problem));
+        }
+        all.push(CrossTraffic {
+            name: values.text("name"),
+            from,
+            to,
+            start,
+            stop,
+            ip: ip_version(&values),
+            source,
+        });
+    }
+    Ok(all)
+}
+
+/// When traffic begins, and when it ends.
+fn read_span(
+    reader: &Reader<'_>,
+    section: &Section<'_>,
+    values: &Arguments,
+    duration: Duration,
+) -> Result<(Duration, Option<Duration>), ScenarioError> {
+    let start = values.duration("start");
+    if let (true, Some(entry)) = (start >= duration, section.get("start")) {
+        let expected = format!("a time before the end of the run ({duration})");
+        return Err(reader.wrong(&entry.item, &section.at("start"), "too late", &expected));
+    }
+    let stop = values.has("stop").then(|| values.duration("stop"));
+    if let (true, Some(entry)) = (stop.is_some_and(|stop| stop <= start), section.get("stop")) {
+        let expected = format!("a time after its start ({start})");
+        return Err(reader.wrong(&entry.item, &section.at("stop"), "too early", &expected));
+    }
+    Ok((start, stop))
+}
+
+fn ip_version(values: &Arguments) -> IpVersion {
+    if values.text("ip") == IpVersion::V6.name() { IpVersion::V6 } else { IpVersion::V4 }
+}

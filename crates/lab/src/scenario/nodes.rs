@@ -1,0 +1,225 @@
+//! The nodes of a document: those that are declared, or those that links and media name.
+
+use super::error::ScenarioError;
+use super::model::{Link, Medium, Node, NodeKind};
+use super::names::Names;
+use super::read::{Reader, Section};
+use super::sections::{KINDS, NODE, NODE_TABLE};
+use super::source::quoted;
+use super::tables::tables;
+use super::tree::{Item, Node as Toml};
+use std::collections::BTreeSet;
+use units::parameter::{Component, Parameter, Room, Row};
+
+const HOST: &str = "host";
+const ROUTER: &str = "router";
+
+/// What a node can be: a host, a router, or one of the middleboxes.
+pub(super) fn kinds() -> Room {
+    const NONE: &[Parameter] = &[];
+    let plain = |name, about| Row { name, about, parameters: NONE, build: () };
+    let mut rows = vec![
+        plain(HOST, "flows and cross traffic begin and end here"),
+        plain(ROUTER, "packets pass, and nothing happens to them"),
+    ];
+    rows.extend(network::middlebox::room().rows);
+    Room { name: KINDS, about: "what a node can be: a host, a router, or a middlebox", rows, shorthand: None }
+}
+
+impl NodeKind {
+    fn of(component: Component) -> NodeKind {
+        match component.name {
+            HOST => NodeKind::Host,
+            ROUTER => NodeKind::Router,
+            _ => NodeKind::Middlebox(Component { room: network::middlebox::room().name, ..component }),
+        }
+    }
+    /// The component that a scenario has for it.
+    pub(crate) fn component(&self) -> Component {
+        let plain = |name| Component { room: KINDS, name, arguments: units::parameter::Arguments::default() };
+        match self {
+            NodeKind::Host => plain(HOST),
+            NodeKind::Router => plain(ROUTER),
+            NodeKind::Middlebox(component) => component.clone(),
+        }
+    }
+}
+
+/// The nodes of a document while it is read.
+#[derive(Default)]
+pub(super) struct Nodes<'i> {
+    pub(super) names: Names<'i>,
+    /// What was declared of each: its kind, and its table.
+    declared: Vec<Option<(Option<NodeKind>, Section<'i>)>>,
+}
+
+impl<'i> Nodes<'i> {
+    pub(super) fn declare(
+        &mut self,
+        reader: &mut Reader<'_>,
+        top: &Section<'i>,
+    ) -> Result<(), ScenarioError> {
+        for section in tables(reader, top, NODE_TABLE, network::MAX_NODES)? {
+            reader.check_keys(&section, NODE, &[])?;
+            let values = reader.arguments(NODE, &section)?;
+            self.names.add(reader, &section)?;
+            let kind = values.has("kind").then(|| NodeKind::of(values.component("kind")));
+            self.declared.push(Some((kind, section)));
+        }
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.declared.len()
+    }
+
+    /// The node that a key of a link names.
+    pub(super) fn end_of_link(
+        &mut self,
+        reader: &Reader<'_>,
+        link: &Section<'i>,
+        key: &str,
+    ) -> Result<usize, ScenarioError> {
+        let Some(entry) = link.get(key) else { return Ok(0) };
+        self.attached(reader, &entry.item, &link.at(key))
+    }
+
+    /// The node that a carrier names. Where nodes are declared they all are; else it is one by being named.
+    pub(super) fn attached(
+        &mut self,
+        reader: &Reader<'_>,
+        item: &'i Item,
+        path: &str,
+    ) -> Result<usize, ScenarioError> {
+        let all_declared = self.declared.first().is_some_and(Option::is_some);
+        if all_declared {
+            return self.names.find(reader, item, path, "node");
+        }
+        let (index, new) = self.names.find_or_add(reader, item, path)?;
+        if new {
+            if self.declared.len() >= network::MAX_NODES {
+                let problem = format!("too many nodes; expected at most {}", network::MAX_NODES);
+                return Err(reader.source.error(item.place, path, problem));
+            }
+            self.declared.push(None);
+        }
+        Ok(index)
+    }
+
+    /// The nodes that two keys name, which must be two.
+    pub(super) fn ends(
+        &self,
+        reader: &Reader<'_>,
+        section: &Section<'_>,
+        keys: [&str; 2],
+    ) -> Result<(usize, usize), ScenarioError> {
+        let end = |key: &str| match section.get(key) {
+            Some(entry) => self.names.find(reader, &entry.item, &section.at(key), "node"),
+            None => Ok(0),
+        };
+        let (first, second) = (end(keys[0])?, end(keys[1])?);
+        if let (true, Some(entry)) = (first == second, section.get(keys[1])) {
+            let problem = format!("{} and {} are one node", keys[0], keys[1]);
+            return Err(reader.wrong(&entry.item, &section.at(keys[1]), &problem, "another node"));
+        }
+        Ok((first, second))
+    }
+
+    pub(super) fn check_connected(
+        &self,
+        reader: &Reader<'_>,
+        (links, media): (&[Link], &[Medium]),
+    ) -> Result<(), ScenarioError> {
+        let linked = links.iter().flat_map(|link| [link.from, link.to]);
+        let attached = media.iter().flat_map(|medium| medium.attachments.iter().map(|at| at.node));
+        let connected: BTreeSet<usize> = linked.chain(attached).collect();
+        for (index, declared) in self.declared.iter().enumerate() {
+            if let Some((_, section)) = declared
+                && !connected.contains(&index)
+            {
+                let name = quoted(self.names.name(index));
+                let problem = format!(
+                    "a node without a link, found {name}; expected a [[link]] from or to it, or a [[medium]] with it"
+                );
+                return Err(reader.source.error(section.place, section.path(), problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes with what they are. `used`: those where traffic begins or ends.
+    pub(super) fn resolved(
+        &self,
+        reader: &Reader<'_>,
+        used: &BTreeSet<usize>,
+    ) -> Result<Vec<Node>, ScenarioError> {
+        let resolve = |(index, declared): (usize, &Option<(Option<NodeKind>, Section<'_>)>)| {
+            let used = used.contains(&index);
+            let by_use = if used { NodeKind::Host } else { NodeKind::Router };
+            let kind = declared.as_ref().and_then(|(kind, _)| kind.clone()).unwrap_or(by_use);
+            if let (true, true, Some((_, section))) = (kind != NodeKind::Host, used, declared) {
+                let place = section.get("kind").map_or(section.place, |entry| entry.item.place);
+                let found = quoted(kind.component().name);
+                let problem = format!("traffic begins or ends here, found {found}; expected \"host\"");
+                return Err(reader.source.error(place, &section.at("kind"), problem));
+            }
+            Ok(Node { name: self.names.name(index).to_owned(), kind })
+        };
+        self.declared.iter().enumerate().map(resolve).collect()
+    }
+
+    /// That every middlebox can be made where it stands, given the names of the carriers that its ports lead to.
+    pub(super) fn check_middleboxes(
+        &self,
+        reader: &Reader<'_>,
+        nodes: &[Node],
+        carriers: impl Fn(usize) -> Vec<String>,
+    ) -> Result<(), ScenarioError> {
+        for (index, (node, declared)) in nodes.iter().zip(&self.declared).enumerate() {
+            let (NodeKind::Middlebox(component), Some((_, section))) = (&node.kind, declared) else {
+                continue;
+            };
+            let options = network::middlebox::MiddleboxOptions {
+                arguments: &component.arguments,
+                node: network::NodeId(index as u32),
+                carriers: &carriers(index),
+                seed: 0,
+                name: "check",
+                interest: trace::Interest::NONE,
+            };
+            let Err(error) = network::middlebox::build(component.name, &options) else { continue };
+            let path = section.at("kind");
+            let entry = section.get("kind");
+            let option = match &error {
+                network::BuildError::Option { option, .. } => Some(*option),
+                _ => None,
+            };
+            let item = option.and_then(|option| entry?.item.get(option));
+            let place = item.map_or(section.place, |item| item.place);
+            let path = option.map_or_else(|| path.clone(), |option| format!("{path}.{option}"));
+            return Err(reader.source.error(place, &path, error.to_string()));
+        }
+        Ok(())
+    }
+}
+
+/// The items of a list of names.
+pub(super) fn items(item: &Item) -> &[Item] {
+    match &item.node {
+        Toml::List(items) => items,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_routers_and_all_middleboxes_are_kinds() {
+        let names: Vec<&str> = kinds().rows.iter().map(|row| row.name).collect();
+        let boxes = network::middlebox::MIDDLEBOXES.iter().map(|row| row.name);
+        assert_eq!(names, [HOST, ROUTER].into_iter().chain(boxes).collect::<Vec<_>>());
+    }
+}

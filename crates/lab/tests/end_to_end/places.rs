@@ -1,0 +1,254 @@
+//! Middleboxes and media in whole runs.
+
+use crate::bed::{Run, assert_equal, run, run_into, scenario};
+use crate::laws::Author;
+use lab::Scenario;
+use std::path::Path;
+use units::parameter::Parameter;
+
+/// A phone behind a gateway, whose address changes at 1 s and at 2.5 s.
+const NAT: &str = r#"
+duration = "20 s"
+[record]
+packets = true
+[[node]]
+name = "phone"
+[[node]]
+name = "ap"
+kind = { type = "nat", rebind = ["1 s", "2.5 s"] }
+[[node]]
+name = "server"
+[[link]]
+name = "home"
+from = "ap"
+to = "phone"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[link]]
+name = "access"
+from = "server"
+to = "ap"
+both = { rate = "20 Mbit/s", delay = "20 ms" }
+[[flow]]
+name = "get"
+client = "phone"
+server = "server"
+application = { type = "bulk", size = "4 MB" }
+"#;
+
+#[test]
+fn the_connection_survives_a_nat_that_forgets() {
+    for protection in ["null", "tls"] {
+        let run = run(&scenario(NAT, &[&format!("tls.protection={protection}")]));
+        let connection = run.connection("get");
+        assert_eq!(
+            (&connection["completed"], &connection["clean"]),
+            (&true.into(), &true.into()),
+            "{connection}"
+        );
+        let node = run.node("ap");
+        assert_eq!(node["kind"], "nat");
+        assert_eq!((&node["mappings_made"], &node["mappings_forgotten"]), (&3.into(), &2.into()), "{node}");
+        // What the server had sent to the old ports, until it heard of the new ones.
+        assert!(node["unsolicited_packets"].as_u64().unwrap() > 0, "{node}");
+        // The server validates the new addresses of its client (RFC 9000 section 9.3).
+        let moves = run.rows("event", &[("event", "migration_state"), ("side", "server")]);
+        let moves: Vec<&str> = moves.iter().map(|row| row[4].as_str()).collect();
+        for port in [1025, 1026] {
+            let done = format!("migration_complete local 10.0.0.3:4433 remote 10.0.0.2:{port}");
+            assert!(moves.contains(&done.as_str()), "{moves:?}");
+        }
+        let gauges = run.numbers("node", "value", &[("node", "ap"), ("gauge", "mappings")]);
+        assert_eq!(gauges, [1.0, 0.0, 1.0, 0.0, 1.0]);
+        assert!(!run.rows("drop", &[("link", "ap"), ("reason", "no_mapping")]).is_empty());
+    }
+}
+
+#[test]
+fn the_server_sees_the_new_address_in_its_qlog() {
+    let run = run_into(&scenario(NAT, &[]), "nat");
+    let log = String::from_utf8(run.files["get-server.sqlog"].clone()).unwrap();
+    for address in ["10.0.0.2", "1024", "1025", "1026"] {
+        assert!(log.contains(address), "{address}");
+    }
+    assert!(log.contains("migration_complete"), "{log}");
+}
+
+#[test]
+fn a_silence_longer_than_the_timeout_costs_the_mapping() {
+    let late = r#"
+[[flow]]
+name = "late"
+client = "phone"
+server = "server"
+start = "19 s"
+application = { type = "bulk", size = "1 kB" }
+"#;
+    let short = "node.ap.kind={ type = \"nat\", timeout = \"1 s\" }";
+    let run = run(&scenario(&format!("{NAT}{late}"), &[short]));
+    assert_eq!(run.node("ap")["mappings_forgotten"], 1);
+    assert_eq!(run.connection("late")["completed"], true);
+}
+
+/// A station with two terminals in the air, and a server behind it.
+const AIR: &str = r#"
+duration = "4 s"
+[record]
+queue_delay = true
+[[link]]
+name = "backhaul"
+from = "server"
+to = "ap"
+both = { rate = "100 Mbit/s", delay = "10 ms" }
+[[medium]]
+name = "air"
+type = "shared"
+station = "ap"
+terminals = ["phone", "tablet"]
+rate = "10 Mbit/s"
+delay = "1 ms"
+queue = "50 packets"
+[[flow]]
+name = "get"
+client = "phone"
+server = "server"
+application = "bulk"
+[[flow]]
+name = "backup"
+client = "tablet"
+server = "server"
+application = { type = "bulk", direction = "upload" }
+"#;
+
+#[test]
+fn all_that_are_attached_share_one_rate() {
+    let run = run(&scenario(AIR, &[]));
+    let busy: f64 = ["ap", "phone", "tablet"]
+        .map(|node| run.attachment("air", node)["utilisation"].as_f64().unwrap())
+        .iter()
+        .sum();
+    assert!((0.9..=1.0 + 1e-9).contains(&busy), "{busy}");
+    let sum = |key: &str| -> f64 {
+        ["get", "backup"].iter().map(|name| run.connection(name)[key].as_f64().unwrap()).sum()
+    };
+    let goodput = sum("goodput_mbps");
+    assert!((7.0..10.0).contains(&goodput), "{goodput}");
+    assert_eq!(run.connection("get")["bottleneck"], "air ap");
+    assert_eq!(run.connection("backup")["bottleneck"], "air tablet");
+    let station = run.attachment("air", "ap");
+    assert!(station["queue_delay_mean_ms"].as_f64().unwrap() > 5.0, "{station}");
+    let rates = run.numbers("rate", "mbps", &[("subject", "air"), ("kind", "capacity")]);
+    assert!(rates.len() >= 39 && rates.iter().all(|rate| *rate == 10.0), "{rates:?}");
+    assert!(!run.rows("queue", &[("link", "air tablet")]).is_empty());
+}
+
+#[test]
+fn an_attachment_has_options_of_its_own() {
+    let run = run(&scenario(AIR, &["medium.air.at.phone.loss=5 %", "medium.air.at.tablet.queue=4 packets"]));
+    assert!(run.attachment("air", "ap")["drops"]["loss"].as_u64().unwrap() > 0, "towards the phone");
+    assert!(run.attachment("air", "phone")["drops"]["loss"].as_u64().unwrap() > 0, "from the phone");
+    assert_eq!(run.attachment("air", "tablet")["drops"]["loss"], 0);
+    assert_eq!(run.attachment("air", "tablet")["queue_max_packets"], 4);
+}
+
+#[test]
+fn packets_between_terminals_pass_the_station_if_there_is_one() {
+    let between = ["flow.backup.server=phone", "flow.get.start=3.9 s"];
+    let with = run(&scenario(AIR, &between));
+    let station = "station = \"ap\"\nterminals = [\"phone\", \"tablet\"]";
+    let alone = AIR.replace(station, "terminals = [\"ap\", \"phone\", \"tablet\"]");
+    let without = run(&scenario(&alone, &between));
+    let goodput = |run: &Run| run.connection("backup")["goodput_mbps"].as_f64().unwrap();
+    let ratio = goodput(&without) / goodput(&with);
+    assert!((1.8..2.2).contains(&ratio), "each packet goes once instead of twice: {ratio}");
+}
+
+/// Rows of both tables with options, and the changes that put them into a scenario.
+fn cases() -> Vec<(&'static str, String)> {
+    let rooms = lab::rooms();
+    let rows = |name: &str| rooms.iter().find(|room| room.name == name).unwrap().rows.clone();
+    let mut cases = Vec::new();
+    for row in rows("middleboxes") {
+        let drawn = (0..200).map(|seed| Author::new(seed).component(row.name, row.parameters));
+        let sets = drawn.map(|value| format!("node.ap.kind={value}"));
+        cases.extend(sets.filter(|set| reads(NAT, set)).take(4).map(|set| (NAT, set)));
+    }
+    for row in rows("media") {
+        // QUIC needs 1,200 bytes.
+        let options: Vec<Parameter> =
+            row.parameters.iter().filter(|parameter| parameter.name != "mtu").copied().collect();
+        let drawn = (0..200).map(|seed| Author::new(seed).component(row.name, &options));
+        let sets = drawn.map(|value| {
+            let options = value.strip_prefix('{').unwrap().to_owned();
+            format!(
+                "medium.0={{ name = \"air\", station = \"ap\", terminals = [\"phone\", \"tablet\"],{options}"
+            )
+        });
+        cases.extend(sets.filter(|set| reads(AIR, set)).take(4).map(|set| (AIR, set)));
+    }
+    assert_eq!(cases.len(), 4 * (rows("middleboxes").len() + rows("media").len()));
+    cases
+}
+
+fn reads(text: &str, set: &str) -> bool {
+    Scenario::parse(text, &crate::bed::examples().join("a.toml"), &[set.to_owned()]).is_ok()
+}
+
+#[test]
+fn equal_seeds_give_equal_records_and_null_is_as_tls() {
+    for (at, (text, set)) in cases().iter().enumerate() {
+        let seed = format!("seed={at}");
+        let of =
+            |protection: &str| run(&scenario(text, &[set, &seed, &format!("tls.protection={protection}")]));
+        let null = of("null");
+        assert_equal(&null, &of("null"), set);
+        assert_equal(&null, &of("tls"), set);
+    }
+}
+
+#[test]
+fn packets_and_bytes_are_conserved_on_every_attachment() {
+    for (text, set) in cases().iter().filter(|(text, _)| *text == AIR) {
+        let run = run(&scenario(text, &[set]));
+        let of = |node: &str, key: &str| run.attachment("air", node)[key].as_u64().unwrap();
+        let (mut delivered, mut received) = (0, 0);
+        for node in ["ap", "phone", "tablet"] {
+            let drops = run.attachment("air", node)["drops"].as_object().unwrap().values();
+            let dropped: u64 = drops.map(|count| count.as_u64().unwrap()).sum();
+            let inside = of(node, "inside_packets");
+            assert_eq!(
+                of(node, "offered_packets"),
+                of(node, "delivered_packets") + dropped + inside,
+                "{set}"
+            );
+            delivered += of(node, "delivered_packets");
+            received += of(node, "received_packets");
+        }
+        assert_eq!(delivered, received, "{set}");
+    }
+}
+
+#[test]
+fn a_scenario_with_them_is_described_and_written_as_it_was_read() {
+    for text in [NAT, AIR] {
+        let sets: &[&str] = if text == AIR { &["medium.air.at.phone.loss=5 %"] } else { &[] };
+        let scenario = scenario(text, sets);
+        let written = scenario.to_toml();
+        let again = Scenario::parse(&written, Path::new("a.toml"), &[]).unwrap();
+        assert_eq!(again, scenario, "{written}");
+        assert_eq!(again.to_toml(), written);
+    }
+    let lines = lab::describe(&scenario(AIR, &["medium.air.at.phone.loss=5 %"]));
+    let line = |subject: &str| &lines.iter().find(|(known, _)| known == subject).unwrap().1;
+    assert_eq!(line("network"), "4 nodes, 1 link, 1 medium");
+    assert_eq!(
+        line("medium air"),
+        "shared rate fixed delay 1 ms queue drop-tail loss none mtu 1500: ap with phone, tablet"
+    );
+    assert_eq!(line("medium air, phone"), "loss random");
+    assert_eq!(line("flow get, server to phone"), "bottleneck air ap 10 Mbit/s, base RTT 22 ms, BDP 27.5 kB");
+    let lines = lab::describe(&scenario(NAT, &[]));
+    assert!(
+        lines.iter().any(|(subject, words)| subject == "node ap" && words.starts_with("nat")),
+        "{lines:?}"
+    );
+}

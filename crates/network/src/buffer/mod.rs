@@ -1,0 +1,287 @@
+//! A queue with its books: what came to it, what became of it, how long it waited.
+//!
+//! Every carrier is made of these: a direction of a link has one, a medium has one for each attachment. A packet comes by
+//! [`Buffer::admit`], waits or passes, and leaves by [`Buffer::dequeue`]; the carrier tells what became of it then.
+
+mod stats;
+
+pub use stats::{CarrierStats, DropReason, QueueDelays};
+
+use crate::count::Count;
+use crate::error::BuildError;
+use crate::exits::Exits;
+use crate::packet::Packet;
+use crate::queue::{self, Queue, Report, Waiting};
+use random::Stream;
+use std::collections::VecDeque;
+use std::fmt;
+use trace::{Event, Interest, Log};
+use units::parameter::Arguments;
+use units::{Duration, Time};
+
+/// The most packets that may be in flight on a carrier: 120 ms of 100 Gbit/s in packets of 1500 bytes.
+pub(crate) const MAX_IN_FLIGHT: usize = 1 << 20;
+/// The flows whose drops are counted one by one.
+const MAX_COUNTED_FLOWS: usize = 1 << 16;
+
+/// What a buffer is made from, beside its options.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BufferOptions<'a> {
+    /// The options `queue` and `mtu`.
+    pub arguments: &'a Arguments,
+    /// The name for errors.
+    pub name: &'a str,
+    pub setup: queue::Setup<'a>,
+    /// Whether the delay of each packet is counted.
+    pub delays: bool,
+    pub interest: Interest,
+}
+
+/// What a carrier had no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overflow {
+    /// More than [`queue::MAX_PACKETS`] packets waiting.
+    Queue,
+    /// More than a million packets in flight.
+    Line,
+}
+
+impl fmt::Display for Overflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Overflow::Queue => write!(f, "more than {} packets wait in its queue", queue::MAX_PACKETS),
+            Overflow::Line => write!(f, "more than {MAX_IN_FLIGHT} packets are underway on it"),
+        }
+    }
+}
+
+/// A queue with its books.
+pub(crate) struct Buffer {
+    name: String,
+    queue: Waiting,
+    /// What waits, as the queue said after the last call.
+    waiting: Count,
+    mtu: u32,
+    /// Lost packets until the end of their transmission: when, bytes on the wire, and flow.
+    losing: VecDeque<(Time, u32, u32)>,
+    /// Packets dropped or lost, by flow.
+    drops: Vec<u64>,
+    /// What the queue reports; empty between calls.
+    report: Report,
+    pub(crate) stats: CarrierStats,
+    /// Kept if somebody wants to know.
+    delays: Option<Box<QueueDelays>>,
+    overflow: Option<Overflow>,
+    log: Log,
+}
+
+impl Buffer {
+    /// An empty one. The stream is for queues that draw.
+    pub(crate) fn new(options: &BufferOptions<'_>, stream: Stream) -> Result<Buffer, BuildError> {
+        let queue = options.arguments.component("queue");
+        Ok(Buffer {
+            name: options.name.to_owned(),
+            queue: queue::build(queue.name, &queue.arguments, options.setup, stream)?,
+            waiting: Count::default(),
+            mtu: options.setup.mtu,
+            losing: VecDeque::new(),
+            drops: Vec::new(),
+            report: Report::default(),
+            stats: CarrierStats::default(),
+            delays: options.delays.then(Box::default),
+            overflow: None,
+            log: Log::new(options.interest),
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+    /// What waits.
+    #[inline]
+    pub(crate) fn waiting(&self) -> Count {
+        self.waiting
+    }
+    /// Whether anything waits.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.packets > 0
+    }
+    /// How long packets waited before their transmission, if that is counted.
+    pub(crate) fn delays(&self) -> Option<&QueueDelays> {
+        self.delays.as_deref()
+    }
+    /// Packets of a flow that were dropped or lost here. Flows from 65,536 on are not counted one by one.
+    pub(crate) fn drops_of(&self, flow: u32) -> u64 {
+        self.drops.get(flow as usize).copied().unwrap_or(0)
+    }
+    pub(crate) fn overflow(&self) -> Option<Overflow> {
+        self.overflow
+    }
+    pub(crate) fn log(&mut self) -> &mut Log {
+        &mut self.log
+    }
+    /// What is in it beside `in_flight`: what waits, and what is lost at the end of a transmission that is going on.
+    pub(crate) fn inside(&self, in_flight: Count) -> Count {
+        let mut inside = self.waiting + in_flight;
+        self.losing.iter().for_each(|(_, size, _)| inside.add(*size));
+        inside
+    }
+
+    /// A packet comes from a node; one that is larger than the MTU ends here.
+    #[inline]
+    pub(crate) fn admit(
+        &mut self,
+        now: Time,
+        mut packet: Box<Packet>,
+        exits: &mut Exits,
+    ) -> Option<Box<Packet>> {
+        packet.entered = now;
+        packet.l4s = packet.ecn.is_l4s();
+        self.stats.accepted.add(packet.size);
+        if packet.size > self.mtu {
+            self.note_drop(now, (packet.size, packet.flow), DropReason::Mtu);
+            exits.discard(packet);
+            return None;
+        }
+        Some(packet)
+    }
+    /// Takes a packet while the carrier is busy.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) {
+        self.queue.enqueue(now, packet, &mut self.report);
+        self.read_queue(now, exits);
+        self.stats.queue_max.raise_to(self.waiting);
+    }
+    /// Lets a packet through while nothing waits and the carrier is free; the queue may drop it all the same.
+    #[inline]
+    pub(crate) fn pass(&mut self, now: Time, packet: Box<Packet>, exits: &mut Exits) -> Option<Box<Packet>> {
+        let packet = self.queue.pass(now, packet, &mut self.report);
+        self.read_queue(now, exits);
+        packet
+    }
+    /// The next packet, at the time at which it can go, and its size. `None`: the queue has dropped all that waited.
+    #[inline]
+    pub(crate) fn dequeue(&mut self, start: Time, exits: &mut Exits) -> Option<(u32, Box<Packet>)> {
+        self.end_losses(start);
+        self.sum_queue(start);
+        let (before, packet) = (self.waiting, self.queue.dequeue(start, &mut self.report));
+        let alone = self.report.is_empty();
+        self.read_queue(start, exits);
+        let Some(packet) = packet else {
+            debug_assert_eq!(self.waiting.packets, 0, "a queue is work-conserving");
+            return None;
+        };
+        // The change of the queue's length is the size: a packet that has waited for long is not in the cache.
+        let size = if alone { (before.bytes - self.waiting.bytes) as u32 } else { packet.size };
+        debug_assert_eq!(size, packet.size, "a queue counts what it holds");
+        Some((size, packet))
+    }
+    /// The transmission of a packet begins.
+    #[inline]
+    pub(crate) fn note_start(&mut self, start: Time, packet: &Packet) {
+        if let Some(delays) = &mut self.delays {
+            delays.add(packet.l4s, start.since(packet.entered));
+        }
+    }
+    /// A packet is lost when its transmission ends.
+    pub(crate) fn lose(&mut self, end: Time, packet: Box<Packet>, exits: &mut Exits) {
+        self.losing.push_back((end, packet.size, packet.flow));
+        exits.discard(packet);
+    }
+    /// A packet of this size has reached the far end.
+    #[inline]
+    pub(crate) fn note_delivered(&mut self, at: Time, size: u32) {
+        self.end_losses(at);
+        self.stats.delivered.add(size);
+        if self.log.interest().datagrams() {
+            self.log.push(at, Event::Delivered { length: size });
+        }
+    }
+    /// There are more packets in flight than memory is set aside for.
+    pub(crate) fn overflow_line(&mut self, exits: &mut Exits) {
+        self.overflow = self.overflow.or(Some(Overflow::Line));
+        exits.stop();
+    }
+
+    /// Brings the counters up to now.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        self.end_losses(now);
+        self.sum_queue(now);
+    }
+
+    /// Counts the losses of packets whose transmission ends by `at`.
+    #[inline]
+    pub(crate) fn end_losses(&mut self, at: Time) {
+        while self.losing.front().is_some_and(|(end, ..)| *end <= at) {
+            if let Some((end, size, flow)) = self.losing.pop_front() {
+                self.note_drop(end, (size, flow), DropReason::Loss);
+            }
+        }
+    }
+
+    /// Adds the time since the last call to the sums over time, the queue having been as it is.
+    #[inline]
+    fn sum_queue(&mut self, at: Time) {
+        let span = at.since(self.stats.until).as_nanos();
+        if span > 0 {
+            self.stats.until = at;
+            if self.waiting.packets > 0 {
+                self.stats.queue_packet_time += u128::from(self.waiting.packets) * u128::from(span);
+                self.stats.queue_byte_time += u128::from(self.waiting.bytes) * u128::from(span);
+            }
+        }
+    }
+
+    /// The queue has changed: takes over what it says.
+    #[inline]
+    fn read_queue(&mut self, at: Time, exits: &mut Exits) {
+        let before = std::mem::replace(&mut self.waiting, self.queue.waiting());
+        if !self.report.is_empty() {
+            self.read_report(at, exits);
+        }
+        if self.log.interest().metrics && before != self.waiting {
+            let Count { packets, bytes } = self.waiting;
+            self.log.push(at, Event::Queue { packets: packets as u32, bytes });
+        }
+    }
+
+    fn read_report(&mut self, at: Time, exits: &mut Exits) {
+        let mut dropped = std::mem::take(&mut self.report.dropped);
+        for packet in dropped.drain(..) {
+            self.note_drop(at, (packet.size, packet.flow), DropReason::Queue);
+            exits.discard(packet);
+        }
+        self.report.dropped = dropped;
+        self.stats.marked += std::mem::take(&mut self.report.marked);
+        if std::mem::take(&mut self.report.overflow) {
+            self.overflow = self.overflow.or(Some(Overflow::Queue));
+            exits.stop();
+        }
+    }
+
+    fn note_drop(&mut self, at: Time, (size, flow): (u32, u32), reason: DropReason) {
+        let count = match reason {
+            DropReason::Mtu => &mut self.stats.dropped_mtu,
+            DropReason::Queue => &mut self.stats.dropped_queue,
+            DropReason::Loss => &mut self.stats.lost,
+        };
+        count.add(size);
+        let flow = flow as usize;
+        if flow < MAX_COUNTED_FLOWS {
+            self.drops.resize(self.drops.len().max(flow + 1), 0);
+            self.drops[flow] += 1;
+        }
+        if self.log.interest().losses() {
+            self.log.push(at, Event::NetworkDrop { length: size, reason: reason.name() });
+        }
+    }
+}
+
+impl CarrierStats {
+    /// Adds the time of a transmission.
+    pub(crate) fn add_busy(&mut self, span: Duration) {
+        self.busy += span;
+    }
+}

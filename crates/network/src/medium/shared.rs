@@ -1,0 +1,299 @@
+//! A shared medium: one transmission at a time, first come, first served.
+//!
+//! Each attachment has a queue. A packet that has to wait gets a turn; turns are given in the order in which they were
+//! got, and which packet of the attachment goes in a turn is up to its queue. When the queue drops packets, the attachment
+//! loses as many of its next turns. The packet takes its size over the rate of the medium, and reaches the other attachment
+//! after the propagation delay.
+//!
+//! Loss belongs to an attachment: a packet passes the losses of its sender, then those of its receiver. Each has a random
+//! stream of its own for each of the two, and draws for every packet, so that the n-th packet has the same fate whatever
+//! happens to the others. A lost packet has used the rate like any other.
+//!
+//! At one instant a departure from a queue comes before an arrival. The medium is computed lazily, as a link is.
+
+use super::{AttachmentView, Making, Medium, MediumOptions};
+use crate::buffer::{Buffer, BufferOptions, MAX_IN_FLIGHT, Overflow};
+use crate::count::Count;
+use crate::error::BuildError;
+use crate::exits::Exits;
+use crate::link::Line;
+use crate::loss::{self, Loss};
+use crate::packet::Packet;
+use crate::queue::Setup;
+use crate::rate::{self, Server};
+use std::collections::VecDeque;
+use trace::Log;
+use units::parameter::{Default, Kind, Parameter, Row};
+use units::{Duration, Rate, Size, Time};
+
+pub(crate) const ROW: Row<Making> = Row {
+    name: "shared",
+    about: "one rate for all that are attached, one transmission at a time, first come, first served",
+    parameters: &[
+        Parameter {
+            name: "rate",
+            kind: Kind::Component("rates"),
+            default: Default::Is("\"unlimited\""),
+            about: "bits per second on the wire for all attachments together, IP header included",
+        },
+        Parameter {
+            name: "delay",
+            kind: Kind::Duration,
+            default: Default::Is("\"0 s\""),
+            about: "propagation delay from any attachment to any other",
+        },
+        Parameter {
+            name: "queue",
+            kind: Kind::Component("queues"),
+            default: Default::Is("\"drop-tail\""),
+            about: "what waits at an attachment; 1 BDP counts with the whole rate",
+        },
+        Parameter {
+            name: "loss",
+            kind: Kind::Component("losses"),
+            default: Default::Is("\"none\""),
+            about: "packets to and from an attachment that are lost after transmission",
+        },
+        Parameter {
+            name: "mtu",
+            kind: Kind::Integer(68, 65_535),
+            default: Default::Is("1500"),
+            about: "largest IP packet in bytes that an attachment sends; larger ones are dropped",
+        },
+    ],
+    build: Making {
+        of_attachment: &["queue", "loss", "mtu"],
+        build: |options| Ok(Box::new(Shared::new(options)?)),
+    },
+};
+
+struct Attachment {
+    buffer: Buffer,
+    /// Losses of packets that it sends, and of packets that it receives.
+    losses: [Option<Box<dyn Loss>>; 2],
+    received: Count,
+    in_flight: Count,
+    /// Turns that it has lost and that are still in the list.
+    lost_turns: u64,
+}
+
+impl Attachment {
+    /// The queue has changed from so many packets: gives how many turns the attachment gets.
+    fn settle(&mut self, before: u64) -> u64 {
+        let now = self.buffer.waiting().packets;
+        self.lost_turns += before.saturating_sub(now);
+        now.saturating_sub(before)
+    }
+}
+
+struct Shared {
+    attachments: Vec<Attachment>,
+    server: Server,
+    delay: Duration,
+    /// The attachments in the order of their turns: for each as many as packets wait there, and those that it has lost.
+    turns: VecDeque<u16>,
+    /// How many packets wait at all attachments together.
+    waiting: u64,
+    /// When the next packet can leave its queue. If it is past, the medium is free.
+    next_start: Time,
+    /// The transmission that is going on, or the last one: who sends, from when and until when.
+    transmission: (u16, Time, Time),
+    line: Line,
+}
+
+impl Shared {
+    fn new(options: &MediumOptions<'_>) -> Result<Shared, BuildError> {
+        let rate = options.arguments.component("rate");
+        let stream = |purpose: &str| (options.stream)(&format!("{} {purpose}", options.name));
+        let mut server = rate::build(rate.name, &rate.arguments, stream("rate"))?;
+        let delay = options.arguments.duration("delay");
+        let attachment = |(name, arguments): &(String, units::parameter::Arguments)| {
+            let stream = |purpose: &str| (options.stream)(&format!("{name} {purpose}"));
+            let buffer = BufferOptions {
+                arguments,
+                name,
+                setup: Setup {
+                    rate: server.mean_rate(),
+                    round_trip: delay + delay,
+                    mtu: arguments.integer("mtu") as u32,
+                    flows: options.flows,
+                },
+                delays: options.delays,
+                interest: options.interest,
+            };
+            let loss = arguments.component("loss");
+            let loss = |purpose| loss::build(loss.name, &loss.arguments, stream(purpose));
+            Ok(Attachment {
+                buffer: Buffer::new(&buffer, stream("queue"))?,
+                losses: [loss("loss sent")?, loss("loss received")?],
+                received: Count::default(),
+                in_flight: Count::default(),
+                lost_turns: 0,
+            })
+        };
+        let attachments = options.attachments.iter().map(attachment).collect::<Result<_, BuildError>>()?;
+        Ok(Shared {
+            attachments,
+            next_start: server.ready(Time::ZERO),
+            server,
+            delay,
+            turns: VecDeque::new(),
+            waiting: 0,
+            transmission: (0, Time::ZERO, Time::ZERO),
+            line: Line::new(false),
+        })
+    }
+
+    /// Gives the next turn, at the time at which the medium is free.
+    fn start_next(&mut self, exits: &mut Exits) {
+        let Some(sender) = self.turns.pop_front() else { return };
+        let attachment = &mut self.attachments[usize::from(sender)];
+        if attachment.lost_turns > 0 {
+            attachment.lost_turns -= 1;
+            return;
+        }
+        let (start, before) = (self.next_start, attachment.buffer.waiting().packets);
+        let next = attachment.buffer.dequeue(start, exits);
+        self.waiting -= before - attachment.buffer.waiting().packets;
+        // One of them had this turn.
+        attachment.settle(before - 1);
+        if let Some((size, packet)) = next {
+            self.transmit(start, size, packet, exits);
+        }
+    }
+
+    /// Starts all transmissions up to and at `now`.
+    fn start_all(&mut self, now: Time, exits: &mut Exits) {
+        while self.waiting > 0 && self.next_start <= now {
+            self.start_next(exits);
+        }
+    }
+
+    fn transmit(&mut self, start: Time, size: u32, packet: Box<Packet>, exits: &mut Exits) {
+        self.end_transmission();
+        let (sender, receiver) = (packet.sender, packet.attachment());
+        let end = self.server.serve(start, size);
+        self.transmission = (sender, start, end);
+        self.next_start = self.server.ready(end);
+        let mut loses = |number: u16, way: usize| {
+            let loss = &mut self.attachments[usize::from(number)].losses[way];
+            end != Time::NEVER && loss.as_mut().is_some_and(|loss| loss.loses(end, &packet))
+        };
+        // Both draw, whatever the other one says.
+        let lost = loses(sender, 0) | loses(receiver, 1);
+        let attachment = &mut self.attachments[usize::from(sender)];
+        attachment.buffer.note_start(start, &packet);
+        if lost {
+            return attachment.buffer.lose(end, packet, exits);
+        }
+        if self.line.len() >= MAX_IN_FLIGHT {
+            attachment.buffer.overflow_line(exits);
+        }
+        attachment.in_flight.add(size);
+        self.line.push(end + self.delay, packet);
+    }
+
+    /// Adds the last transmission to the books of its sender.
+    fn end_transmission(&mut self) {
+        let (sender, start, end) = self.transmission;
+        self.attachments[usize::from(sender)].buffer.stats.add_busy(end.since(start));
+        self.transmission = (sender, end, end);
+    }
+}
+
+impl Medium for Shared {
+    fn offer(&mut self, now: Time, (from, to): (u16, u16), mut packet: Box<Packet>, exits: &mut Exits) {
+        self.start_all(now, exits);
+        packet.attach(from, to);
+        let attachment = &mut self.attachments[usize::from(from)];
+        attachment.buffer.catch_up(now);
+        let Some(packet) = attachment.buffer.admit(now, packet, exits) else { return };
+        if self.waiting == 0 {
+            if self.next_start <= now {
+                self.next_start = self.server.ready(now);
+            }
+            if self.next_start <= now {
+                if let Some(packet) = attachment.buffer.pass(now, packet, exits) {
+                    self.transmit(now, packet.size, packet, exits);
+                }
+                return;
+            }
+        }
+        let before = attachment.buffer.waiting().packets;
+        attachment.buffer.enqueue(now, packet, exits);
+        // The packet may have pushed others out.
+        self.waiting = self.waiting - before + attachment.buffer.waiting().packets;
+        let turns = attachment.settle(before);
+        self.turns.extend((0..turns).map(|_| from));
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.line.next() <= now || (self.waiting > 0 && self.next_start <= now)
+    }
+
+    fn deliver(&mut self, now: Time, exits: &mut Exits) -> Option<(u16, Box<Packet>)> {
+        while self.waiting > 0 && self.next_start <= now && self.next_start < self.line.next() {
+            self.start_next(exits);
+        }
+        if self.line.next() > now {
+            return None;
+        }
+        let (at, mut packet) = self.line.pop()?;
+        let sender = &mut self.attachments[usize::from(packet.sender)];
+        sender.buffer.note_delivered(at, packet.size);
+        sender.in_flight.remove(packet.size);
+        let receiver = packet.detach();
+        self.attachments[usize::from(receiver)].received.add(packet.size);
+        Some((receiver, packet))
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        let mut at = self.line.next();
+        // Nothing that waits can arrive before what is in flight.
+        if self.waiting > 0 && at == Time::NEVER {
+            at = self.next_start;
+        }
+        (at != Time::NEVER).then_some(at)
+    }
+
+    fn catch_up(&mut self, now: Time, exits: &mut Exits) {
+        self.start_all(now, exits);
+        for attachment in &mut self.attachments {
+            attachment.buffer.catch_up(now);
+        }
+    }
+
+    fn attachment(&self, number: usize) -> AttachmentView<'_> {
+        let attachment = &self.attachments[number];
+        let mut stats = attachment.buffer.stats;
+        stats.inside = attachment.buffer.inside(attachment.in_flight);
+        let (sender, start, end) = self.transmission;
+        if usize::from(sender) == number {
+            stats.busy += stats.until.min(end).since(start);
+        }
+        AttachmentView { stats, received: attachment.received, delays: attachment.buffer.delays() }
+    }
+
+    fn log(&mut self, number: usize) -> &mut Log {
+        self.attachments[number].buffer.log()
+    }
+
+    fn overflow(&self) -> Option<(&str, Overflow)> {
+        self.attachments
+            .iter()
+            .find_map(|attachment| Some((attachment.buffer.name(), attachment.buffer.overflow()?)))
+    }
+
+    fn drops_of(&self, flow: u32) -> u64 {
+        self.attachments.iter().map(|attachment| attachment.buffer.drops_of(flow)).sum()
+    }
+    fn delay(&self) -> Duration {
+        self.delay
+    }
+    fn mean_rate(&self) -> Option<Rate> {
+        self.server.mean_rate()
+    }
+    fn capacity(&self, from: Time, to: Time) -> Option<Size> {
+        self.server.capacity(from, to)
+    }
+}

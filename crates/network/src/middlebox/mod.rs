@@ -1,0 +1,76 @@
+//! Middleboxes: nodes that do something with the packets that pass.
+
+mod nat;
+
+use crate::address::NodeId;
+use crate::error::BuildError;
+use crate::node::Node;
+use random::Stream;
+use trace::{Interest, Log};
+use units::Time;
+use units::parameter::{Arguments, Room, Row};
+
+/// A node that sees what passes: it lets packets through by sending them on, changed or not, now or later, and drops the
+/// others.
+pub trait Middlebox: Node {
+    /// What it has counted: names, which end with their unit, and values, always in the same order.
+    fn counters(&self) -> Vec<(&'static str, u64)>;
+    /// The events that wait for a sink, in the order of time.
+    fn log(&mut self) -> &mut Log;
+    /// Whether it has a memory that it can lose: [`Middlebox::forget`].
+    fn remembers(&self) -> bool {
+        false
+    }
+    /// Loses its memory.
+    fn forget(&mut self, _now: Time) {}
+    /// Packets that it has dropped, by the number of their flow.
+    fn drops_of(&self, _flow: u32) -> u64 {
+        0
+    }
+}
+
+/// What a middlebox is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct MiddleboxOptions<'a> {
+    /// The values of the row's options.
+    pub arguments: &'a Arguments,
+    /// Where it stands.
+    pub node: NodeId,
+    /// The names of the carriers that its ports lead to, in the order of the ports.
+    pub carriers: &'a [String],
+    /// The seed of its random streams, and the name that they begin with: `"node ap"`.
+    pub seed: u64,
+    /// See `seed`.
+    pub name: &'a str,
+    /// What is noted in its log.
+    pub interest: Interest,
+}
+
+impl MiddleboxOptions<'_> {
+    /// The random stream for a purpose.
+    pub fn stream(&self, purpose: &str) -> Stream {
+        Stream::new(self.seed, &format!("{} {purpose}", self.name))
+    }
+}
+
+/// How a middlebox is made.
+pub type Build = fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError>;
+
+/// The middleboxes.
+pub static MIDDLEBOXES: &[Row<Build>] = &[nat::ROW];
+
+/// The middleboxes as scenarios and `quiclab list` see them.
+pub fn room() -> Room {
+    Room::of("middleboxes", "nodes that do something with the packets that pass", MIDDLEBOXES, None)
+}
+
+/// Makes the middlebox of this name.
+///
+/// # Errors
+/// If the table has no such row, or the options cannot be used.
+pub fn build(name: &str, options: &MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError> {
+    match MIDDLEBOXES.iter().find(|row| row.name == name) {
+        Some(row) => (row.build)(options),
+        None => Err(BuildError::Unknown { room: "middleboxes", name: name.to_owned() }),
+    }
+}

@@ -1,0 +1,363 @@
+//! A network address and port translator (RFC 3022; the words are those of RFC 4787).
+//!
+//! Packets from inside get the address of the NAT and a port of its own as their source: one for each inside address, port
+//! and protocol, whoever they go to (endpoint-independent mapping, RFC 4787 REQ-1). Packets to that port, from anywhere
+//! (endpoint-independent filtering), get the inside address as their destination. A packet from inside to a mapped port is
+//! translated both ways (hairpinning, REQ-9). All else that comes from outside is dropped.
+//!
+//! A mapping ends when nothing has left by it for the timeout, or when the NAT forgets, at times that the scenario gives. The
+//! next packet from inside gets another port then: its address changes while a connection uses it.
+//!
+//! Ports are handed out in turn from 1024 on, so that nothing is drawn.
+
+use super::{Build, Middlebox, MiddleboxOptions};
+use crate::address::{Port, node_address};
+use crate::error::BuildError;
+use crate::exits::Exits;
+use crate::node::Node;
+use crate::packet::{Packet, Protocol};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use trace::{Event, Log};
+use units::parameter::{Default, Kind, Parameter, Row, Value};
+use units::{Duration, Time};
+
+pub(crate) const ROW: Row<Build> = Row {
+    name: "nat",
+    about: "translates inside addresses and ports into its own; forgets after silence, and at given times",
+    parameters: &[
+        Parameter {
+            name: "inside",
+            kind: Kind::List(&Kind::Text),
+            default: Default::Absent,
+            about: "links and media whose nodes are inside (default: the first one of the node)",
+        },
+        Parameter {
+            name: "rebind",
+            kind: Kind::List(&Kind::Duration),
+            default: Default::Is("[]"),
+            about: "times at which all mappings are forgotten, in rising order",
+        },
+        Parameter {
+            name: "timeout",
+            kind: Kind::Duration,
+            default: Default::Is("\"5 min\""),
+            about: "silence from inside after which a mapping of UDP is forgotten (RFC 4787 REQ-5); above zero",
+        },
+        Parameter {
+            name: "tcp_timeout",
+            kind: Kind::Duration,
+            default: Default::Is("\"124 min\""),
+            about: "the same for TCP (RFC 5382 REQ-5); above zero",
+        },
+        Parameter {
+            name: "mappings",
+            kind: Kind::Integer(1, MOST_MAPPINGS),
+            default: Default::Is("10000"),
+            about: "most mappings of each protocol at a time; a packet that would need one more is dropped",
+        },
+    ],
+    build: |options| Ok(Box::new(Nat::new(options)?)),
+};
+
+const FIRST_PORT: u16 = 1024;
+/// As many as there are ports from the first one on.
+const MOST_MAPPINGS: u64 = 64_512;
+/// The flows whose drops are counted one by one.
+const MAX_COUNTED_FLOWS: usize = 1 << 16;
+
+/// A port of the NAT that stands for an address and a port inside.
+#[derive(Debug, Clone, Copy)]
+struct Mapping {
+    inside: SocketAddr,
+    /// When a packet last left by it.
+    used: Time,
+}
+
+/// The mappings of one protocol over one version of IP.
+#[derive(Debug, Default)]
+struct Table {
+    by_port: BTreeMap<u16, Mapping>,
+    by_inside: BTreeMap<SocketAddr, u16>,
+    /// Where the search for a free port begins.
+    next: u16,
+}
+
+/// Why no packet goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// From outside, to no mapped port.
+    Unsolicited,
+    /// There is no port for it.
+    Full,
+}
+
+impl Refusal {
+    fn name(self) -> &'static str {
+        match self {
+            Refusal::Unsolicited => "no_mapping",
+            Refusal::Full => "mappings",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    out: u64,
+    back: u64,
+    unsolicited: u64,
+    full: u64,
+    made: u64,
+    forgotten: u64,
+}
+
+struct Nat {
+    /// Its IPv4 and its IPv6 address.
+    own: [IpAddr; 2],
+    /// For each port of the node whether it leads inside.
+    inside: Vec<bool>,
+    /// Times at which it forgets, the next one last.
+    rebind: Vec<Time>,
+    /// Of UDP and of TCP.
+    timeouts: [Duration; 2],
+    most: usize,
+    /// Of UDP and of TCP, over IPv4 and over IPv6.
+    tables: [[Table; 2]; 2],
+    /// No mapping ends before this by its timeout.
+    expiry: Time,
+    counters: Counters,
+    drops: Vec<u64>,
+    log: Log,
+}
+
+/// An option of a NAT that cannot be used.
+fn problem(option: &'static str, problem: String) -> BuildError {
+    BuildError::Option { option, problem }
+}
+
+impl Nat {
+    fn new(options: &MiddleboxOptions<'_>) -> Result<Nat, BuildError> {
+        let arguments = options.arguments;
+        let mut inside = vec![false; options.carriers.len()];
+        if arguments.has("inside") {
+            for name in arguments.list("inside") {
+                let Value::Text(name) = name else { continue };
+                let port = options.carriers.iter().position(|carrier| *carrier == name);
+                let Some(port) = port else {
+                    let carriers = options.carriers.join(", ");
+                    let found = format!("found {name:?}; expected one of {carriers}");
+                    return Err(problem("inside", format!("no link or medium of this node, {found}")));
+                };
+                inside[port] = true;
+            }
+        } else if let Some(first) = inside.first_mut() {
+            *first = true;
+        }
+        if inside.iter().all(|is| *is) {
+            let wrong = "nothing is outside; expected another link or medium of this node besides";
+            return Err(problem("inside", wrong.to_owned()));
+        }
+        if inside.iter().all(|is| !is) {
+            return Err(problem("inside", "nothing is inside; expected a link or a medium".to_owned()));
+        }
+        let mut rebind: Vec<Time> = Vec::new();
+        for value in arguments.list("rebind") {
+            let Value::Duration(at) = value else { continue };
+            let at = Time::ZERO + at;
+            if rebind.last().is_some_and(|last| *last >= at) {
+                let wrong =
+                    format!("times do not rise, found {at}; expected a later one than that before it");
+                return Err(problem("rebind", wrong));
+            }
+            rebind.push(at);
+        }
+        rebind.reverse();
+        let timeouts = ["timeout", "tcp_timeout"].map(|name| (name, arguments.duration(name)));
+        if let Some((option, _)) = timeouts.iter().find(|(_, timeout)| timeout.is_zero()) {
+            return Err(problem(option, "zero; expected a duration above zero".to_owned()));
+        }
+        Ok(Nat {
+            own: [false, true].map(|ipv6| node_address(options.node, ipv6)),
+            inside,
+            rebind,
+            timeouts: timeouts.map(|(_, timeout)| timeout),
+            most: arguments.integer("mappings") as usize,
+            tables: <[[Table; 2]; 2]>::default(),
+            expiry: Time::NEVER,
+            counters: Counters::default(),
+            drops: Vec::new(),
+            log: Log::new(options.interest),
+        })
+    }
+
+    /// Brings the mappings up to now.
+    fn catch_up(&mut self, now: Time) {
+        let mut forgets = false;
+        while self.rebind.last().is_some_and(|at| *at <= now) {
+            self.rebind.pop();
+            forgets = true;
+        }
+        if forgets {
+            self.forget(now);
+        }
+        if self.expiry <= now {
+            self.expire(now);
+        }
+    }
+
+    /// Forgets the mappings that have been silent for too long.
+    fn expire(&mut self, now: Time) {
+        let before = self.mappings();
+        self.expiry = Time::NEVER;
+        for (tables, timeout) in self.tables.iter_mut().zip(self.timeouts) {
+            for table in tables {
+                let expired = |mapping: &Mapping| mapping.used + timeout <= now;
+                table.by_inside.retain(|_, port| !table.by_port.get(port).is_none_or(expired));
+                table.by_port.retain(|_, mapping| !expired(mapping));
+                let next = table.by_port.values().map(|mapping| mapping.used + timeout).min();
+                self.expiry = self.expiry.min(next.unwrap_or(Time::NEVER));
+            }
+        }
+        self.note_forgotten(now, before);
+    }
+
+    fn mappings(&self) -> usize {
+        self.tables.iter().flatten().map(|table| table.by_port.len()).sum()
+    }
+
+    fn note_forgotten(&mut self, now: Time, before: usize) {
+        let gone = before - self.mappings();
+        self.counters.forgotten += gone as u64;
+        if gone > 0 {
+            self.note_mappings(now);
+        }
+    }
+
+    fn note_mappings(&mut self, now: Time) {
+        if self.log.interest().metrics {
+            self.log.push(now, Event::Gauge { name: "mappings", value: self.mappings() as f64 });
+        }
+    }
+
+    /// The port of the NAT for a packet from this address inside.
+    fn map(&mut self, now: Time, protocol: usize, inside: SocketAddr) -> Result<u16, Refusal> {
+        let table = &mut self.tables[protocol][usize::from(inside.is_ipv6())];
+        let until = now + self.timeouts[protocol];
+        if let Some(port) = table.by_inside.get(&inside) {
+            if let Some(mapping) = table.by_port.get_mut(port) {
+                mapping.used = now;
+            }
+            return Ok(*port);
+        }
+        if table.by_port.len() >= self.most {
+            return Err(Refusal::Full);
+        }
+        let mut port = table.next.max(FIRST_PORT);
+        while table.by_port.contains_key(&port) {
+            port = port.checked_add(1).unwrap_or(FIRST_PORT);
+        }
+        table.next = port.checked_add(1).unwrap_or(FIRST_PORT);
+        table.by_port.insert(port, Mapping { inside, used: now });
+        table.by_inside.insert(inside, port);
+        self.expiry = self.expiry.min(until);
+        self.counters.made += 1;
+        self.note_mappings(now);
+        Ok(port)
+    }
+
+    /// Translates a packet, or says why it does not go on.
+    fn translate(&mut self, now: Time, port: Port, packet: &mut Packet) -> Result<(), Refusal> {
+        let version = usize::from(packet.destination.is_ipv6());
+        let protocol = usize::from(packet.protocol() == Protocol::Tcp);
+        let from_inside = self.inside.get(usize::from(port.0)).is_some_and(|inside| *inside);
+        let to_itself = packet.destination.ip() == self.own[version];
+        let target = self.tables[protocol][version].by_port.get(&packet.destination.port());
+        let target = target.filter(|_| to_itself).map(|mapping| mapping.inside);
+        if target.is_none() && (to_itself || !from_inside) {
+            return Err(Refusal::Unsolicited);
+        }
+        if from_inside {
+            let mapped = self.map(now, protocol, packet.source)?;
+            packet.readdress(SocketAddr::new(self.own[version], mapped), packet.destination);
+            self.counters.out += 1;
+        }
+        if let Some(target) = target {
+            packet.readdress(packet.source, target);
+            self.counters.back += 1;
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, now: Time, packet: &Packet, refusal: Refusal) {
+        match refusal {
+            Refusal::Unsolicited => self.counters.unsolicited += 1,
+            Refusal::Full => self.counters.full += 1,
+        }
+        let flow = packet.flow as usize;
+        if flow < MAX_COUNTED_FLOWS {
+            self.drops.resize(self.drops.len().max(flow + 1), 0);
+            self.drops[flow] += 1;
+        }
+        if self.log.interest().losses() {
+            self.log.push(now, Event::NetworkDrop { length: packet.size, reason: refusal.name() });
+        }
+    }
+}
+
+impl Node for Nat {
+    fn accept(&mut self, now: Time, port: Port, mut packet: Packet, exits: &mut Exits) {
+        self.catch_up(now);
+        match self.translate(now, port, &mut packet) {
+            Ok(()) => exits.send(packet),
+            Err(refusal) => {
+                self.refuse(now, &packet, refusal);
+                exits.recycle(packet.bytes);
+            }
+        }
+    }
+    fn wake(&mut self, now: Time, _: &mut Exits) {
+        self.catch_up(now);
+    }
+    fn wake_at(&self) -> Option<Time> {
+        let at = self.rebind.last().copied().unwrap_or(Time::NEVER).min(self.expiry);
+        (at != Time::NEVER).then_some(at)
+    }
+    fn takes_transit(&self) -> bool {
+        true
+    }
+}
+
+impl Middlebox for Nat {
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = &self.counters;
+        vec![
+            ("outward_packets", counters.out),
+            ("inward_packets", counters.back),
+            ("unsolicited_packets", counters.unsolicited),
+            ("refused_packets", counters.full),
+            ("mappings_made", counters.made),
+            ("mappings_forgotten", counters.forgotten),
+        ]
+    }
+    fn log(&mut self) -> &mut Log {
+        &mut self.log
+    }
+    fn remembers(&self) -> bool {
+        true
+    }
+    fn forget(&mut self, now: Time) {
+        let before = self.mappings();
+        for table in self.tables.iter_mut().flatten() {
+            // The ports that were in use are not the next ones.
+            *table = Table { next: table.next, ..Table::default() };
+        }
+        self.expiry = Time::NEVER;
+        self.note_forgotten(now, before);
+    }
+    fn drops_of(&self, flow: u32) -> u64 {
+        self.drops.get(flow as usize).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
