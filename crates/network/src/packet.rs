@@ -159,8 +159,12 @@ impl Packet {
     pub fn leave_by(&mut self, port: Port) {
         self.exit = port.0 + 1;
     }
-    /// Takes the port that it is to leave by; `None`: by route.
+    /// Whether it leaves by the route of its destination, and not by a port.
     #[inline]
+    pub(crate) fn leaves_by_route(&self) -> bool {
+        self.exit == BY_ROUTE
+    }
+    /// Takes the port that it is to leave by; `None`: by route.
     pub(crate) fn take_exit(&mut self) -> Option<Port> {
         std::mem::replace(&mut self.exit, BY_ROUTE).checked_sub(1).map(Port)
     }

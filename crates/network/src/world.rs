@@ -401,6 +401,7 @@ impl<H: Node> World<H> {
         self.timers.set(element, self.links[direction].wake_at());
     }
 
+    #[cold]
     fn wake_medium(&mut self, medium: usize) {
         while self.media[medium].is_due(self.now) {
             self.events += 1;

@@ -41,7 +41,7 @@ impl<H: Node> World<H> {
     }
 
     /// A packet is at a node: it is for what is there, or goes on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, (node, port): (NodeId, Port), packet: Box<Packet>) {
         let index = node.0 as usize;
         if !self.down.is_empty() && self.down.contains(&(node, port)) {
@@ -76,11 +76,11 @@ impl<H: Node> World<H> {
 
     #[inline]
     fn forward(&mut self, node: NodeId, mut packet: Box<Packet>) {
-        let exit = packet.take_exit();
-        let owner = owner_of(packet.destination.ip()).filter(|_| exit.is_none() && self.down.is_empty());
+        let plain = packet.leaves_by_route() && self.down.is_empty();
+        let owner = if plain { owner_of(packet.destination.ip()) } else { None };
         let hop = match owner {
             Some(to) => self.routes.get(to.0 as usize).and_then(|row| row.get(node.0 as usize)).copied(),
-            None => match self.special_hop(node, exit, &packet) {
+            None => match self.special_hop(node, &mut packet) {
                 Ok(hop) => hop,
                 Err(PortDown) => return self.drop_at_port(packet),
             },
@@ -96,13 +96,8 @@ impl<H: Node> World<H> {
     /// The next hop of a packet that is to leave by a port, is for the address of a port, or may meet a port that is down.
     /// `None`: there is no way.
     #[cold]
-    fn special_hop(
-        &self,
-        node: NodeId,
-        exit: Option<Port>,
-        packet: &Packet,
-    ) -> Result<Option<u32>, PortDown> {
-        let destination = packet.destination.ip();
+    fn special_hop(&self, node: NodeId, packet: &mut Packet) -> Result<Option<u32>, PortDown> {
+        let (destination, exit) = (packet.destination.ip(), packet.take_exit());
         let Some(target) = node_of(destination) else { return Ok(None) };
         let routes = match port_of(destination) {
             None => self.routes.get(target.0 as usize),
