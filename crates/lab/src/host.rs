@@ -3,10 +3,12 @@
 use crate::cross_traffic::CrossSender;
 use crate::end::{End, EndReport};
 use crate::shared::Shared;
-use network::{Exits, Node, Packet, Port};
+use network::{Exits, Node, NodeId, Packet, Port};
+use quic::{MigrateError, Migration};
 use std::rc::Rc;
 use units::cache::ask_for;
 use units::{Duration, Time, Timers};
+use wire::Side;
 
 /// The port of the first flow's server; the n-th flow has the n-th port after it.
 pub(crate) const SERVER_PORT: u16 = 4433;
@@ -23,6 +25,7 @@ const FORESIGHT: usize = 3;
 
 /// A node with endpoints, or with senders of cross traffic.
 pub(crate) struct Host<'a> {
+    node: NodeId,
     ends: Vec<End>,
     crossing: Vec<CrossSender>,
     /// From port to end.
@@ -33,7 +36,12 @@ pub(crate) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(crate) fn new(mut ends: Vec<End>, crossing: Vec<CrossSender>, shared: Rc<Shared<'a>>) -> Host<'a> {
+    pub(crate) fn new(
+        node: NodeId,
+        mut ends: Vec<End>,
+        crossing: Vec<CrossSender>,
+        shared: Rc<Shared<'a>>,
+    ) -> Host<'a> {
         let mut ports: Vec<(u16, u32)> = (0..)
             .zip(&ends)
             .flat_map(|(index, end)| end.ports().all().map(move |port| (port, index)))
@@ -47,7 +55,7 @@ impl<'a> Host<'a> {
         for (sender, number) in crossing.iter().zip(ends.len()..) {
             timers.set(number, sender.wake_at());
         }
-        Host { ends, crossing, ports, timers, shared }
+        Host { node, ends, crossing, ports, timers, shared }
     }
 
     pub(crate) fn crossing(&self) -> &[CrossSender] {
@@ -69,6 +77,21 @@ impl<'a> Host<'a> {
     /// What has become of its ends, of which the run is over at this time.
     pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
         self.ends.iter_mut().map(move |end| end.report(now))
+    }
+
+    /// Has the client of a flow send from the address of a port; nothing happens unless its connection is open.
+    pub(crate) fn migrate(
+        &mut self,
+        now: Time,
+        flow: usize,
+        to: (Port, Migration),
+        exits: &mut Exits,
+    ) -> Result<(), MigrateError> {
+        let is_client = |end: &End| end.flow == flow && end.side == Side::Client;
+        let Some(index) = self.ends.iter().position(is_client) else { return Ok(()) };
+        let result = self.ends[index].migrate(now, self.node, to, (&self.shared, exits));
+        self.arm(index, now);
+        result
     }
 
     /// Sets the timer of an end: to a later time than this one, so that the clock always goes on.

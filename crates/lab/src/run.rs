@@ -4,13 +4,15 @@ use crate::capture::Capture;
 use crate::contexts::Contexts;
 use crate::end::EndReport;
 use crate::error::RunError;
+use crate::event::{Acts, Agenda};
 use crate::host::Host;
 use crate::recorder::Recorder;
 use crate::scenario::{DIRECTIONS, NodeKind, Protocol, Scenario};
 use crate::shared::{Captured, Shared};
 use crate::summary::{self, CarrierReport, Finished};
 use crate::world;
-use network::{NodeId, Step, World};
+use network::{NodeId, Port, Step, World};
+use quic::{MigrateError, Migration};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -227,6 +229,7 @@ fn packets_lost(world: &World<Host<'_>>, flow: u32) -> u64 {
 /// A run that goes on.
 pub(crate) struct Running<'a> {
     pub(crate) world: World<Host<'a>>,
+    agenda: Agenda,
     books: Books,
     pub(crate) shared: Rc<Shared<'a>>,
 }
@@ -298,13 +301,21 @@ impl<'a> Running<'a> {
     ) -> Result<Running<'a>, RunError> {
         let world = world::build(scenario, seed, tls, shared)?;
         let books = Books::new(scenario, &mut shared.recorder.borrow_mut());
-        Ok(Running { world, books, shared: Rc::clone(shared) })
+        let agenda = Agenda::new(&scenario.events, scenario.cast());
+        Ok(Running { world, agenda, books, shared: Rc::clone(shared) })
     }
 
     /// Goes on up to a time, until all flows are finished, or for some milliseconds of work.
     pub(crate) fn go_on(&mut self, until: Time) -> Result<Step, RunError> {
         let shared = &self.shared;
-        let step = self.world.run_until(until, BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
+        let next = self.agenda.next_at();
+        let mut step =
+            self.world.run_until(until.min(next), BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
+        if next <= until && matches!(step, Step::Reached | Step::Idle) {
+            self.agenda.act(next, &mut self.world)?;
+            // There may be more.
+            step = Step::Budget;
+        }
         self.books.take(&mut self.world, shared);
         if let Some(error) = shared.error.borrow_mut().take() {
             return Err(error);
@@ -313,6 +324,19 @@ impl<'a> Running<'a> {
             Some(problem) => Err(RunError::Outside { problem }),
             None => Ok(step),
         }
+    }
+}
+
+impl Acts for World<Host<'_>> {
+    fn set_port(&mut self, node: NodeId, port: Port, up: bool) {
+        World::set_port(self, node, port, up);
+    }
+    fn migrate(&mut self, node: NodeId, flow: usize, port: Port, how: Migration) -> Result<(), MigrateError> {
+        self.use_port_address(node, port);
+        self.act(node, |host, now, exits| host.migrate(now, flow, (port, how), exits)).unwrap_or(Ok(()))
+    }
+    fn forget(&mut self, node: NodeId) {
+        World::forget(self, node);
     }
 }
 

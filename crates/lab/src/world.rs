@@ -71,7 +71,7 @@ pub(crate) fn build<'a>(
     Network { scenario, seed, interest }.world(|node| {
         let (ends, crossing) = places.next()?;
         let used = !ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
-        used.then(|| Host::new(ends, crossing, Rc::clone(shared)))
+        used.then(|| Host::new(NodeId(node as u32), ends, crossing, Rc::clone(shared)))
     })
 }
 
@@ -311,6 +311,7 @@ impl Plan<'_> {
             captured: side == Side::Client && shared.capture.is_some(),
             armed: None,
             done: false,
+            moved: false,
         }
     }
 }

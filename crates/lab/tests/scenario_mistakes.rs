@@ -103,12 +103,12 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "seed = 1",
         "sead = 1",
-        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, sweep (did you mean "seed"?)"#,
+        r#"a.toml:1:1: sead: unknown key, found "sead"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event, sweep (did you mean "seed"?)"#,
     ),
     mistake(
         "seed = 1",
         "velocity = 1",
-        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, sweep"#,
+        r#"a.toml:1:1: velocity: unknown key, found "velocity"; expected one of name, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event, sweep"#,
     ),
     mistake(
         r#"delay = "20 ms""#,
@@ -558,6 +558,37 @@ const MISTAKES: &[Mistake] = &[
         "[[link]]",
         "[[node]]\nname = \"server\"\nkind = \"nat\"\n\n[[node]]\nname = \"client\"\n\n[[link]]",
         r#"a.toml:6:8: node.server.kind: traffic begins or ends here, found "nat"; expected "host""#,
+    ),
+    // Events.
+    mistake(
+        "[[flow]]",
+        "[[event]]\nat = \"1 s\"\ntype = \"interface-down\"\nnode = \"cleint\"\ninterface = \"cell\"\n\n[[flow]]",
+        r#"a.toml:14:8: event.0.node: unknown node, found "cleint"; expected one of server, client (did you mean "client"?)"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[event]]\nat = \"1 s\"\ntype = \"interface-down\"\nnode = \"client\"\ninterface = \"wifi\"\n\n[[flow]]",
+        r#"a.toml:15:13: event.0.interface: unknown interface of "client", found "wifi"; expected one of cell"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[event]]\nat = \"10 s\"\ntype = \"migrate\"\nflow = \"get\"\ninterface = \"cell\"\n\n[[flow]]",
+        r#"a.toml:12:6: event.0.at: too late, found "10 s"; expected a time before the end of the run (10 s)"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[event]]\nat = \"1 s\"\ntype = \"migrate\"\nflow = \"get\"\ninterface = \"cell\"\n\n[[flow]]\nprotocol = \"tcp\"",
+        r#"a.toml:14:8: event.0.flow: "get" goes over TCP; expected a flow over QUIC"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"server\"\n\n[[flow]]",
+        r#"a.toml:14:8: event.0.node: it remembers nothing, found the host "server"; expected a nat"#,
+    ),
+    mistake(
+        "[[flow]]",
+        "[[event]]\nat = \"1 s\"\ntype = \"reboot\"\n\n[[flow]]",
+        r#"a.toml:13:8: event.0.type: unknown word, found "reboot"; expected one of interface-down, interface-up, migrate, forget"#,
     ),
     // Middleboxes and media.
     mistake(

@@ -292,6 +292,15 @@ impl<H: Node> World<H> {
         Some(result)
     }
 
+    /// Has the middlebox at a node lose its memory, now; nothing happens if there is none.
+    pub fn forget(&mut self, node: NodeId) {
+        let index = node.0 as usize;
+        if let Some(Place::Middlebox(middlebox)) = self.nodes.get_mut(index) {
+            middlebox.forget(self.now);
+            self.timers.set(index, middlebox.wake_at());
+        }
+    }
+
     /// Brings the counters and logs of all carriers up to now. [`World::run`] does so itself when it gives `Reached` or
     /// `Idle`.
     pub fn catch_up(&mut self) {

@@ -10,7 +10,8 @@ pub(crate) use tcp::{TcpEnd, connection_name};
 
 use crate::counters::Counters;
 use crate::shared::Shared;
-use network::{Exits, Packet, Protocol};
+use ::quic::{MigrateError, Migration};
+use network::{Exits, NodeId, Packet, Port, Protocol, port_address};
 use std::net::SocketAddr;
 use traffic::web::Load;
 use traffic::{Application, Part, Progress, Tally};
@@ -70,6 +71,8 @@ pub(crate) struct End {
     pub captured: bool,
     pub armed: Option<Time>,
     pub done: bool,
+    /// Whether it sends, or has sent, from the address of a port.
+    pub moved: bool,
 }
 
 impl End {
@@ -137,6 +140,27 @@ impl End {
             Stack::Tcp(end) => end.receive(now, (packet, self.side), exits),
         }
         self.drain(now, shared, exits);
+    }
+
+    /// Sends from the address of a port from now on; nothing happens unless it has an open QUIC connection.
+    pub(crate) fn migrate(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        (port, how): (Port, Migration),
+        (shared, exits): (&Shared<'_>, &mut Exits),
+    ) -> Result<(), MigrateError> {
+        let Stack::Quic(end) = &mut self.stack else { return Ok(()) };
+        let Some(connection) = end.connection() else { return Ok(()) };
+        let address = port_address(node, port, self.local.is_ipv6());
+        let local = SocketAddr::new(address.unwrap_or(self.local.ip()), self.local.port());
+        match connection.migrate(now, local, how) {
+            Err(MigrateError::Closed) => return Ok(()),
+            result => result?,
+        }
+        self.moved = true;
+        self.drain(now, shared, exits);
+        Ok(())
     }
 
     /// Does what is due.

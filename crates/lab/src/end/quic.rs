@@ -32,6 +32,11 @@ impl QuicEnd {
         opening.min(self.endpoint.wake_at().unwrap_or(Time::NEVER))
     }
 
+    /// Its connection, while there is one.
+    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
+        self.endpoint.get_mut(self.handle?)
+    }
+
     fn snapshot(connection: &Connection, no_error: u64) -> Snapshot {
         let clean = (true, no_error);
         let close = connection.close_reason().map(|reason| (reason.to_string(), reason.code() == clean));
@@ -113,6 +118,11 @@ impl End {
             packet.ecn = transmit.ecn;
             packet.flow = crate::flows::end_number(self.flow, self.side);
             packet.data = transmit.carries_data;
+            if self.moved
+                && let Some(port) = network::port_of(transmit.local.ip())
+            {
+                packet.leave_by(port);
+            }
             if self.captured {
                 self.capture(now, packet, shared);
             }

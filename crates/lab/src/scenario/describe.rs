@@ -60,6 +60,11 @@ pub fn describe(scenario: &Scenario) -> Vec<(String, String)> {
         lines.push(describe_cross_traffic(scenario, cross));
     }
     more(&mut lines, scenario.cross_traffic.len(), "cross-traffic sender");
+    for (number, event) in scenario.events.iter().take(SHOWN).enumerate() {
+        let words = format!("{}{}", event.kind.name, options(&event.kind));
+        lines.push((format!("event {number}, at {}", event.at), words));
+    }
+    more(&mut lines, scenario.events.len(), "event");
     lines
 }
 

@@ -8,14 +8,19 @@ use super::names;
 use super::nodes::Nodes;
 use super::read::{Reader, Section};
 use super::sections::{
-    self, CROSS_TRAFFIC_TABLE, FLOW_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT,
+    self, CROSS_TRAFFIC_TABLE, EVENT, EVENT_TABLE, FLOW_TABLE, RECORD, RECORD_TABLE, TCP, TLS, TOP, TRANSPORT,
 };
 use super::source::{listed, quoted};
 use super::tables::{table, tables};
+use super::topology::carriers_of;
 use super::tree::{Entry, Item};
+use crate::event::Event;
 use std::collections::BTreeSet;
 use units::Duration;
-use units::parameter::{Arguments, Value};
+use units::parameter::{Arguments, Component, Value};
+
+/// The most events.
+const MAX_EVENTS: usize = 10_000;
 
 /// Reads a scenario out of a document.
 pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario, ScenarioError> {
@@ -47,7 +52,8 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     let resolved = nodes.resolved(reader, &hosts)?;
     nodes.check_middleboxes(reader, &resolved, |node| carriers_of(node, &links, &media))?;
-    Ok(Scenario {
+    let events = read_events(reader, &top, duration)?;
+    let scenario = Scenario {
         name,
         seed: values.integer("seed"),
         duration,
@@ -60,7 +66,44 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
         media,
         flows,
         cross_traffic,
-    })
+        events,
+    };
+    check_events(reader, &top, &scenario)?;
+    Ok(scenario)
+}
+
+fn read_events(
+    reader: &mut Reader<'_>,
+    top: &Section<'_>,
+    duration: Duration,
+) -> Result<Vec<Event>, ScenarioError> {
+    let mut events = Vec::new();
+    for section in tables(reader, top, EVENT_TABLE, MAX_EVENTS)? {
+        let values = reader.arguments(EVENT, &section)?;
+        let row = reader.row_of(crate::event::ROOM, &section, "type")?;
+        let own: Vec<&str> = EVENT.iter().map(|parameter| parameter.name).collect();
+        reader.check_keys(&section, row.parameters, &own)?;
+        let at = values.duration("at");
+        if let (true, Some(entry)) = (at >= duration, section.get("at")) {
+            let expected = format!("a time before the end of the run ({duration})");
+            return Err(reader.wrong(&entry.item, &section.at("at"), "too late", &expected));
+        }
+        let arguments = reader.arguments(row.parameters, &section)?;
+        events.push(Event { at, kind: Component { room: crate::event::ROOM, name: row.name, arguments } });
+    }
+    Ok(events)
+}
+
+/// That every event can happen in the scenario.
+fn check_events(reader: &Reader<'_>, top: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+    let (sections, cast) = (tables(reader, top, EVENT_TABLE, MAX_EVENTS)?, scenario.cast());
+    for (event, section) in scenario.events.iter().zip(&sections) {
+        if let Err((option, problem)) = crate::event::check(event, &cast) {
+            let place = section.get(option).map_or(section.place, |entry| entry.item.place);
+            return Err(reader.source.error(place, &section.at(option), problem));
+        }
+    }
+    Ok(())
 }
 
 fn read_table(
@@ -147,14 +190,4 @@ fn parts(nodes: usize, links: &[Link], media: &[Medium]) -> Vec<usize> {
         parent[from.max(to)] = from.min(to);
     }
     (0..nodes).map(|node| root(&mut parent, node)).collect()
-}
-
-/// The names of the carriers that a node's ports lead to, in the order of the ports.
-pub(crate) fn carriers_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<String> {
-    let linked = links.iter().filter(|link| link.from == node || link.to == node).map(|link| &link.name);
-    let attached = media
-        .iter()
-        .filter(|medium| medium.attachments.iter().any(|at| at.node == node))
-        .map(|medium| &medium.name);
-    linked.chain(attached).cloned().collect()
 }

@@ -65,7 +65,6 @@ mod flows;
 mod kind;
 mod model;
 mod names;
-mod nearest;
 mod nodes;
 pub mod outside;
 mod overridden;
@@ -84,20 +83,20 @@ mod topology;
 mod tree;
 mod write;
 
+pub use crate::event::Event;
+pub use crate::nearest::nearest;
 pub use describe::describe;
-pub(crate) use document::carriers_of;
 pub use error::ScenarioError;
 pub use flows::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
 pub use model::{
     Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario,
 };
-pub use nearest::nearest;
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use sections::RECORD;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
-pub(crate) use topology::DIRECTIONS;
+pub(crate) use topology::{DIRECTIONS, carriers_of};
 
 use source::Source;
 use std::collections::BTreeMap;

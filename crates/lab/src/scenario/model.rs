@@ -1,5 +1,6 @@
 //! What a scenario is, once it was read and found right.
 
+use crate::event::Event;
 use units::Duration;
 use units::parameter::{Arguments, Component};
 
@@ -33,6 +34,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Datagrams that leave without a connection, in the order of the document.
     pub cross_traffic: Vec<CrossTraffic>,
+    /// What happens at given times, in the order of the document.
+    pub events: Vec<Event>,
 }
 
 /// A node of the network.

@@ -1,10 +1,10 @@
 //! Names of nodes, links and flows: what they may be, and that each is given once.
 
 use super::error::ScenarioError;
-use super::nearest::nearest;
 use super::read::{Reader, Section};
 use super::source::{Place, one_of, quoted, suggestion};
 use super::tree::{Item, Node};
+use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -3,10 +3,10 @@
 use super::error::ScenarioError;
 use super::files::{EXPECTED_HERE, Files};
 use super::kind::{expected, shorthand};
-use super::nearest::nearest;
 use super::outside;
 use super::source::{self, Place, Source, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
+use crate::nearest::nearest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

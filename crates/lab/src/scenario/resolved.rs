@@ -5,9 +5,10 @@
 
 use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Scenario};
 use super::sections::{
-    AT, BACKWARD, CROSS_TRAFFIC_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE, NODE_TABLE,
-    RECORD_TABLE, TCP, TLS, TRANSPORT,
+    AT, BACKWARD, CROSS_TRAFFIC_TABLE, EVENT_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE,
+    NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
 };
+use crate::event::Event;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -75,6 +76,7 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     scenario.media.iter().for_each(|medium| medium_tables(scenario, medium, &mut tables));
     scenario.flows.iter().for_each(|flow| flow_tables(scenario, flow, &mut tables));
     tables.extend(scenario.cross_traffic.iter().map(|cross| cross_traffic(scenario, cross)));
+    tables.extend(scenario.events.iter().map(event));
     tables
 }
 
@@ -143,6 +145,13 @@ fn cross_traffic<'a>(scenario: &Scenario, cross: &'a CrossTraffic) -> Table<'a> 
         .with("start", Value::Duration(cross.start))
         .stop(cross.stop)
         .with("ip", Value::Integer(cross.ip.number()))
+}
+
+fn event(event: &Event) -> Table<'_> {
+    let mut table =
+        Table::entry(EVENT_TABLE).with("at", Value::Duration(event.at)).text("type", event.kind.name);
+    table.values.extend(event.kind.arguments.0.iter().map(|(name, value)| (*name, Cow::Borrowed(value))));
+    table
 }
 
 impl Scenario {

@@ -10,7 +10,13 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 
 /// Every room whose components a scenario can name, and the tables of a scenario (room `sections`).
 pub fn rooms() -> Vec<Room> {
-    let mut rooms = vec![sections::room(), nodes::kinds(), congestion::room(), quic::schedule::room()];
+    let mut rooms = vec![
+        sections::room(),
+        nodes::kinds(),
+        crate::event::room(),
+        congestion::room(),
+        quic::schedule::room(),
+    ];
     rooms.extend(network::rooms());
     rooms.extend([traffic::room(), traffic::changes(), traffic::page::room(), traffic::sources::room()]);
     rooms
@@ -102,8 +108,8 @@ mod tests {
             for row in &room.rows {
                 let options: BTreeSet<&str> = row.parameters.iter().map(|parameter| parameter.name).collect();
                 assert_eq!(options.len(), row.parameters.len(), "{}", row.name);
-                // The table of a medium is a component itself.
-                let own = room.name == "sections" && row.name == "medium";
+                // The tables of media and events are components themselves.
+                let own = room.name == "sections" && ["medium", "event"].contains(&row.name);
                 assert!(
                     own || !options.contains("type"),
                     "{}: `type` is the key of the row itself",

@@ -268,6 +268,22 @@ pub(super) static CROSS_TRAFFIC: &[Parameter] = &[
     },
     IP,
 ];
+/// What `[[event]]` admits beside the options of its type.
+pub(super) static EVENT: &[Parameter] = &[
+    Parameter {
+        name: "at",
+        kind: Kind::Duration,
+        default: Default::Required,
+        about: "when it happens; before the end of the run",
+    },
+    Parameter {
+        name: "type",
+        kind: Kind::Text,
+        default: Default::Required,
+        about: "what happens: see `quiclab list events`; its options stand here too",
+    },
+];
+
 pub(super) const RECORD_TABLE: &str = "record";
 pub(super) const TLS: &str = "tls";
 pub(super) const TRANSPORT: &str = "transport";
@@ -276,6 +292,7 @@ pub(super) const NODE_TABLE: &str = "node";
 pub(super) const LINK_TABLE: &str = "link";
 pub(super) const MEDIUM_TABLE: &str = "medium";
 pub(super) const FLOW_TABLE: &str = "flow";
+pub(super) const EVENT_TABLE: &str = "event";
 
 /// A table of a scenario file, or an array of tables.
 #[derive(Debug)]
@@ -347,6 +364,12 @@ pub(super) static SECTIONS: &[Section] = &[
         name: CROSS_TRAFFIC_TABLE,
         about: "[[cross_traffic]]: UDP datagrams that nobody answers and nothing slows down",
         parameters: CROSS_TRAFFIC,
+        top: true,
+    },
+    Section {
+        name: EVENT_TABLE,
+        about: "[[event]]: what happens at a given time",
+        parameters: EVENT,
         top: true,
     },
     Section {

@@ -6,9 +6,9 @@
 //! its bare word, the word becomes the component's `type`.
 
 use super::error::ScenarioError;
-use super::nearest::nearest;
 use super::source::{Place, Source, listed, quoted, suggestion};
 use super::tree::{Entry, Item, Node, parse_value};
+use crate::nearest::nearest;
 
 /// The longest path of a change.
 const MAX_STEPS: usize = 16;

@@ -1,7 +1,6 @@
 //! The `[sweep]` table: which values of the scenario are varied, and how often each combination is run.
 
 use super::error::ScenarioError;
-use super::nearest::nearest;
 use super::quantity::{Quantity, Unit, label};
 use super::range::{self, MAX_VALUES};
 use super::read::{Reader, Section};
@@ -9,6 +8,7 @@ use super::sections::{self, SWEEP, SWEEP_TABLE as KEY, ZIP};
 use super::set;
 use super::source::{Place, one_of, quoted, suggestion};
 use super::tree::{Entry, Item, Node};
+use crate::nearest::nearest;
 use std::collections::BTreeSet;
 use units::parameter::Value;
 

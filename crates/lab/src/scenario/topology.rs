@@ -1,6 +1,7 @@
 //! The graph of a scenario, and what the scenario says of the hops of its routes.
 
-use super::model::Scenario;
+use super::model::{Flow, Link, Medium, Node, Protocol, Scenario};
+use crate::event::{Cast, CastFlow, CastNode};
 use network::{Hop, Topology};
 use trace::Direction;
 use units::Duration;
@@ -42,6 +43,28 @@ impl Scenario {
         Ok(topology)
     }
 
+    /// Who takes part, as far as events name them.
+    pub(crate) fn cast(&self) -> Cast {
+        let node = |(index, node): (usize, &Node)| {
+            let kind = node.kind.component();
+            CastNode {
+                name: node.name.clone(),
+                kind: kind.name,
+                remembers: network::middlebox::remembers(kind.name),
+                interfaces: carriers_of(index, &self.links, &self.media),
+            }
+        };
+        let flow = |flow: &Flow| CastFlow {
+            name: flow.name.clone(),
+            client: flow.client,
+            over_quic: flow.protocol == Protocol::Quic,
+        };
+        Cast {
+            nodes: self.nodes.iter().enumerate().map(node).collect(),
+            flows: self.flows.iter().map(flow).collect(),
+        }
+    }
+
     /// What a hop of a route is.
     pub(crate) fn hop(&self, hop: Hop) -> HopView<'_> {
         match hop {
@@ -78,4 +101,14 @@ impl HopView<'_> {
             _ => u64::MAX,
         }
     }
+}
+
+/// The names of the carriers that a node's ports lead to, in the order of the ports.
+pub(crate) fn carriers_of(node: usize, links: &[Link], media: &[Medium]) -> Vec<String> {
+    let linked = links.iter().filter(|link| link.from == node || link.to == node).map(|link| &link.name);
+    let attached = media
+        .iter()
+        .filter(|medium| medium.attachments.iter().any(|at| at.node == node))
+        .map(|medium| &medium.name);
+    linked.chain(attached).cloned().collect()
 }

@@ -5,6 +5,7 @@ mod bottlenecks;
 mod captures;
 mod cross_traffic;
 mod equal_seeds;
+mod events;
 mod flows;
 mod goodput;
 mod interrupted;

@@ -104,7 +104,7 @@ fn places(section: &str) -> &'static [(&'static str, &'static [&'static str])] {
         "node" => &[("node.middle.", &[])],
         "medium" => &[("medium.air.", &[]), ("medium.air.at.client.", &[])],
         // What they admit names nothing but nodes, links and values.
-        "link" | "sweep" => &[],
+        "link" | "event" | "sweep" => &[],
         other => panic!("no place is known for the section {other}"),
     }
 }

@@ -13,11 +13,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[sweep]\nrepetition = 3\n",
-        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic (did you mean "repetitions"?)"#,
+        r#"a.toml:17:1: sweep.repetition: unknown key, found "repetition"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event (did you mean "repetitions"?)"#,
     ),
     (
         "[sweep]\nflows.get.start = [1]\n",
-        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic (did you mean "flow"?)"#,
+        r#"a.toml:17:1: sweep.flows: unknown key, found "flows"; expected one of repetitions, seeds, series, keep, zip, seed, duration, record, tls, transport, tcp, node, link, medium, flow, cross_traffic, event (did you mean "flow"?)"#,
     ),
     (
         "[sweep]\nlink.cell.delay = '5 ms'\n",

@@ -17,11 +17,7 @@ pub trait Middlebox: Node {
     fn counters(&self) -> Vec<(&'static str, u64)>;
     /// The events that wait for a sink, in the order of time.
     fn log(&mut self) -> &mut Log;
-    /// Whether it has a memory that it can lose: [`Middlebox::forget`].
-    fn remembers(&self) -> bool {
-        false
-    }
-    /// Loses its memory.
+    /// Loses its memory, if it has one.
     fn forget(&mut self, _now: Time) {}
     /// Packets that it has dropped, by the number of their flow.
     fn drops_of(&self, _flow: u32) -> u64 {
@@ -54,14 +50,25 @@ impl MiddleboxOptions<'_> {
 }
 
 /// How a middlebox is made.
-pub type Build = fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError>;
+#[derive(Debug, Clone, Copy)]
+pub struct Making {
+    /// Whether it has a memory that it can lose: [`Middlebox::forget`].
+    pub remembers: bool,
+    /// Makes it.
+    pub build: fn(&MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError>,
+}
 
 /// The middleboxes.
-pub static MIDDLEBOXES: &[Row<Build>] = &[nat::ROW];
+pub static MIDDLEBOXES: &[Row<Making>] = &[nat::ROW];
 
 /// The middleboxes as scenarios and `quiclab list` see them.
 pub fn room() -> Room {
     Room::of("middleboxes", "nodes that do something with the packets that pass", MIDDLEBOXES, None)
+}
+
+/// Whether the middlebox of this name has a memory that it can lose.
+pub fn remembers(name: &str) -> bool {
+    MIDDLEBOXES.iter().any(|row| row.name == name && row.build.remembers)
 }
 
 /// Makes the middlebox of this name.
@@ -70,7 +77,7 @@ pub fn room() -> Room {
 /// If the table has no such row, or the options cannot be used.
 pub fn build(name: &str, options: &MiddleboxOptions<'_>) -> Result<Box<dyn Middlebox>, BuildError> {
     match MIDDLEBOXES.iter().find(|row| row.name == name) {
-        Some(row) => (row.build)(options),
+        Some(row) => (row.build.build)(options),
         None => Err(BuildError::Unknown { room: "middleboxes", name: name.to_owned() }),
     }
 }

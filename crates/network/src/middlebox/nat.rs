@@ -10,7 +10,7 @@
 //!
 //! Ports are handed out in turn from 1024 on, so that nothing is drawn.
 
-use super::{Build, Middlebox, MiddleboxOptions};
+use super::{Making, Middlebox, MiddleboxOptions};
 use crate::address::{Port, node_address};
 use crate::error::BuildError;
 use crate::exits::Exits;
@@ -22,7 +22,7 @@ use trace::{Event, Log};
 use units::parameter::{Default, Kind, Parameter, Row, Value};
 use units::{Duration, Time};
 
-pub(crate) const ROW: Row<Build> = Row {
+pub(crate) const ROW: Row<Making> = Row {
     name: "nat",
     about: "translates inside addresses and ports into its own; forgets after silence, and at given times",
     parameters: &[
@@ -57,7 +57,7 @@ pub(crate) const ROW: Row<Build> = Row {
             about: "most mappings of each protocol at a time; a packet that would need one more is dropped",
         },
     ],
-    build: |options| Ok(Box::new(Nat::new(options)?)),
+    build: Making { remembers: true, build: |options| Ok(Box::new(Nat::new(options)?)) },
 };
 
 const FIRST_PORT: u16 = 1024;
@@ -341,9 +341,6 @@ impl Middlebox for Nat {
     }
     fn log(&mut self) -> &mut Log {
         &mut self.log
-    }
-    fn remembers(&self) -> bool {
-        true
     }
     fn forget(&mut self, now: Time) {
         let before = self.mappings();

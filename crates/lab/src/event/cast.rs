@@ -1,0 +1,79 @@
+//! Who takes part in a scenario, as far as events name them.
+
+use super::Misfit;
+use network::{NodeId, Port};
+use units::parameter::Arguments;
+
+/// Who takes part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cast {
+    pub nodes: Vec<CastNode>,
+    pub flows: Vec<CastFlow>,
+}
+
+/// A node.
+#[derive(Debug, Clone)]
+pub(crate) struct CastNode {
+    pub name: String,
+    /// The word for what it is.
+    pub kind: &'static str,
+    /// Whether it has a memory that it can lose.
+    pub remembers: bool,
+    /// The links and media that its ports lead to, in the order of the ports.
+    pub interfaces: Vec<String>,
+}
+
+/// A flow.
+#[derive(Debug, Clone)]
+pub(crate) struct CastFlow {
+    pub name: String,
+    /// The place of its client among the nodes.
+    pub client: usize,
+    pub over_quic: bool,
+}
+
+/// How many names an error lists.
+const LISTED: usize = 20;
+
+impl Cast {
+    /// The node that the option `node` names.
+    pub(crate) fn node(&self, arguments: &Arguments) -> Result<(NodeId, &CastNode), Misfit> {
+        let name = arguments.text("node");
+        let names = || self.nodes.iter().map(|node| node.name.as_str());
+        let at = names().position(|known| known == name);
+        let at = at.ok_or_else(|| ("node", unknown("node", &name, &names().collect::<Vec<_>>())))?;
+        Ok((NodeId(at as u32), &self.nodes[at]))
+    }
+
+    /// The port of a node that leads to the carrier that the option `interface` names.
+    pub(crate) fn port(&self, node: NodeId, arguments: &Arguments) -> Result<Port, Misfit> {
+        let name = arguments.text("interface");
+        let node = &self.nodes[node.0 as usize];
+        match node.interfaces.iter().position(|known| *known == name) {
+            Some(at) => Ok(Port(at as u16)),
+            None => {
+                let known: Vec<&str> = node.interfaces.iter().map(String::as_str).collect();
+                Err(("interface", unknown(&format!("interface of {:?}", node.name), &name, &known)))
+            }
+        }
+    }
+
+    /// The flow that the option `flow` names, and its number.
+    pub(crate) fn flow(&self, arguments: &Arguments) -> Result<(usize, &CastFlow), Misfit> {
+        let name = arguments.text("flow");
+        let found = self.flows.iter().enumerate().find(|(_, flow)| flow.name == name);
+        found.ok_or_else(|| {
+            let known: Vec<&str> = self.flows.iter().map(|flow| flow.name.as_str()).collect();
+            ("flow", unknown("flow", &name, &known))
+        })
+    }
+}
+
+/// What is wrong with a name that nothing has.
+fn unknown(what: &str, name: &str, names: &[&str]) -> String {
+    let near = crate::nearest::nearest(name, names.iter().copied())
+        .map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"));
+    let more = if names.len() > LISTED { ", ..." } else { "" };
+    let listed = names[..names.len().min(LISTED)].join(", ");
+    format!("unknown {what}, found {name:?}; expected one of {listed}{more}{near}")
+}

@@ -1,0 +1,30 @@
+//! A node loses its memory.
+
+use super::{Cast, Kind, Misfit, Stage};
+use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
+
+pub(crate) const ROW: Row<Kind> = Row {
+    name: "forget",
+    about: "a node loses its memory: a NAT its mappings",
+    parameters: &[Parameter {
+        name: "node",
+        kind: Of::Text,
+        default: Default::Required,
+        about: "node that forgets",
+    }],
+    build: Kind { check, act },
+};
+
+fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
+    let (_, node) = cast.node(arguments)?;
+    if node.remembers {
+        return Ok(());
+    }
+    Err(("node", format!("it remembers nothing, found the {} {:?}; expected a nat", node.kind, node.name)))
+}
+
+fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {
+    let (node, _) = stage.cast.node(arguments).map_err(|(_, problem)| problem)?;
+    stage.world.forget(node);
+    Ok(())
+}

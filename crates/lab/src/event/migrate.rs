@@ -1,0 +1,51 @@
+//! A client moves to another of its interfaces (RFC 9000 section 9).
+
+use super::{Cast, CastFlow, Kind, Misfit, Stage};
+use network::NodeId;
+use quic::Migration;
+use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
+
+pub(crate) const ROW: Row<Kind> = Row {
+    name: "migrate",
+    about: "the client of a flow sends from another of its interfaces (RFC 9000 section 9)",
+    parameters: &[
+        Parameter { name: "flow", kind: Of::Text, default: Default::Required, about: "flow over QUIC" },
+        Parameter {
+            name: "interface",
+            kind: Of::Text,
+            default: Default::Required,
+            about: "link or medium that the interface leads to",
+        },
+        Parameter {
+            name: "how",
+            kind: Of::Choice(&["probe", "at_once", "rebound", "silent"]),
+            default: Default::Is("\"probe\""),
+            about: "probe: once the new path is validated; at_once: before it is; rebound: without a way back; \
+                    silent: as if a NAT had changed the address",
+        },
+    ],
+    build: Kind { check, act },
+};
+
+fn flow<'c>(arguments: &Arguments, cast: &'c Cast) -> Result<(usize, &'c CastFlow), Misfit> {
+    let (index, flow) = cast.flow(arguments)?;
+    if flow.over_quic {
+        return Ok((index, flow));
+    }
+    Err(("flow", format!("{:?} goes over TCP; expected a flow over QUIC", flow.name)))
+}
+
+fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
+    let (_, flow) = flow(arguments, cast)?;
+    cast.port(NodeId(flow.client as u32), arguments).map(drop)
+}
+
+fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {
+    let (index, flow) = flow(arguments, stage.cast).map_err(|(_, problem)| problem)?;
+    let node = NodeId(flow.client as u32);
+    let port = stage.cast.port(node, arguments).map_err(|(_, problem)| problem)?;
+    let word = arguments.text("how");
+    let how = Migration::ALL.iter().find(|(name, _)| *name == word).map_or(Migration::Probe, |(_, how)| *how);
+    let moved = stage.world.migrate(node, index, port, how);
+    moved.map_err(|error| format!("flow {:?} cannot migrate: {error}", flow.name))
+}

@@ -1,0 +1,129 @@
+//! What happens at given times: interfaces that go down, clients that migrate, nodes that forget.
+
+use crate::bed::{ONE_LINK, Run, assert_equal, examples, run, run_into, scenario};
+use lab::Scenario;
+use std::fs;
+
+fn migration(sets: &[&str]) -> Scenario {
+    scenario(&fs::read_to_string(examples().join("migration.toml")).unwrap(), sets)
+}
+
+/// Bytes that a direction of a link has taken to its far end.
+fn delivered(run: &Run, link: &str) -> u64 {
+    run.link(link, "forward")["delivered_bytes"].as_u64().unwrap()
+}
+
+#[test]
+fn a_client_moves_to_its_other_interface_and_goes_on() {
+    let run = run_into(&migration(&[]), "migration");
+    let film = run.connection("film");
+    assert_eq!((&film["completed"], &film["clean"]), (&true.into(), &true.into()), "{film}");
+    // 2 s of 40 Mbit/s, and the rest.
+    assert!((7_000_000..11_000_000).contains(&delivered(&run, "wlan")), "{}", delivered(&run, "wlan"));
+    assert!(delivered(&run, "cellular") > 9_000_000, "{}", delivered(&run, "cellular"));
+    // Node 1, its second port: 10.2.0.2.
+    let moves = |side: &str| -> Vec<String> {
+        let rows = run.rows("event", &[("event", "migration_state"), ("side", side)]);
+        rows.into_iter().map(|row| row[4].clone()).collect()
+    };
+    let client = moves("client");
+    let state = |of: &[String], state: &str| {
+        of.iter().any(|detail| detail.starts_with(state) && detail.contains("10.2.0.2"))
+    };
+    for expected in ["probing_started", "probing_successful", "migration_started", "migration_complete"] {
+        assert!(state(&client, expected), "{expected}: {client:?}");
+    }
+    assert!(state(&moves("server"), "migration_complete"), "{:?}", moves("server"));
+    for side in ["client", "server"] {
+        let log = String::from_utf8(run.files[&format!("film-{side}.sqlog")].clone()).unwrap();
+        assert!(log.contains("10.2.0.2") && log.contains("migration_complete"), "{side}");
+    }
+    assert_equal(&run, &run_into(&migration(&[]), "migration-again"), "equal seeds");
+}
+
+#[test]
+fn every_way_to_move_keeps_the_connection() {
+    for how in ["probe", "at_once", "rebound", "silent"] {
+        for protection in ["null", "tls"] {
+            let (how_set, tls) = (format!("event.0.how={how}"), format!("tls.protection={protection}"));
+            let sets = [how_set.as_str(), tls.as_str()];
+            let run = run(&migration(&sets));
+            assert_eq!(run.connection("film")["completed"], true, "{how}");
+            assert!(delivered(&run, "cellular") > 9_000_000, "{how}");
+        }
+    }
+}
+
+#[test]
+fn without_migration_the_connection_waits_for_its_interface() {
+    let down =
+        "[[event]]\nat = \"100 ms\"\ntype = \"interface-down\"\nnode = \"client\"\ninterface = \"cell\"\n";
+    let up = "[[event]]\nat = \"2 s\"\ntype = \"interface-up\"\nnode = \"client\"\ninterface = \"cell\"\n";
+    let completion = |text: &str| run(&scenario(text, &[])).connection("get")["completion_s"].as_f64();
+    let plain = completion(ONE_LINK).unwrap();
+    let waiting = completion(&format!("{ONE_LINK}{down}{up}")).unwrap();
+    assert!(plain < 0.5 && waiting > 2.0, "{plain} {waiting}");
+    // The order in the file does not matter.
+    assert_eq!(completion(&format!("{ONE_LINK}{up}{down}")), Some(waiting));
+    assert_eq!(completion(&format!("{ONE_LINK}{down}")), None);
+    // It was down for no time.
+    let both = format!("{ONE_LINK}{down}{}", up.replace("2 s", "100 ms"));
+    assert_eq!(completion(&both), Some(plain));
+}
+
+#[test]
+fn a_nat_forgets_when_it_is_told_to() {
+    let text = r#"
+duration = "20 s"
+[[node]]
+name = "phone"
+[[node]]
+name = "ap"
+kind = "nat"
+[[node]]
+name = "server"
+[[link]]
+name = "home"
+from = "ap"
+to = "phone"
+both = { rate = "10 Mbit/s", delay = "5 ms" }
+[[link]]
+name = "access"
+from = "server"
+to = "ap"
+both = { rate = "20 Mbit/s", delay = "20 ms" }
+[[flow]]
+name = "get"
+client = "phone"
+server = "server"
+application = { type = "bulk", size = "2 MB" }
+[[event]]
+at = "1 s"
+type = "forget"
+node = "ap"
+"#;
+    let run = run(&scenario(text, &[]));
+    assert_eq!(run.connection("get")["completed"], true);
+    assert_eq!(run.node("ap")["mappings_forgotten"], 1);
+    assert_eq!(run.node("ap")["mappings_made"], 2);
+}
+
+#[test]
+fn a_migration_that_cannot_be_is_an_error_and_one_of_nothing_is_nothing() {
+    // Before the handshake is confirmed.
+    let early = migration(&["event.0.at=10 ms"]);
+    let error =
+        lab::run(&early, &lab::Options::default(), &mut |_| std::ops::ControlFlow::Continue(())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "event 0 (migrate at 10 ms): flow \"film\" cannot migrate: the handshake is not confirmed"
+    );
+    for sets in [
+        ["event.0.at=29 s", "flow.film.application.size=100 kB"],
+        ["event.0.at=1 s", "flow.film.start=1.5 s"],
+    ] {
+        let mut sets = sets.to_vec();
+        sets.push("event.1.at=29 s");
+        assert_eq!(delivered(&run(&migration(&sets)), "cellular"), 0);
+    }
+}
