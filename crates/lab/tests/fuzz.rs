@@ -24,9 +24,37 @@ fn documents() -> &'static [(PathBuf, String)] {
         });
         paths.sort();
         let read = |path: PathBuf| std::fs::read_to_string(&path).ok().map(|text| (path, text));
-        paths.into_iter().filter_map(read).collect()
+        let mut all: Vec<(PathBuf, String)> = paths.into_iter().filter_map(read).collect();
+        let near = root.join("examples/near.toml");
+        all.extend([NEAR_ITS_LIMITS; 4].map(|text| (near.clone(), text.to_owned())));
+        all
     })
 }
+
+/// Of its numbers most, if they are altered, give a scenario that can be read and not be built.
+const NEAR_ITS_LIMITS: &str = r#"
+duration = "1 s"
+[tls]
+certificate_chain = "60 kB"
+server_name = "a.example"
+[[link]]
+name = "cell"
+from = "server"
+to = "client"
+forward.mtu = 1300
+backward.mtu = 1300
+[[flow]]
+name = "get"
+client = "client"
+server = "server"
+application = "bulk"
+[[flow]]
+name = "put"
+client = "client"
+server = "server"
+ip = 6
+application = "bulk"
+"#;
 
 proptest! {
     #![proptest_config(ProptestConfig {

@@ -31,7 +31,7 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     /// An error at a place.
     pub(super) fn error(&self, place: Place, key: &str, problem: impl Into<String>) -> ScenarioError {
-        ScenarioError { place: self.show(place), key: key.to_owned(), problem: problem.into() }
+        ScenarioError { place: self.show(place), key: one_line(key), problem: problem.into() }
     }
 
     fn show(&self, place: Place) -> String {
