@@ -73,8 +73,9 @@ proptest! {
 fn altered_scenarios_get_to_every_end() {
     let documents = documents();
     assert!(documents.len() > 30, "{}", documents.len());
-    let verdict =
-        |seed, (origin, text): &(PathBuf, String)| scenario(&altered(text, &mut draws(1000 + seed)), origin);
+    let verdict = |seed: u64, (origin, text): &(PathBuf, String)| {
+        scenario(&altered(text, &mut draws(1000 + seed)), origin)
+    };
     let all = (0..200).map(|seed| verdict(seed, &documents[seed as usize % documents.len()]));
     // The last one is near its limits.
     let near = (0..300).map(|seed| verdict(seed, &documents[documents.len() - 1]));
