@@ -5,6 +5,8 @@ use std::path::Path;
 
 /// How much of something that was found is shown.
 const SHOWN: usize = 60;
+/// How many characters of the path of a key an error shows.
+const SHOWN_PATH: usize = 300;
 
 /// Where a value was written. Places in one text are in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +33,11 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     /// An error at a place.
     pub(super) fn error(&self, place: Place, key: &str, problem: impl Into<String>) -> ScenarioError {
-        ScenarioError { place: self.show(place), key: one_line(key), problem: problem.into() }
+        ScenarioError {
+            place: self.show(place),
+            key: cut(&one_line(key), SHOWN_PATH),
+            problem: problem.into(),
+        }
     }
 
     fn show(&self, place: Place) -> String {
@@ -70,7 +76,11 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    cut(text, SHOWN)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
