@@ -55,8 +55,8 @@ $(VENV)/.checks: $(VENV)/.tools pyproject.toml
 build: $(VENV)/.package ## the command .venv/bin/quiclab and the Python package
 
 .PHONY: deps
-deps: ## tshark and Chromium, which some tests ask (Debian and Ubuntu, as root)
-	@missing=; for tool in tshark chromium; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+deps: ## tshark and Chromium, which some tests ask, and Valgrind (Debian and Ubuntu, as root)
+	@missing=; for tool in tshark chromium valgrind; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	test -z "$$missing" && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "installing$$missing"; \
@@ -65,7 +65,7 @@ deps: ## tshark and Chromium, which some tests ask (Debian and Ubuntu, as root)
 	fi; \
 	for tool in $$missing; do \
 		command -v $$tool >/dev/null && continue; \
-		echo "WARNING: there is no $$tool: the tests that need it will be SKIPPED"; \
+		echo "WARNING: there is no $$tool: what needs it will be SKIPPED or fail"; \
 		test -z "$(CI)" || exit 1; \
 	done
 
@@ -117,6 +117,12 @@ format: $(VENV)/.checks ## format the sources
 .PHONY: bench
 bench: ## speed and memory, beside quinn-proto, to target/bench.json
 	cargo run --package bench --release $(LOCKED)
+
+.PHONY: instructions
+instructions: deps ## whether reduced scenarios take the instructions that are committed; RENEW='why they changed' writes them anew
+	cargo build --package own-controller --release --quiet $(LOCKED)
+	$(PYTHON) benches/instruction_check.py --runner $${CARGO_TARGET_DIR:-target}/release/own-controller \
+		$${RENEW:+--renew "$$RENEW"}
 
 .PHONY: bench-view
 bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab view` costs, in Chromium

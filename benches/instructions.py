@@ -8,15 +8,12 @@ each queue, and one of 100 MB over rates that change, and prints the tables of d
 takes some ten minutes.
 """
 
-import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-RUNNER = ROOT / "target" / "release" / "own-controller"
-SCENARIO = ROOT / "python" / "quiclab" / "commands" / "bench.toml"
+from callgrind import BULK, RUNNER, count
+
 BASE = "transport.controller=newreno"
 CONTROLLERS = {
     "`newreno`": BASE,
@@ -56,22 +53,9 @@ def rates(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def count(runner: Path, size: str, settings: list[str]) -> int:
-    """Instructions of a run of so many bytes with these settings."""
-    sets = [word for setting in (f"flow.download.application.size={size}", *settings) for word in ("--set", setting)]
-    command: list[str | Path] = [
-        "valgrind",
-        "--tool=callgrind",
-        "--callgrind-out-file=/dev/null",
-        runner,
-        SCENARIO,
-        *sets,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if collected is None:
-        raise SystemExit(f"callgrind says no count for {settings}: {done.stderr}")
-    return int(collected[1])
+def sized(size: str) -> str:
+    """The setting of the size of the transfer."""
+    return f"flow.download.application.size={size}"
 
 
 def over(value: int, first: int | None) -> str:
@@ -84,7 +68,7 @@ def table(what: str, settings: dict[str, list[str]], runner: Path, size: str) ->
     print(f"| {what} | million instructions | over the first |\n| --- | ---: | ---: |", flush=True)
     first = None
     for name, setting in settings.items():
-        instructions = count(runner, size, setting)
+        instructions = count(runner, BULK, [sized(size), *setting])
         print(f"| {name} | {instructions / 1e6:,.1f} | {over(instructions, first)} |", flush=True)
         first = first or instructions
     print()
@@ -95,7 +79,7 @@ def rate_table(settings: dict[str, list[str]], runner: Path) -> None:
     print("| rate | million instructions | of that, reading | the rest over the first |\n| --- | ---: | ---: | ---: |")
     first = short = None
     for name, setting in settings.items():
-        whole, begin = (count(runner, size, setting) for size in ("100 MB", "1 MB"))
+        whole, begin = (count(runner, BULK, [sized(size), *setting]) for size in ("100 MB", "1 MB"))
         reading = 0 if short is None else begin - short
         rest = over(whole - reading, first)
         print(f"| {name} | {whole / 1e6:,.1f} | {reading / 1e6:,.1f} | {rest} |", flush=True)

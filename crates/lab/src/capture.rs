@@ -10,43 +10,49 @@
 //! or reorder them, and an endpoint's new secrets are written before the packets that it sent at that time: whoever
 //! sends the first packet of a level knows the secrets of both sides by then (RFC 9001 section 4.1.4).
 
-use std::io::{self, Write};
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::blocks::unknown::UnknownBlock;
+use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
+use pcap_file::{DataLink, Endianness, PcapError};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
 use units::Time;
 use wire::header::Header;
 use wire::ip::{self, IpError};
 use wire::{Damage, Ecn, Side};
 
-/// Packets that begin with the IP header, without a link layer (LINKTYPE_RAW).
-const LINK_TYPE_RAW: u16 = 101;
 /// Nanoseconds: a power of ten with this negative exponent.
 const NANOSECONDS: u8 = 9;
 /// `"TLSK"`: the secrets are lines of an NSS key log.
 const TLS_KEY_LOG: u32 = 0x544c_534b;
 
-const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-const INTERFACE_DESCRIPTION: u32 = 1;
-const ENHANCED_PACKET: u32 = 6;
+/// The type of a block with secrets, which `pcap_file` does not know.
 const DECRYPTION_SECRETS: u32 = 10;
-
-const OPTION_END: u16 = 0;
-const OPTION_COMMENT: u16 = 1;
-const OPTION_USER_APPLICATION: u16 = 4;
-const OPTION_TIME_RESOLUTION: u16 = 9;
 
 /// What a router's stack would write first; the simulated network does not count hops.
 const HOP_LIMIT: u8 = 64;
 /// Where the checksum stands in a TCP header (RFC 9293 section 3.1).
 const TCP_CHECKSUM: usize = 16;
-/// The buffer goes out when it has grown past this.
-const FULL: usize = 128 * 1024;
+/// The size of the buffer in front of the file.
+const BUFFER: usize = 128 * 1024;
 
 /// A capture that is being written. Writes to what is behind are large: a buffer around a file is not needed.
-#[derive(Debug)]
-pub struct Capture<W> {
-    out: W,
-    buffer: Vec<u8>,
+pub struct Capture<W: Write> {
+    out: PcapNgWriter<BufWriter<W>>,
+    /// The packet that is written next.
+    packet: Vec<u8>,
     failed: Option<io::ErrorKind>,
+}
+
+impl<W: Write> std::fmt::Debug for Capture<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Capture").field("failed", &self.failed).finish_non_exhaustive()
+    }
 }
 
 impl<W: Write> Capture<W> {
@@ -55,24 +61,19 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// What the writer behind answered.
     pub fn new(out: W) -> io::Result<Capture<W>> {
-        let mut capture = Capture { out, buffer: Vec::with_capacity(FULL + 2048), failed: None };
-        capture.block(SECTION_HEADER, |body| {
-            body.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
-            // Version 1.0, and a length that is not known while writing.
-            body.extend_from_slice(&[1, 0, 0, 0]);
-            body.extend_from_slice(&u64::MAX.to_le_bytes());
-            option(body, OPTION_USER_APPLICATION, b"quiclab");
-            option(body, OPTION_END, &[]);
-        });
-        capture.block(INTERFACE_DESCRIPTION, |body| {
-            body.extend_from_slice(&LINK_TYPE_RAW.to_le_bytes());
-            body.extend_from_slice(&[0, 0]);
-            // No limit on the length of a packet.
-            body.extend_from_slice(&0_u32.to_le_bytes());
-            option(body, OPTION_TIME_RESOLUTION, &[NANOSECONDS]);
-            option(body, OPTION_END, &[]);
-        });
-        capture.send()?;
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed("quiclab"))],
+            ..SectionHeaderBlock::default()
+        };
+        // Packets that begin with the IP header, without a link layer, and no limit on their length.
+        let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
+        interface.options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
+        let out = BufWriter::with_capacity(BUFFER, out);
+        let out = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
+        let mut capture = Capture { out, packet: Vec::new(), failed: None };
+        capture.block(interface)?;
+        capture.out.get_mut().flush()?;
         Ok(capture)
     }
 
@@ -89,13 +90,9 @@ impl<W: Write> Capture<W> {
         // A line without its end would run into the first line of the next block.
         let end = if lines.ends_with('\n') { "" } else { "\n" };
         let length = length_of(lines.len() + end.len())?;
-        self.block(DECRYPTION_SECRETS, |body| {
-            body.extend_from_slice(&TLS_KEY_LOG.to_le_bytes());
-            body.extend_from_slice(&length.to_le_bytes());
-            body.extend_from_slice(lines.as_bytes());
-            body.extend_from_slice(end.as_bytes());
-        });
-        self.send_if_full()
+        let head = [TLS_KEY_LOG.to_le_bytes(), length.to_le_bytes()].concat();
+        let body = [&head, lines.as_bytes(), end.as_bytes()].concat();
+        self.block(UnknownBlock::new(DECRYPTION_SECRETS, length, &body))
     }
 
     /// Adds a UDP datagram in an IP packet. `ecn` is the field of the IP header in its two low bits.
@@ -175,66 +172,41 @@ impl<W: Write> Capture<W> {
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), IpError>,
     ) -> io::Result<()> {
         self.alive()?;
-        let length = length_of(length)?;
-        let captured = cut.map_or(length, |(kept, _)| kept as u32);
-        let before = self.buffer.len();
-        let mut result: Result<(), IpError> = Ok(());
-        self.block(ENHANCED_PACKET, |body| {
-            let time = now.as_nanos();
-            body.extend_from_slice(&0_u32.to_le_bytes());
-            // The high half comes first, whatever the order of bytes.
-            body.extend_from_slice(&((time >> 32) as u32).to_le_bytes());
-            body.extend_from_slice(&(time as u32).to_le_bytes());
-            body.extend_from_slice(&captured.to_le_bytes());
-            body.extend_from_slice(&length.to_le_bytes());
-            let start = body.len();
-            result = encode(body);
-            if let Some((_, comment)) = cut {
-                body.truncate(start + captured as usize);
-                body.resize(start + captured.next_multiple_of(4) as usize, 0);
-                option(body, OPTION_COMMENT, comment.as_bytes());
-                option(body, OPTION_END, &[]);
-            }
+        let original_len = length_of(length)?;
+        let mut packet = std::mem::take(&mut self.packet);
+        packet.clear();
+        let encoded = encode(&mut packet).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error));
+        let kept = cut.map_or(packet.len(), |(kept, _)| kept.min(packet.len()));
+        let written = encoded.and_then(|()| {
+            self.block(EnhancedPacketBlock {
+                interface_id: 0,
+                timestamp: std::time::Duration::from_nanos(now.as_nanos()),
+                original_len,
+                data: Cow::Borrowed(&packet[..kept]),
+                options: cut
+                    .map(|(_, comment)| EnhancedPacketOption::Comment(comment.into()))
+                    .into_iter()
+                    .collect(),
+            })
         });
-        if let Err(error) = result {
-            self.buffer.truncate(before);
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
-        }
-        self.send_if_full()
+        self.packet = packet;
+        written
     }
 
     /// Ends the capture and gives back the writer behind, flushed.
     ///
     /// # Errors
     /// What the writer behind answered.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.send()?;
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    /// Appends a block: its type, its length, the body filled up to 32 bits, its length again.
-    fn block(&mut self, kind: u32, write: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.buffer.len();
-        self.buffer.extend_from_slice(&kind.to_le_bytes());
-        self.buffer.extend_from_slice(&[0; 4]);
-        write(&mut self.buffer);
-        let end = start + (self.buffer.len() - start).next_multiple_of(4);
-        self.buffer.resize(end, 0);
-        let length = ((end + 4 - start) as u32).to_le_bytes();
-        self.buffer.extend_from_slice(&length);
-        self.buffer[start + 4..start + 8].copy_from_slice(&length);
-    }
-
-    fn send_if_full(&mut self) -> io::Result<()> {
-        if self.buffer.len() >= FULL { self.send() } else { Ok(()) }
-    }
-
-    fn send(&mut self) -> io::Result<()> {
+    pub fn finish(self) -> io::Result<W> {
         self.alive()?;
-        let result = self.out.write_all(&self.buffer);
-        self.buffer.clear();
-        result.inspect_err(|error| self.failed = Some(error.kind()))
+        let mut out = self.out.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?;
+        out.flush()?;
+        Ok(out)
+    }
+
+    fn block<'a>(&mut self, block: impl PcapNgBlock<'a>) -> io::Result<()> {
+        let result = self.out.write_pcapng_block(block).map_err(io_error);
+        result.map(|_| ()).inspect_err(|error| self.failed = Some(error.kind()))
     }
 
     fn alive(&self) -> io::Result<()> {
@@ -272,11 +244,12 @@ fn before_damage(bytes: &[u8], damage: Damage) -> usize {
     start
 }
 
-fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
-    body.extend_from_slice(&code.to_le_bytes());
-    body.extend_from_slice(&(value.len() as u16).to_le_bytes());
-    body.extend_from_slice(value);
-    body.resize(body.len() + value.len().next_multiple_of(4) - value.len(), 0);
+/// The error of the writer behind.
+fn io_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
 }
 
 /// A length that fits a block with all that stands around it.

@@ -35,8 +35,8 @@ pub enum LiveError {
         /// The least there has to be.
         least: Size,
     },
-    /// A URL that is none, or cannot be fetched here: the text, and why.
-    Url(String, &'static str),
+    /// A URL that is malformed, or cannot be fetched here: the text, and why.
+    Url(String, String),
     /// Two URLs, the second of which this is, would be written to the same file.
     SameFile(String, PathBuf),
     /// The name of a host that nothing is known of.

@@ -1,85 +1,31 @@
 //! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a keyed function of short inputs whose
 //! values nobody can tell from random ones without the key, and which is cheap enough for every packet.
 
-/// A key of SipHash-2-4.
+use siphasher::sip::SipHasher24;
+
+/// A key of SipHash-2-4: its two words, in little-endian order.
 #[derive(Clone, Copy)]
-pub struct SipKey([u64; 2]);
-
-/// The four words of the state.
-struct State([u64; 4]);
-
-impl State {
-    #[inline]
-    fn new(key: &SipKey) -> State {
-        let [k0, k1] = key.0;
-        State([
-            k0 ^ 0x736f_6d65_7073_6575,
-            k1 ^ 0x646f_7261_6e64_6f6d,
-            k0 ^ 0x6c79_6765_6e65_7261,
-            k1 ^ 0x7465_6462_7974_6573,
-        ])
-    }
-    #[inline]
-    fn round(&mut self) {
-        let [mut a, mut b, mut c, mut d] = self.0;
-        a = a.wrapping_add(b);
-        c = c.wrapping_add(d);
-        b = b.rotate_left(13) ^ a;
-        d = d.rotate_left(16) ^ c;
-        a = a.rotate_left(32);
-        c = c.wrapping_add(b);
-        a = a.wrapping_add(d);
-        b = b.rotate_left(17) ^ c;
-        d = d.rotate_left(21) ^ a;
-        c = c.rotate_left(32);
-        self.0 = [a, b, c, d];
-    }
-    #[inline]
-    fn absorb(&mut self, word: u64) {
-        self.0[3] ^= word;
-        self.round();
-        self.round();
-        self.0[0] ^= word;
-    }
-    #[inline]
-    fn finish(mut self) -> u64 {
-        self.0[2] ^= 0xff;
-        (0..4).for_each(|_| self.round());
-        self.0[0] ^ self.0[1] ^ self.0[2] ^ self.0[3]
-    }
-}
+pub struct SipKey(u64, u64);
 
 impl SipKey {
     /// The key of these 16 bytes.
     pub fn new(bytes: [u8; 16]) -> SipKey {
         let both = u128::from_le_bytes(bytes);
-        SipKey([both as u64, (both >> 64) as u64])
+        SipKey(both as u64, (both >> 64) as u64)
     }
 
     /// The value of an input.
     #[inline]
     pub fn hash(&self, input: &[u8]) -> u64 {
-        let mut state = State::new(self);
-        let mut words = input.chunks_exact(8);
-        for word in &mut words {
-            state.absorb(u64::from_le_bytes(word.try_into().unwrap_or_default()));
-        }
-        // The last word: what is left over, and the length in its highest byte.
-        let mut last = [0; 8];
-        let rest = words.remainder();
-        last[..rest.len()].copy_from_slice(rest);
-        last[7] = input.len() as u8;
-        state.absorb(u64::from_le_bytes(last));
-        state.finish()
+        SipHasher24::new_with_keys(self.0, self.1).hash(input)
     }
 
     /// The value of an input of seven bytes, the low ones of `input` in little-endian order: as
-    /// [`hash`](SipKey::hash), in one step, for the road that every packet takes.
+    /// [`hash`](SipKey::hash), of a length that is known when it is compiled, for the road that every packet takes.
     #[inline]
     pub fn hash_seven(&self, input: u64) -> u64 {
-        let mut state = State::new(self);
-        state.absorb(7 << 56 | input & 0x00ff_ffff_ffff_ffff);
-        state.finish()
+        let [seven @ .., _] = input.to_le_bytes();
+        self.hash(&seven)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The blocks of a capture, byte for byte, and what tshark makes of them.
 
 use super::*;
+use pcap_file::pcapng::blocks::{ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, SECTION_HEADER_BLOCK};
 use proptest::prelude::*;
 use std::process::Command;
 
@@ -82,7 +83,10 @@ fn the_blocks_are_those_of_the_format() {
     capture.finish().unwrap();
     let blocks = blocks(&file);
     let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(kinds, [SECTION_HEADER, INTERFACE_DESCRIPTION, DECRYPTION_SECRETS, ENHANCED_PACKET]);
+    assert_eq!(
+        kinds,
+        [SECTION_HEADER_BLOCK, INTERFACE_DESCRIPTION_BLOCK, DECRYPTION_SECRETS, ENHANCED_PACKET_BLOCK]
+    );
     assert_eq!(&file[..12], [0x0a, 0x0d, 0x0d, 0x0a, 44, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a]);
     assert_eq!(blocks[1].1, [101, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(blocks[2].1, b"KSLT\x06\0\0\0A B C\n\0\0");

@@ -2,7 +2,7 @@
 
 use crate::error::LiveError;
 use http::Target;
-use std::net::Ipv6Addr;
+use iri_string::types::UriStr;
 
 /// The port of `https`.
 const HTTPS: u16 = 443;
@@ -27,38 +27,36 @@ impl Url {
     /// # Errors
     /// [`LiveError::Url`] says what is wrong with it.
     pub fn parse(text: &str) -> Result<Url, LiveError> {
-        let wrong = |why| LiveError::Url(text.chars().take(200).collect(), why);
+        let wrong = |why: &str| LiveError::Url(text.chars().take(200).collect(), why.to_owned());
         if text.len() > MAX_URL {
             return Err(wrong("it is too long"));
         }
-        let rest = text.strip_prefix("https://").ok_or_else(|| wrong("it must begin with https://"))?;
-        let rest = rest.split('#').next().unwrap_or_default();
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        if authority.contains('@') {
+        if !text.starts_with("https://") {
+            return Err(wrong("it must begin with https://"));
+        }
+        let uri = UriStr::new(text)
+            .map_err(|error| wrong(&format!("{error}; expected https://HOST[:PORT]/PATH")))?;
+        let authority = uri.authority_components().ok_or_else(|| wrong("it names no host"))?;
+        if authority.userinfo().is_some() {
             return Err(wrong("it must not have a user in it"));
         }
-        let (host, port) = match authority.strip_prefix('[') {
-            Some(rest) => {
-                let (host, port) = rest.split_once(']').ok_or_else(|| wrong("a ] is missing"))?;
-                host.parse::<Ipv6Addr>().map_err(|_| wrong("what stands in [] is no IPv6 address"))?;
-                (host, port)
-            }
-            None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+        let port = match authority.port() {
+            None | Some("") => HTTPS,
+            Some(digits) => digits
+                .parse()
+                .ok()
+                .filter(|port| *port > 0)
+                .ok_or_else(|| wrong("its port must be 1 to 65535"))?,
         };
-        let port = match port.strip_prefix(':') {
-            None if port.is_empty() => HTTPS,
-            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                digits.parse().ok().filter(|port| *port > 0).ok_or_else(|| wrong("its port is none"))?
-            }
-            _ => return Err(wrong("its port is none")),
-        };
+        // RFC 3986 admits more in a name, and addresses of versions to come.
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
         if host.is_empty() || host.len() > MAX_HOST || !host.bytes().all(is_name) {
-            return Err(wrong("its host is none"));
+            return Err(wrong("its host is neither a name nor an IP address"));
         }
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let target = Target::parse(path.as_bytes()).map_err(|_| wrong("its path is none"))?;
+        let path = if uri.path_str().is_empty() { "/" } else { uri.path_str() };
+        let path = uri.query_str().map_or(path.to_owned(), |query| format!("{path}?{query}"));
+        let target = Target::parse(path.as_bytes()).map_err(|error| wrong(&error.to_string()))?;
         let name = target.segments.last().filter(|_| !target.is_folder);
         let name = name.cloned().unwrap_or_else(|| "index.html".to_owned());
         Ok(Url { text: text.to_owned(), host: host.to_owned(), port, path, name })
@@ -108,6 +106,7 @@ mod tests {
             ),
             ("https://[::1]:443/x/", "[::1]", 443, "/x/", "index.html"),
             ("https://127.0.0.1:80?q", "127.0.0.1:80", 80, "/?q", "index.html"),
+            ("https://example.org:?", "example.org", 443, "/?", "index.html"),
         ] {
             let url = Url::parse(text).unwrap();
             assert_eq!(
@@ -131,6 +130,9 @@ mod tests {
             "https://example.org:x/",
             "https://[::1/",
             "https://[zz]/",
+            "https://[v1.x]x/",
+            "https://a,b/",
+            "https://a%41/",
             "https://example.org/../x",
             "https://example.org/%2f",
             "https://example.org/a b",
