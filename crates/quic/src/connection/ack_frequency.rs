@@ -74,7 +74,7 @@ impl Connection {
     /// The request leaves: from now on the peer may take so long (section 4). It is not known when it begins to, so that a
     /// shorter delay is not counted on.
     pub(super) fn note_ack_frequency_sent(&mut self, max_ack_delay_us: u64) {
-        self.peer_max_ack_delay = self.peer_max_ack_delay.max(Duration::from_micros(max_ack_delay_us));
+        self.paths.allow_ack_delay(Duration::from_micros(max_ack_delay_us));
     }
 
     /// A packet has reserved bits that are not 0: whether this is the one bit that was announced.
@@ -94,7 +94,7 @@ impl Connection {
             && self.peer_admits_requests()
             && self.streams.has_pending(view)
             && payload.room() > 1
-            && self.fills_window(self.path_payload())
+            && self.paths.current.fills_window(self.paths.current.route.payload() as u64)
         {
             payload.passing_frame(&Frame::ImmediateAck, true);
         }
@@ -104,16 +104,9 @@ impl Connection {
     #[cold]
     pub(super) fn immediate_ack_bit(&self, size: u64) -> u8 {
         let admitted = self.peer.as_ref().is_some_and(|peer| peer.immediate_ack_bit);
-        let set = self.config.immediate_ack == ImmediateAck::Bit && admitted && self.fills_window(size);
+        let set = self.config.immediate_ack == ImmediateAck::Bit
+            && admitted
+            && self.paths.current.fills_window(size);
         if set { FirstByte::IMMEDIATE_ACK } else { 0 }
-    }
-
-    /// Whether behind a packet of this size the window has no room for a full one, so that the sender waits until an
-    /// acknowledgement comes.
-    fn fills_window(&self, size: u64) -> bool {
-        !self.recovery.admits(size + self.path_payload())
-    }
-    fn path_payload(&self) -> u64 {
-        self.path.payload(self.config.max_udp_payload) as u64
     }
 }

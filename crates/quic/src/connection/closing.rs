@@ -35,7 +35,7 @@ pub(super) enum Phase {
 impl Connection {
     /// 10.2: closing and draining last three probe timeouts.
     fn lingering(&self) -> Duration {
-        (self.recovery.rtt.pto() + self.peer_max_ack_delay) * 3
+        self.paths.current.probe_timeout() * 3
     }
 
     /// The peer broke a rule, or something failed here.
@@ -63,12 +63,18 @@ impl Connection {
         self.trace_state(now, "draining");
     }
 
+    /// The connection is over at once, and the peer is not told.
+    pub(super) fn end_silently(&mut self, now: Time, reason: CloseReason) {
+        self.end(now, reason);
+        self.phase = Phase::Gone;
+    }
+
     /// The application hears of the end, with its reason.
-    pub(super) fn end(&mut self, now: Time, reason: CloseReason) {
+    fn end(&mut self, now: Time, reason: CloseReason) {
         self.trace_closed(now, &reason);
         self.close_reason = Some(reason);
         self.events.push_back(Event::Ended);
-        self.paced_until = None;
+        self.paths.current.paced_until = None;
     }
 
     /// 10.2.1: CONNECTION_CLOSE again, for the 1st, 2nd, 4th, 8th ... datagram that still comes.

@@ -1,7 +1,7 @@
 //! DATAGRAM frames of a connection (RFC 9221): what the application does, what the peer's do.
 
+use super::Connection;
 use super::packet::TAG;
-use super::{Connection, Phase};
 use crate::assemble::Payload;
 use crate::datagrams::Datagrams;
 use crate::error::{DatagramError, TransportError};
@@ -18,7 +18,7 @@ impl Connection {
     /// [`DatagramError::TooLarge`] above [`Connection::max_datagram_size`], [`DatagramError::Blocked`] if as many wait
     /// as the option `datagram_queue` says, [`DatagramError::NotNegotiated`], [`DatagramError::Closed`].
     pub fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
-        if self.phase != Phase::Open {
+        if self.is_over() {
             return Err(DatagramError::Closed);
         }
         // RFC 9221-3-1; 9000-19.21-1: the only frame of an extension.
@@ -42,8 +42,8 @@ impl Connection {
     pub fn max_datagram_size(&self) -> Option<usize> {
         // RFC 9221-3-2: the type counts. Every datagram can do without a Length field.
         let frame = self.peer_datagram_frame().checked_sub(datagram_header_size(None))?;
-        let header = 1 + self.remote_ids.current().len() + Truncated::MAX_LENGTH;
-        let path = self.path.size(self.config.max_udp_payload);
+        let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
+        let path = self.paths.current.route.size();
         Some(frame.min(path.saturating_sub(header + datagram_header_size(None) + TAG)))
     }
 

@@ -18,7 +18,7 @@ impl Connection {
     /// A client's session was made with a remembered one: if that admits 0-RTT, the application may begin.
     pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): ReliedOn) {
         let Some(sealer) = self.session.early_sealer() else { return };
-        self.path.limit_payload(parameters.max_udp_payload_size);
+        self.paths.current.route.limit_payload(parameters.max_udp_payload_size);
         // RFC 9000-7.4.1-4, 9000-7.4.1-8: under the limits of the earlier connection.
         self.streams.set_peer_parameters(now, &parameters);
         self.trace_restored(now, &parameters);
@@ -152,7 +152,7 @@ impl Connection {
     /// for three probe timeouts.
     #[cold]
     pub(super) fn on_one_rtt_packet(&mut self, now: Time) {
-        let wait = (self.recovery.rtt.pto() + self.peer_max_ack_delay) * 3;
+        let wait = self.paths.current.probe_timeout() * 3;
         if let Some(early) = self.zero_rtt.as_deref_mut().filter(|early| early.opener.is_some()) {
             early.discard_at.get_or_insert(now + wait);
         }

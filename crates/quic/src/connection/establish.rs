@@ -97,14 +97,14 @@ impl Connection {
             self.discard_space(now, SpaceKind::Initial);
             self.discard_space(now, SpaceKind::Handshake);
             self.trace_state(now, "handshake_confirmed");
-            self.try_preferred(now);
+            self.confirm_path(now);
         }
     }
 
     fn set_peer_parameters(&mut self, now: Time, peer: TransportParameters) -> Result<(), TransportError> {
         let mismatch = |what| Err(TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, what));
         // RFC 9000-7.3-2, 9000-7.3-3, 9000-7.3-4: the ids in the parameters authenticate those of the headers.
-        if peer.initial_source_connection_id != Some(self.remote_ids.current()) {
+        if peer.initial_source_connection_id != Some(self.paths.ids.current()) {
             return mismatch("initial_source_connection_id does not match");
         }
         if self.origin.side == Side::Client {
@@ -116,19 +116,11 @@ impl Connection {
             }
         }
         self.check_versions(&peer)?;
-        self.peer_max_ack_delay = Duration::from_millis(peer.max_ack_delay_ms);
-        self.peer_ack_delay_exponent = peer.ack_delay_exponent;
         if peer.max_idle_timeout_ms > 0 {
             let theirs = Duration::from_millis(peer.max_idle_timeout_ms);
             self.idle_timeout = Some(self.idle_timeout.map_or(theirs, |ours| ours.min(theirs)));
         }
-        self.path.limit_payload(peer.max_udp_payload_size);
-        if let Some(preferred) = peer.preferred_address {
-            self.remote_ids.add_preferred(preferred.id, preferred.token);
-        }
-        if let Some(token) = peer.stateless_reset_token {
-            self.remote_ids.set_first_token(token);
-        }
+        self.paths.on_peer_parameters(&peer);
         self.streams.set_peer_parameters(now, &peer);
         if let Some(variety) = &mut self.variety {
             variety.on_peer_parameters(peer.grease_quic_bit);

@@ -36,12 +36,16 @@ impl Connection {
 
     /// What the key phases count with as a probe timeout.
     fn key_pto(&self) -> Duration {
-        self.recovery.rtt.pto() + self.peer_max_ack_delay
+        self.paths.current.probe_timeout()
     }
 
-    /// Before a 1-RTT packet is begun. Gives whether it may be.
+    /// Before a 1-RTT packet is begun: whether it may be.
+    #[inline]
+    pub(super) fn may_seal(&mut self, now: Time) -> bool {
+        !self.key_phases.is_due() || self.check_key_use(now)
+    }
     #[cold]
-    pub(super) fn check_key_use(&mut self, now: Time) -> bool {
+    fn check_key_use(&mut self, now: Time) -> bool {
         let confirmed = self.progress == Progress::Confirmed;
         match self.key_phases.before_sealing(now, confirmed, self.key_pto()) {
             Use::Fine => true,

@@ -10,13 +10,11 @@ mod acknowledge;
 mod closing;
 mod datagram;
 mod early_data;
-mod ecn;
 mod establish;
 mod frames;
 mod keys;
-mod migrate;
-mod mtu;
 mod packet;
+mod paths;
 mod prefetch;
 mod query;
 mod receive;
@@ -24,7 +22,6 @@ mod retry;
 mod timers;
 mod tracing;
 mod transmit;
-mod validate;
 mod versions;
 
 pub use receive::Datagram;
@@ -40,7 +37,7 @@ use crate::event::Event;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
 use crate::key_phase::KeyPhases;
 use crate::opening::Opening;
-use crate::path::{Others, Path, Preferred};
+use crate::path::{Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{Remembering, ZeroRtt};
 use crate::schedule::{PathView, Priority};
@@ -132,38 +129,21 @@ pub struct Connection {
     /// The newest ACK_FREQUENCY frame of the peer.
     ack_requests_heard: Option<u64>,
     key_phases: KeyPhases,
-    recovery: Recovery,
     streams: Streams,
     /// Once either side uses them.
     datagrams: Option<Box<Datagrams>>,
     /// Where the options ask for any.
     variety: Option<Box<Variety>>,
-    /// The path in use.
-    path: Path,
-    others: Others,
-    /// How many recoveries there were before the one of the path in use.
-    epochs: u32,
-    /// What the data of challenges and the draws of controllers follow from.
-    path_seed: u64,
+    paths: Paths,
     local_ids: LocalIds,
-    remote_ids: RemoteIds,
     /// Frames that are neither of a stream nor of a level, and wait to be sent.
     control: Control,
-    path_responses: VecDeque<[u8; 8]>,
     peer: Option<TransportParameters>,
     local_parameters: TransportParameters,
-    peer_max_ack_delay: Duration,
-    /// As in `peer`, where nothing else is looked at for every packet.
-    peer_ack_delay_exponent: u64,
     idle_timeout: Option<Duration>,
     idle_from: Time,
     /// Whether something ack-eliciting was sent since the last packet arrived: only the first restarts the idle timer.
     eliciting_since_receipt: bool,
-    /// Whence a client counts to its next probe while nothing is underway: the last time that something ack-eliciting
-    /// was sent or the timer was set anew (RFC 9002 section A.8).
-    probe_base: Time,
-    /// When the pacer lets the next packet go.
-    paced_until: Option<Time>,
     events: VecDeque<Event>,
     early: Early,
     /// How often the flight of the handshake was sent again at once (RFC 9002 section 6.2.3).
@@ -234,7 +214,22 @@ impl Connection {
         let (Some(controller), Some(scheduler)) = (controller, scheduler) else {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "no such controller or scheduler"));
         };
-        let l4s = controller.is_l4s();
+        let mut route = Route::new(origin.side, origin.local, origin.remote, local_ids.first())
+            .with_options(&config, controller.is_l4s());
+        if origin.validated {
+            route.validate();
+        }
+        let mut recovery = Recovery::new(&config, controller);
+        recovery.probe_base = now;
+        let remote_ids = RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit);
+        let is_moveable = parameters.preferred_address.is_some();
+        let paths = Paths::new(
+            origin.side,
+            Path::new(route, recovery),
+            remote_ids,
+            config.clone(),
+            (path_seed, is_moveable),
+        );
         let mut connection = Connection {
             progress: Progress::Handshaking,
             phase: Phase::Open,
@@ -248,28 +243,17 @@ impl Connection {
             ack_policy: Box::new(EveryNth::new(&config.ack)),
             ack_requests_heard: None,
             key_phases: KeyPhases::new(config.key_update_after),
-            recovery: Recovery::new(&config, controller),
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
             variety,
-            path: Path::new(origin.side, origin.local, origin.remote, local_ids.first())
-                .with_options(&config, l4s),
-            others: Others::default(),
-            epochs: 0,
-            path_seed,
+            paths,
             local_ids,
-            remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),
             control: Control::default(),
-            path_responses: VecDeque::new(),
             peer: None,
             local_parameters: parameters,
-            peer_max_ack_delay: Duration::ZERO,
-            peer_ack_delay_exponent: 3,
             idle_timeout: (!config.max_idle_timeout.is_zero()).then_some(config.max_idle_timeout),
             idle_from: now,
             eliciting_since_receipt: false,
-            probe_base: now,
-            paced_until: None,
             events: VecDeque::new(),
             early: Early::default(),
             flights_repeated: 0,
@@ -287,9 +271,6 @@ impl Connection {
             origin,
             config,
         };
-        if connection.origin.validated {
-            connection.path.validate();
-        }
         connection.take_remembered_token();
         connection.trace_start(now);
         connection.drive_handshake(now)?;
@@ -445,13 +426,13 @@ impl Connection {
     /// Gives up a space of the handshake with its keys (RFC 9001 section 4.9).
     fn discard_space(&mut self, now: Time, kind: SpaceKind) {
         if let Some(mut space) = self.early_spaces[kind as usize].take() {
-            self.recovery.discard(&mut space);
-            self.probe_base = now;
+            self.paths.current.recovery.discard(now, &mut space);
             self.trace_keys_discarded(now, kind);
         }
     }
 
     fn view(&self, now: Time) -> PathView {
-        PathView { now, window: self.recovery.window(), smoothed_rtt: self.recovery.rtt.smoothed() }
+        let recovery = &self.paths.current.recovery;
+        PathView { now, window: recovery.window(), smoothed_rtt: recovery.rtt.smoothed() }
     }
 }

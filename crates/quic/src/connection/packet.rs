@@ -18,7 +18,7 @@ pub(super) const SAMPLE_OFFSET: usize = 4;
 
 /// What a space may put into a packet now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wants {
+pub(super) enum SpaceWants {
     Nothing,
     /// An ACK frame alone.
     Ack,
@@ -39,7 +39,7 @@ pub(super) enum Expansion {
 
 /// What a datagram has come to hold.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct DatagramDraft {
     pub(super) hole: Option<Hole>,
     pub(super) carries_data: bool,
     /// The field that it leaves with.
@@ -47,7 +47,9 @@ pub(super) struct Made {
 }
 
 /// A header that was written, and its packet's beginnings in the datagram.
-pub(super) struct Begun {
+pub(super) struct StartedPacket {
+    /// Its packet number.
+    pub(super) number: u64,
     pub(super) start: usize,
     pub(super) number_offset: usize,
     pub(super) payload_offset: usize,
@@ -61,23 +63,19 @@ impl Connection {
         &mut self,
         now: Time,
         kind: SpaceKind,
-        wants: Wants,
+        wants: SpaceWants,
         (buffer, limit, expansion): (&mut Vec<u8>, usize, Expansion),
-        made: &mut Made,
+        made: &mut DatagramDraft,
     ) {
-        if kind == SpaceKind::Data
-            && self.key_phases.is_due()
-            && !self.is_early(kind)
-            && !self.check_key_use(now)
-        {
+        if kind == SpaceKind::Data && !self.is_early(kind) && !self.may_seal(now) {
             return;
         }
         if kind == SpaceKind::Data && self.variety.is_some() {
             self.skip_number(now);
         }
-        let destination = self.remote_ids.current();
+        let destination = self.paths.ids.current();
         let Some(begun) = self.begin_packet(kind, destination, buffer) else { return };
-        let number = self.space(kind).map_or(0, |space| space.sent.next_number());
+        let number = begun.number;
         let hollow = kind == SpaceKind::Data && self.sealer(kind).is_some_and(Sealer::is_null);
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
@@ -112,8 +110,7 @@ impl Connection {
         self.seal(kind, number, buffer, begun, virtual_length);
         if made.ecn != Ecn::NotEct {
             contents.kind = SentKind::Ect;
-            self.path.ecn.on_marked();
-            self.stats.ect_packets_sent += 1;
+            self.paths.on_marked();
         }
         let space = match kind {
             SpaceKind::Data => Some(&mut self.data),
@@ -124,7 +121,7 @@ impl Connection {
             if space.probing.left > 0 && contents.ack_eliciting {
                 space.probing.on_probe(number);
             }
-            self.recovery.on_sent(now, space, size, &contents);
+            self.paths.current.recovery.on_sent(now, space, size, &contents);
         }
         if kind == SpaceKind::Data {
             self.key_phases.on_sealed(contents.acked.is_some());
@@ -150,7 +147,6 @@ impl Connection {
         self.stats.packets_sent += 1;
         self.stats.ack_only_packets_sent += u64::from(!ack_eliciting);
         if ack_eliciting {
-            self.probe_base = now;
             if !std::mem::replace(&mut self.eliciting_since_receipt, true) {
                 // RFC 9000 section 10.1: the first ack-eliciting packet after one received restarts the idle timer.
                 self.idle_from = now;
@@ -164,10 +160,11 @@ impl Connection {
         kind: SpaceKind,
         destination: ConnectionId,
         buffer: &mut Vec<u8>,
-    ) -> Option<Begun> {
+    ) -> Option<StartedPacket> {
         let space = self.space(kind)?;
         let start = buffer.len();
-        let number = Truncated::new(space.sent.next_number(), space.largest_acked);
+        let next = space.sent.next_number();
+        let number = Truncated::new(next, space.largest_acked);
         // RFC 9000-12.2-2: the same for all packets of a datagram.
         let (number_offset, long) = match kind {
             SpaceKind::Data if !self.is_early(kind) => {
@@ -193,12 +190,12 @@ impl Connection {
         if let Some(variety) = &mut self.variety {
             variety.mark(destination, &mut buffer[start]);
         }
-        Some(Begun { start, number_offset, payload_offset: buffer.len(), long })
+        Some(StartedPacket { number: next, start, number_offset, payload_offset: buffer.len(), long })
     }
 
     /// Fills a payload in the order in which frames matter.
     #[inline]
-    fn fill(&mut self, now: Time, kind: SpaceKind, wants: Wants, payload: &mut Payload<'_>) {
+    fn fill(&mut self, now: Time, kind: SpaceKind, wants: SpaceWants, payload: &mut Payload<'_>) {
         let exponent = self.config.ack_delay_exponent;
         let space = match kind {
             SpaceKind::Data => &mut self.data,
@@ -211,11 +208,11 @@ impl Connection {
         if space.received.is_waiting() {
             fill_ack(now, space, exponent, payload);
         }
-        if wants != Wants::Flight {
+        if wants != SpaceWants::Flight {
             // RFC 9002 section 7: what elicits an acknowledgement needs room in the window.
             if kind == SpaceKind::Data
-                && self.recovery.admits(payload.room() as u64)
-                && space.received.asks_to_be_heard(now, self.recovery.rtt.smoothed())
+                && self.paths.current.recovery.admits(payload.room() as u64)
+                && space.received.asks_to_be_heard(now, self.paths.current.recovery.rtt.smoothed())
             {
                 payload.passing_frame(&Frame::Ping, true);
             }
@@ -300,7 +297,7 @@ impl Connection {
         kind: SpaceKind,
         number: u64,
         buffer: &mut Vec<u8>,
-        begun: Begun,
+        begun: StartedPacket,
         virtual_length: usize,
     ) {
         buffer.resize(buffer.len() + TAG, 0);

@@ -13,17 +13,11 @@ impl Connection {
         ask_for(&self.phase);
         ask_for(&self.data);
         ask_for(&self.key_phases);
-        ask_for(&self.recovery);
         ask_for(&self.streams);
-        ask_for(&self.path);
-        ask_for(&self.others);
+        ask_for(&self.paths);
         ask_for(&self.local_ids);
-        ask_for(&self.remote_ids);
         ask_for(&self.control);
-        ask_for(&self.peer_max_ack_delay);
-        ask_for(&self.peer_ack_delay_exponent);
         ask_for(&self.idle_from);
-        ask_for(&self.paced_until);
         ask_for(&self.events);
         ask_for(&self.contents);
         ask_for(&self.losses);
@@ -38,8 +32,8 @@ impl Connection {
         ask_for(&*self.ack_policy);
         self.data.sent.prefetch();
         self.local_ids.prefetch();
-        self.recovery.prefetch();
+        self.paths.prefetch();
         self.streams.prefetch();
-        self.stats.rtt.prefetch(self.recovery.rtt.latest());
+        self.stats.rtt.prefetch(self.paths.current.recovery.rtt.latest());
     }
 }

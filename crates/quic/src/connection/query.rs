@@ -13,18 +13,6 @@ impl Connection {
     pub fn side(&self) -> Side {
         self.origin.side
     }
-    /// The address of the other end, on the path in use.
-    pub fn remote(&self) -> SocketAddr {
-        self.path.remote
-    }
-    /// The address of this end, on the path in use. Its IP is unspecified where the system chooses it.
-    pub fn local(&self) -> SocketAddr {
-        self.path.local
-    }
-    /// Whether the peer is known to receive at its address, and 1200 bytes to pass (RFC 9000 section 8).
-    pub fn is_path_validated(&self) -> bool {
-        self.path.is_proven()
-    }
     /// Whether the handshake is complete.
     pub fn is_established(&self) -> bool {
         self.progress >= Progress::Complete
@@ -44,7 +32,21 @@ impl Connection {
     /// The counters.
     pub fn stats(&self) -> Stats {
         let datagram_frames = self.datagrams.as_ref().map(|datagrams| datagrams.stats).unwrap_or_default();
-        Stats { streams: self.streams.stats, datagram_frames, ..self.stats.clone() }
+        let paths = &self.paths.stats;
+        Stats {
+            streams: self.streams.stats,
+            datagram_frames,
+            ect_packets_sent: paths.ect_packets_sent,
+            ce_packets_reported: paths.ce_packets_reported,
+            ecn_failures: paths.ecn_failures,
+            mtu_probes_sent: paths.mtu_probes_sent,
+            mtu_probes_lost: paths.mtu_probes_lost,
+            mtu_black_holes: paths.mtu_black_holes,
+            path_changes: paths.changes,
+            path_validations_failed: paths.validations_failed,
+            path_challenges_sent: paths.challenges_sent,
+            ..self.stats.clone()
+        }
     }
     /// How many streams of a direction the peer may open so far, those that are over among them: MAX_STREAMS as it was told
     /// last (RFC 9000 section 4.6).
@@ -64,14 +66,6 @@ impl Connection {
     /// it has.
     pub fn waits_for_allowance(&mut self) -> bool {
         self.streams.wait_for_allowance()
-    }
-    /// The RTT estimate.
-    pub fn rtt(&self) -> &congestion::RttEstimate {
-        &self.recovery.rtt
-    }
-    /// The congestion window and what is in flight, in bytes.
-    pub fn flight(&self) -> (u64, u64) {
-        (self.recovery.window(), self.recovery.bytes_in_flight)
     }
     /// The number of streams that are not over.
     pub fn open_streams(&self) -> usize {
@@ -105,14 +99,5 @@ impl Connection {
     /// At a server: where the client's first packet came from and went to.
     pub(crate) fn initial_key(&self) -> (SocketAddr, ConnectionId) {
         (self.origin.remote, self.origin.initial_destination)
-    }
-    /// The tokens with which the peer can reset the connection.
-    pub(crate) fn reset_tokens(&self) -> impl Iterator<Item = [u8; 16]> + '_ {
-        self.remote_ids.tokens_in_use()
-    }
-    /// A number that is another one whenever these tokens may be others.
-    #[inline]
-    pub(crate) fn token_changes(&self) -> u32 {
-        self.remote_ids.token_changes()
     }
 }

@@ -3,7 +3,7 @@
 use super::{Connection, Phase, Progress};
 use crate::error::TransportError;
 use crate::ids::LOCAL_ID_LENGTH;
-use crate::path::MIN_PAYLOAD;
+use crate::path::{MIN_PAYLOAD, is_probing};
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
 use trace::PacketKind;
@@ -70,44 +70,28 @@ impl Connection {
     pub(crate) fn receive(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let length = datagram.length();
         self.now = now;
-        if !self.path.is_between(datagram.local, datagram.remote)
-            && !self.expect_elsewhere(datagram.local, datagram.remote, length)
-        {
+        if !self.paths.on_datagram(datagram.local, datagram.remote, length, !self.is_over()) {
             // RFC 9000 section 9: a client must drop packets from addresses that it does not know, and 18.2: so may an
             // endpoint that has sent disable_active_migration.
             return self.drop_packet(now, PacketKind::Unknown, length, DropReason::Invalid);
         }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += length as u64;
-        if self.others.arrival.is_none() {
-            self.path.on_received(length as u64);
-        }
         self.trace_datagram_received(now, length);
         match &mut self.phase {
             Phase::Open => {}
             // RFC 9000-10.2.1-2: what comes from elsewhere is not answered.
-            Phase::Closing { .. } if self.others.arrival.take().is_some() => return,
+            Phase::Closing { .. } if self.paths.is_elsewhere() => return self.paths.end_datagram(),
             Phase::Closing { .. } => return self.answer_while_closing(length as u64),
-            Phase::Draining { .. } | Phase::Gone => {
-                self.others.arrival = None;
-                return;
-            }
+            Phase::Draining { .. } | Phase::Gone => return self.paths.end_datagram(),
         }
         self.process(now, datagram);
-        self.others.arrival = None;
+        self.paths.end_datagram();
         if self.early.waiting.capacity() > 0 {
             self.process_early(now);
         }
     }
 
-    /// Whether a datagram from this address that ends in this token is a stateless reset (RFC 9000 section 10.3.1).
-    pub(crate) fn is_reset_by(&self, remote: SocketAddr, token: [u8; 16]) -> bool {
-        // RFC 9000 section 10.3.1: tokens count for the ids that are in use, each with its remote address.
-        let current = self.path.remote == remote && self.remote_ids.current_numbered().has_token(token);
-        let mut others = self.others.iter();
-        self.phase == Phase::Open
-            && (current || others.any(|other| other.path.remote == remote && other.id.has_token(token)))
-    }
     /// The peer has lost all state: nothing is sent any more.
     // RFC 9000-10.3.1-4.
     pub(crate) fn on_stateless_reset(&mut self, now: Time) {
@@ -122,7 +106,7 @@ impl Connection {
             let Some(at) = ready else { break };
             let Waiting { mut bytes, hole, damage, ecn, .. } = self.early.waiting.remove(at);
             let bytes = &mut bytes[..];
-            let (local, remote) = (self.path.local, self.path.remote);
+            let (local, remote) = (self.local(), self.remote());
             self.process(now, &mut Datagram { local, remote, ecn, bytes, hole, damage });
         }
         if self.progress == Progress::Confirmed {
@@ -295,9 +279,9 @@ impl Connection {
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
         }
-        if self.others.arrival.is_some() && kind == SpaceKind::Data {
+        if self.paths.is_elsewhere() && kind == SpaceKind::Data {
             let newest = largest.is_none_or(|largest| number > largest);
-            let probing = super::migrate::is_probing(payload, virtual_tail);
+            let probing = is_probing(payload, virtual_tail);
             self.on_packet_elsewhere(now, header.destination, newest, probing);
         }
     }
@@ -361,12 +345,12 @@ impl Connection {
         if self.origin.peer_id.is_none() {
             // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
             self.origin.peer_id = Some(header.source);
-            self.remote_ids.set_first(header.source);
+            self.set_peer_id(header.source);
         }
         if kind == SpaceKind::Handshake && self.origin.side == Side::Server {
             // 8.1: who answers in a Handshake packet has received what was sent to its address;
             // RFC 9001 section 4.9.1: and Initial packets are over.
-            self.path.validate();
+            self.on_address_proven();
             self.discard_space(now, SpaceKind::Initial);
         }
     }

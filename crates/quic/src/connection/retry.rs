@@ -3,7 +3,6 @@
 
 use super::{Connection, Progress};
 use crate::address_token::new_token;
-use crate::recovery::Recovery;
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use random::Stream;
@@ -48,7 +47,7 @@ impl Connection {
     pub(super) fn issue_tokens(&mut self, now: Time) {
         let Some(issuer) = &mut self.issuer else { return };
         let date_ms = issuer.tls.date(now).as_millis() as u64;
-        let ip = self.path.remote.ip();
+        let ip = self.paths.current.route.remote.ip();
         for index in 0..self.config.new_tokens.min(u64::from(u8::MAX)) as u8 {
             // RFC 9000-19.7-1: it is never empty.
             let token = new_token(&issuer.key, &mut issuer.random, ip, self.version, date_ms);
@@ -76,7 +75,7 @@ impl Connection {
         self.origin.retry_source = Some(header.source);
         // RFC 9000-17.2.5.1-3: and the keys of Initial packets follow from it (RFC 9001 section 5.2).
         self.origin.initial_destination = header.source;
-        self.remote_ids.set_first(header.source);
+        self.set_peer_id(header.source);
         let keys = self.initial_keys(self.version);
         if let Some(space) = self.space_mut(SpaceKind::Initial) {
             space.keys = Some(keys);
@@ -118,10 +117,6 @@ impl Connection {
             // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes under new numbers.
             self.lose_all(now, kind);
         }
-        if let Some(recovery) = Recovery::fresh(&self.config, rtt, self.path_seed) {
-            self.recovery = recovery;
-        }
-        self.probe_base = now;
-        self.paced_until = None;
+        self.paths.begin_again(now, rtt);
     }
 }

@@ -3,6 +3,7 @@
 use super::{Connection, Phase, Progress};
 use crate::error::{CloseReason, TransportError};
 use crate::loss;
+use crate::path::Path;
 use crate::space::SpaceKind;
 use units::{Duration, Time};
 use wire::{Code, Side};
@@ -22,8 +23,8 @@ impl Connection {
         let time = |deadline: Option<Time>| deadline.unwrap_or(Time::NEVER);
         let at = time(self.loss_timer().map(|(at, _)| at))
             .min(time(self.ack_deadline()))
-            .min(time(self.paced_until))
-            .min(time(self.path_deadline()))
+            .min(time(self.paths.current.paced_until))
+            .min(time(self.paths.deadline()))
             .min(time(self.idle_deadline()))
             .min(time(self.keep_alive_deadline()))
             .min(time(self.zero_rtt.as_ref().and_then(|early| early.discard_at)));
@@ -46,11 +47,9 @@ impl Connection {
         }
         if self.idle_deadline().is_some_and(|at| at <= now) {
             // RFC 9000 section 10.1: silently, and without a closing period.
-            self.end(now, CloseReason::IdleTimeout);
-            self.phase = Phase::Gone;
-            return;
+            return self.end_silently(now, CloseReason::IdleTimeout);
         }
-        if self.path_deadline().is_some_and(|at| at <= now) {
+        if self.paths.deadline().is_some_and(|at| at <= now) {
             self.on_path_time(now);
             if self.phase != Phase::Open {
                 return;
@@ -63,8 +62,8 @@ impl Connection {
         if self.keep_alive_deadline().is_some_and(|at| at <= now) {
             self.data.ping = true;
         }
-        if self.paced_until.is_some_and(|at| at <= now) {
-            self.paced_until = None;
+        if self.paths.current.paced_until.is_some_and(|at| at <= now) {
+            self.paths.current.paced_until = None;
         }
         if self.zero_rtt.is_some() {
             self.discard_early_keys(now);
@@ -73,7 +72,7 @@ impl Connection {
 
     #[inline]
     fn ack_deadline(&self) -> Option<Time> {
-        if self.path.is_blocked() {
+        if self.paths.current.route.is_blocked() {
             return None;
         }
         let mut deadline = self.data.received.deadline();
@@ -88,7 +87,7 @@ impl Connection {
     #[inline]
     fn idle_deadline(&self) -> Option<Time> {
         // RFC 9000-10.1-1: at least three times the PTO.
-        let pto = self.recovery.rtt.pto() + self.peer_max_ack_delay;
+        let pto = self.paths.current.probe_timeout();
         self.idle_timeout.map(|timeout| self.idle_from + timeout.max(pto * 3))
     }
 
@@ -120,12 +119,12 @@ impl Connection {
         if let Some(at) = self.data.loss_time {
             return Some((at, SpaceKind::Data));
         }
-        if self.data.sent.ack_eliciting() == 0 || self.path.is_blocked() {
+        if self.data.sent.ack_eliciting() == 0 || self.paths.current.route.is_blocked() {
             // RFC 9002 section 6.2.2.1: where nothing more may be sent there is no use in a timer.
             return None;
         }
-        let timeout =
-            loss::probe_timeout(&self.recovery.rtt, self.peer_max_ack_delay, self.recovery.pto_count);
+        let path = &self.paths.current;
+        let timeout = loss::probe_timeout(&path.recovery.rtt, path.max_ack_delay(), path.recovery.pto_count);
         Some((self.data.last_eliciting_at + timeout, SpaceKind::Data))
     }
 
@@ -134,13 +133,14 @@ impl Connection {
         if let Some(first) = losses.min() {
             return Some(first);
         }
-        if self.path.is_blocked() {
+        if self.paths.current.route.is_blocked() {
             // 6.2.2.1: a server that may not send more has no use for a timer.
             return None;
         }
-        let timeout = loss::probe_timeout(&self.recovery.rtt, Duration::ZERO, self.recovery.pto_count);
+        let Path { route, recovery, .. } = &self.paths.current;
+        let timeout = loss::probe_timeout(&recovery.rtt, Duration::ZERO, recovery.pto_count);
         let early = [SpaceKind::Initial, SpaceKind::Handshake].into_iter();
-        let sendable = early.filter(|kind| *kind != SpaceKind::Initial || self.path.admits_full());
+        let sendable = early.filter(|kind| *kind != SpaceKind::Initial || route.admits_full());
         let eliciting = sendable.filter_map(|kind| {
             let space = self.space(kind).filter(|space| space.sent.ack_eliciting() > 0)?;
             Some((space.last_eliciting_at + timeout, kind))
@@ -157,7 +157,7 @@ impl Connection {
             true => SpaceKind::Handshake,
             false => SpaceKind::Initial,
         };
-        Some((self.probe_base + timeout, kind))
+        Some((recovery.probe_base + timeout, kind))
     }
 
     fn on_loss_timer(&mut self, now: Time, kind: SpaceKind) {
@@ -169,11 +169,9 @@ impl Connection {
         if self.space(kind).is_some_and(|space| space.sent.kept() > MAX_UNACKNOWLEDGED) {
             return self.fail(now, TransportError::new(Code::INTERNAL_ERROR, "too much is not acknowledged"));
         }
-        self.recovery.pto_count += 1;
         self.stats.probe_timeouts += 1;
-        if self.path.mtu.is_some() {
-            self.note_silence(now);
-        }
+        self.paths.on_probe_timeout(now);
+        self.settle_paths(now);
         // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data underway.
         for probed in SpaceKind::ALL {
             let wanted =

@@ -1,7 +1,7 @@
 //! Which version a connection speaks: negotiation between versions that are compatible, and by Version Negotiation
 //! packets (RFC 9368), for the versions 1 and 2 (RFC 9369), whose handshake messages are the same.
 
-use super::{Connection, Phase};
+use super::Connection;
 use crate::config::Config;
 use crate::error::{CloseReason, TransportError};
 use crate::handshake::CryptoStream;
@@ -185,8 +185,7 @@ impl Connection {
             }
             None => {
                 // RFC 9000-6.2-1: no other version is spoken here.
-                self.end(now, CloseReason::VersionMismatch);
-                self.phase = Phase::Gone;
+                self.end_silently(now, CloseReason::VersionMismatch);
             }
         }
     }
@@ -209,7 +208,7 @@ impl Connection {
         self.session = anew.tls.client(start, request).map_err(super::establish::no_session)?;
         (self.origin.version, self.version) = (version, version);
         (self.origin.original_destination, self.origin.initial_destination) = (id, id);
-        self.remote_ids.set_first(id);
+        self.set_peer_id(id);
         self.take_remembered_token();
         self.give_up_early_data(now);
         self.begin_again(now);
