@@ -216,7 +216,7 @@ impl Recovery {
         space: &mut Space,
         max_ack_delay: Duration,
         losses: &mut Vec<Loss>,
-        mut lost_frame: impl FnMut(SentFrame, &mut crate::handshake::CryptoStream),
+        mut lost_frame: impl FnMut(SentFrame),
     ) {
         space.loss_time = None;
         let Some(largest_acked) = space.largest_acked else { return };
@@ -241,10 +241,7 @@ impl Recovery {
         }
         let mut run = LossRun::default();
         for loss in &*losses {
-            let crypto = &mut space.crypto;
-            let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else {
-                continue;
-            };
+            let Some(packet) = space.sent.lose(loss.number, &mut lost_frame) else { continue };
             // RFC 9000-9.4-1: what another path lost says nothing of this one.
             if packet.epoch != self.epoch {
                 continue;
@@ -331,7 +328,7 @@ mod tests {
         recovery.sample_rtt(now, number, &mut newly, Duration::ZERO);
         let mut losses = Vec::new();
         let max_ack_delay = Duration::from_millis(25);
-        recovery.detect_losses(now, &mut space, max_ack_delay, &mut losses, |_, _| ());
+        recovery.detect_losses(now, &mut space, max_ack_delay, &mut losses, |_| ());
         assert_eq!(losses.len(), lost.len());
         recovery.finish_ack(now, &newly);
         recovery.window()

@@ -5,7 +5,6 @@
 //! here; what happens to a datagram stands in `receive` and `acknowledge`, how one is made in `transmit`, how it all
 //! ends in `closing`.
 
-mod ack_frequency;
 mod acknowledge;
 mod closing;
 mod datagram;
@@ -16,7 +15,6 @@ mod keys;
 mod packet;
 mod paths;
 mod prefetch;
-mod query;
 mod receive;
 mod retry;
 mod timers;
@@ -28,35 +26,37 @@ pub use receive::Datagram;
 pub(crate) use receive::opens;
 pub use transmit::Transmit;
 
-use crate::ack_policy::{AckPolicy, EveryNth};
+use crate::ack_frequency::AckFrequency;
 use crate::config::Config;
 use crate::control::Control;
 use crate::datagrams::Datagrams;
 use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
+use crate::handshake::Crypto;
+use crate::idle::Idle;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
-use crate::key_phase::KeyPhases;
+use crate::key_set::KeySet;
 use crate::opening::Opening;
 use crate::path::{Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{Remembering, ZeroRtt};
-use crate::schedule::{PathView, Priority};
+use crate::schedule::Priority;
 use crate::sent::Contents;
-use crate::space::{Space, SpaceKind};
+use crate::space::{BySpace, Space};
 use crate::stats::Stats;
-use crate::stream::{Data, Read, Reading, Streams};
+use crate::stream::{Data, Read, Reading, StreamStats, Streams};
+use crate::tokens::{TokenIssuer, Tokens};
 use crate::variety::Variety;
-use closing::Phase;
+use crate::version::{self, Versions};
+use closing::Closing;
 use random::Stream;
 use receive::Early;
-pub(crate) use retry::TokenIssuer;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tls::{Change, Session};
 use trace::{Interest, Log};
-use units::{Duration, Time};
-use versions::Versions;
+use units::Time;
 use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, Version};
 
 /// How far the handshake is.
@@ -87,6 +87,8 @@ pub(crate) struct Origin {
     pub retry_source: Option<ConnectionId>,
     /// At a server: whether a token has shown that the client receives what is sent to its address.
     pub validated: bool,
+    /// The id that this side chose: its packets with long headers come from it.
+    pub source: ConnectionId,
     /// The id that the peer chose, where it is known: at a server from the start.
     pub peer_id: Option<ConnectionId>,
 }
@@ -113,22 +115,16 @@ pub struct Connection {
     origin: Origin,
     config: Arc<Config>,
     progress: Progress,
-    phase: Phase,
+    closing: Closing,
     session: Session,
     protection: tls::Protection,
-    /// The version that is spoken.
-    version: Version,
-    /// Where it may become another.
-    versions: Option<Box<Versions>>,
-    /// The spaces of the handshake, until they are given up.
-    early_spaces: [Option<Box<Space>>; 2],
-    data: Space,
-    /// The space whose CRYPTO stream takes what TLS writes next.
-    write_level: SpaceKind,
-    ack_policy: Box<dyn AckPolicy>,
-    /// The newest ACK_FREQUENCY frame of the peer.
-    ack_requests_heard: Option<u64>,
-    key_phases: KeyPhases,
+    versions: Versions,
+    keys: KeySet,
+    crypto: Crypto,
+    /// What was sent and received, by packet-number space.
+    spaces: BySpace<Space>,
+    /// When each end acknowledges.
+    acks: AckFrequency,
     streams: Streams,
     /// Once either side uses them.
     datagrams: Option<Box<Datagrams>>,
@@ -138,25 +134,17 @@ pub struct Connection {
     local_ids: LocalIds,
     /// Frames that are neither of a stream nor of a level, and wait to be sent.
     control: Control,
+    /// The peer's transport parameters, once they are known.
     peer: Option<TransportParameters>,
     local_parameters: TransportParameters,
-    idle_timeout: Option<Duration>,
-    idle_from: Time,
-    /// Whether something ack-eliciting was sent since the last packet arrived: only the first restarts the idle timer.
-    eliciting_since_receipt: bool,
+    idle: Idle,
     events: VecDeque<Event>,
     early: Early,
     /// How often the flight of the handshake was sent again at once (RFC 9002 section 6.2.3).
     flights_repeated: u8,
     contents: Contents,
     losses: Vec<Loss>,
-    close_reason: Option<CloseReason>,
-    /// At a client: the token that its Initial packets carry (RFC 9000 section 8.1).
-    token: Vec<u8>,
-    /// At a server that gives clients tokens.
-    issuer: Option<Box<TokenIssuer>>,
-    /// At a client.
-    remembering: Option<Remembering>,
+    tokens: Tokens,
     /// Where 0-RTT is offered or taken.
     zero_rtt: Option<Box<ZeroRtt>>,
     log: Log,
@@ -171,7 +159,7 @@ impl Connection {
     /// A connection at its start. A client's first flight waits to be sent afterwards.
     pub(crate) fn new(
         now: Time,
-        origin: Origin,
+        mut origin: Origin,
         config: Arc<Config>,
         context: &tls::Context,
         parts: Parts<'_>,
@@ -179,21 +167,23 @@ impl Connection {
         let Parts { maker, random, interest, issuer, opening, remembering, tickets, preferred } = parts;
         let mut fork = |name| random.fork(name);
         let mut local_ids = LocalIds::new(maker, fork("ids"));
+        origin.source = local_ids.first();
         let mut parameters = establish::local_parameters(&config, &origin, &local_ids);
         if origin.side == Side::Server {
             parameters.preferred_address = preferred.parameter(|| local_ids.issue_preferred());
         }
         let remembered =
             opening.and_then(|opening| establish::recall(opening, remembering.as_ref(), origin.version));
-        parameters.version_information = versions::information(&config, origin.version, remembered.is_some());
+        parameters.version_information =
+            version::information(&config.versions, origin.version, remembered.is_some());
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
-        let version = origin.version.0;
+        let first = origin.version;
         let change = match origin.side {
             Side::Client => Change::Follow,
-            Side::Server => versions::choice(&config, origin.version, &parameters),
+            Side::Server => version::choice(config.versions, origin.version, &parameters),
         };
-        let start = tls::Start { random: fork("tls"), now, version, parameters: encoded, change };
+        let start = tls::Start { random: fork("tls"), now, version: first.0, parameters: encoded, change };
         let (session, remembered) = match opening {
             Some(opening) => establish::start_client(context, start, opening, remembered)?,
             None => (establish::start_server(context, start, tickets, &parameters)?, None),
@@ -201,10 +191,10 @@ impl Connection {
         // After all else that draws, so that these options move no other draws.
         let variety = Variety::new(&config, &mut fork);
         let path_seed = fork("paths").bits();
-        let versions = Versions::of(&config, context, opening, &mut fork);
-        let mut initial = Box::new(Space::new());
+        let versions = Versions::new(origin.side, first, &config, context, (opening, &mut fork));
         let id = origin.initial_destination;
-        initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
+        let keys = tls::initial_keys(context.protection(), first.0, id.as_bytes(), origin.side);
+        let tokens = Tokens::new(issuer, remembering, config.new_tokens, first);
         let controller = congestion::build(
             config.controller.name,
             &config.controller.arguments,
@@ -232,17 +222,18 @@ impl Connection {
         );
         let mut connection = Connection {
             progress: Progress::Handshaking,
-            phase: Phase::Open,
+            closing: Closing::new(),
             session,
             protection: context.protection(),
-            version: origin.version,
             versions,
-            early_spaces: [Some(initial), Some(Box::new(Space::new()))],
-            data: Space::with_options(&config.ack),
-            write_level: SpaceKind::Initial,
-            ack_policy: Box::new(EveryNth::new(&config.ack)),
-            ack_requests_heard: None,
-            key_phases: KeyPhases::new(config.key_update_after),
+            keys: KeySet::new(keys, &config),
+            crypto: Crypto::new(),
+            spaces: BySpace::new(
+                Space::of_handshake(&config),
+                Space::of_handshake(&config),
+                Space::of_data(&config),
+            ),
+            acks: AckFrequency::new(&config, &parameters),
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
             variety,
@@ -251,18 +242,13 @@ impl Connection {
             control: Control::default(),
             peer: None,
             local_parameters: parameters,
-            idle_timeout: (!config.max_idle_timeout.is_zero()).then_some(config.max_idle_timeout),
-            idle_from: now,
-            eliciting_since_receipt: false,
+            idle: Idle::new(now, &config),
             events: VecDeque::new(),
             early: Early::default(),
             flights_repeated: 0,
             contents: Contents::default(),
             losses: Vec::new(),
-            close_reason: None,
-            token: Vec::new(),
-            issuer,
-            remembering,
+            tokens,
             zero_rtt: None,
             log: Log::new(interest),
             now,
@@ -271,7 +257,6 @@ impl Connection {
             origin,
             config,
         };
-        connection.take_remembered_token();
         connection.trace_start(now);
         connection.drive_handshake(now)?;
         if let Some(remembered) = remembered {
@@ -385,7 +370,7 @@ impl Connection {
     }
 
     fn check_open(&self) -> Result<(), StreamError> {
-        if self.phase == Phase::Open { Ok(()) } else { Err(StreamError::Closed) }
+        if self.is_over() { Err(StreamError::Closed) } else { Ok(()) }
     }
 
     /// The next thing that the application may want to act on.
@@ -406,33 +391,47 @@ impl Connection {
         self.streams.has_events() || !self.events.is_empty() || self.has_datagram_events()
     }
 
-    // ---- spaces and keys ----
+    // ---- what can be asked of its streams and ids ----
 
+    /// How many streams of a direction the peer may open so far, those that are over among them: MAX_STREAMS as it was told
+    /// last (RFC 9000 section 4.6).
+    pub fn peer_stream_limit(&self, direction: Direction) -> u64 {
+        self.streams.peer_limit(direction)
+    }
+    /// The counters.
+    pub fn stats(&self) -> Stats {
+        Stats { streams: self.streams.stats, ..self.counters() }
+    }
+    /// The counters of the streams alone.
     #[inline]
-    fn space(&self, kind: SpaceKind) -> Option<&Space> {
-        match kind {
-            SpaceKind::Data => Some(&self.data),
-            early => self.early_spaces[early as usize].as_deref(),
-        }
+    pub fn stream_stats(&self) -> &StreamStats {
+        &self.streams.stats
     }
+    /// Real bytes that the streams keep until they are acknowledged; 0 without [`Connection::set_send_allowance`].
+    pub fn kept_bytes(&self) -> u64 {
+        self.streams.kept()
+    }
+    /// Whether a stream has room for nothing because of [`Connection::set_send_allowance`], and its application is to be told when
+    /// it has.
+    pub fn waits_for_allowance(&mut self) -> bool {
+        self.streams.wait_for_allowance()
+    }
+    /// The number of streams that are not over.
+    pub fn open_streams(&self) -> usize {
+        self.streams.open_count()
+    }
+    /// Whether packets to this id are for this connection.
     #[inline]
-    fn space_mut(&mut self, kind: SpaceKind) -> Option<&mut Space> {
-        match kind {
-            SpaceKind::Data => Some(&mut self.data),
-            early => self.early_spaces[early as usize].as_deref_mut(),
-        }
+    pub(crate) fn owns(&self, id: &[u8]) -> bool {
+        self.local_ids.owns(id)
     }
 
-    /// Gives up a space of the handshake with its keys (RFC 9001 section 4.9).
-    fn discard_space(&mut self, now: Time, kind: SpaceKind) {
-        if let Some(mut space) = self.early_spaces[kind as usize].take() {
-            self.paths.current.recovery.discard(now, &mut space);
-            self.trace_keys_discarded(now, kind);
+    /// The application has written so many bytes to the end of a stream.
+    #[inline]
+    fn trace_written(&mut self, now: Time, stream: StreamId, length: u64) {
+        if self.log.interest().packets && length > 0 {
+            let offset = self.streams.written(stream).saturating_sub(length);
+            self.log.push(now, trace::Event::StreamWritten { stream: stream.value(), offset, length });
         }
-    }
-
-    fn view(&self, now: Time) -> PathView {
-        let recovery = &self.paths.current.recovery;
-        PathView { now, window: recovery.window(), smoothed_rtt: recovery.rtt.smoothed() }
     }
 }

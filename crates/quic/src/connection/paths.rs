@@ -6,13 +6,14 @@ use super::transmit::Transmit;
 use crate::assemble::Payload;
 use crate::error::{CloseReason, TransportError};
 use crate::ids::NumberedId;
-use crate::path::{MIN_PAYLOAD, MigrateError, Migration, Over, PathOutput, Paths, Situation};
+use crate::path::{MIN_PAYLOAD, MigrateError, Migration, Over, PathOutput, PathStats, Paths, Situation};
 use crate::sent::{Contents, PROBING, SentFrame, SentKind};
 use crate::space::SpaceKind;
+use crate::stats::Stats;
 use std::net::SocketAddr;
 use trace::event::EcnState;
-use units::Time;
-use wire::{ConnectionId, Ecn, Frame};
+use units::{Duration, Time};
+use wire::{ConnectionId, Ecn, Frame, TransportParameters, Truncated};
 
 impl Connection {
     // ---- what an application does and asks ----
@@ -74,12 +75,75 @@ impl Connection {
         !self.is_over() && self.paths.is_reset_by(remote, token)
     }
 
+    // ---- what the rest of the connection asks ----
+
+    /// The probe timeout of the path in use (RFC 9002 section 6.2.1).
+    pub(super) fn probe_timeout(&self) -> Duration {
+        self.paths.current.probe_timeout()
+    }
+    /// How many bytes of frames have room in the largest 1-RTT packet.
+    pub(super) fn room_for_frames(&self) -> usize {
+        let header = 1 + self.paths.ids.current().len() + Truncated::MAX_LENGTH;
+        self.max_udp_payload().saturating_sub(header + TAG)
+    }
+    /// The counters with those of the paths.
+    pub(super) fn with_path_stats(&self, stats: Stats) -> Stats {
+        let paths: &PathStats = &self.paths.stats;
+        Stats {
+            packets_declared_lost: paths.packets_lost,
+            packets_spuriously_lost: paths.packets_spuriously_lost,
+            ect_packets_sent: paths.ect_packets_sent,
+            ce_packets_reported: paths.ce_packets_reported,
+            ecn_failures: paths.ecn_failures,
+            mtu_probes_sent: paths.mtu_probes_sent,
+            mtu_probes_lost: paths.mtu_probes_lost,
+            mtu_black_holes: paths.mtu_black_holes,
+            path_changes: paths.changes,
+            path_validations_failed: paths.validations_failed,
+            path_challenges_sent: paths.challenges_sent,
+            probe_timeouts: paths.probe_timeouts,
+            rtt: paths.rtt.clone(),
+            ..stats
+        }
+    }
+    #[inline]
+    pub(super) fn trace_metrics(&mut self, now: Time) {
+        if self.log.interest().metrics {
+            self.paths.current.recovery.trace(now, &mut self.traced_state, &mut self.log);
+        }
+    }
+
     // ---- what paths hear ----
+
+    /// A datagram of this length came: whether it may be processed.
+    #[inline]
+    pub(super) fn arrive(&mut self, local: SocketAddr, remote: SocketAddr, length: usize) -> bool {
+        let open = !self.is_over();
+        self.paths.on_datagram(local, remote, length, open)
+    }
+    /// The datagram has been processed. Gives whether it came on another path than the one in use.
+    #[inline]
+    pub(super) fn end_arrival(&mut self) -> bool {
+        self.paths.end_datagram()
+    }
+    /// Whether the datagram that is being processed came on another path than the one in use.
+    #[inline]
+    pub(super) fn came_elsewhere(&self) -> bool {
+        self.paths.is_elsewhere()
+    }
+    /// The peer's transport parameters have come.
+    pub(super) fn set_path_limits(&mut self, peer: &TransportParameters) {
+        self.paths.on_peer_parameters(peer);
+    }
+    /// The peer takes no larger datagrams.
+    pub(super) fn limit_payload(&mut self, maximum: u64) {
+        self.paths.current.route.limit_payload(maximum);
+    }
 
     /// Tells the paths of something, and does what they answer.
     fn with_paths<T>(&mut self, now: Time, tell: impl FnOnce(&mut Paths, &mut Situation<'_>) -> T) -> T {
         let open = !self.is_over();
-        let mut at = Situation { now, open, space: &mut self.data, local_ids: &self.local_ids };
+        let mut at = Situation { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
         let answer = tell(&mut self.paths, &mut at);
         self.settle_paths(now);
         answer
@@ -173,7 +237,7 @@ impl Connection {
     /// A datagram for the validation of a path, if one is to be sent.
     #[cold]
     pub(super) fn transmit_validation(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if self.data.keys.is_none() {
+        if !self.has_keys(SpaceKind::Data) {
             return None;
         }
         let datagram = self.paths.validation_datagram()?;
@@ -185,8 +249,9 @@ impl Connection {
         let mut payload = Payload::new(buffer, &mut contents, datagram.limit - TAG, false);
         let (answers, challenge) = self.paths.fill_validation(datagram.over, &mut payload);
         let current = datagram.over == Over::Current;
-        if current && self.data.received.is_waiting() {
-            super::packet::fill_ack(now, &mut self.data, self.config.ack_delay_exponent, &mut payload);
+        let received = &mut self.spaces.data.received;
+        if current && received.is_waiting() {
+            received.fill(now, &mut payload);
         }
         if current && answers && payload.contents().acked.is_none() && payload.room() > 0 {
             // 9.3.3: an answer on the path in use is not a probe, so that the peer comes back if it was led away.
@@ -213,7 +278,7 @@ impl Connection {
     /// A probe of the size of datagrams on the path in use, if one is to be sent (RFC 9000 section 14.4).
     #[cold]
     pub(super) fn transmit_mtu_probe(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        let size = self.paths.mtu_probe(now, self.data.probing.left > 0)?;
+        let size = self.paths.mtu_probe(now, self.spaces.data.probing.left > 0)?;
         let id = self.paths.ids.current();
         let begun = self.begin_packet(SpaceKind::Data, id, buffer)?;
         let mut contents = std::mem::take(&mut self.contents);
@@ -243,15 +308,15 @@ impl Connection {
     ) {
         let number = begun.number;
         self.seal(SpaceKind::Data, number, buffer, begun, 0);
-        self.key_phases.on_sealed(contents.acked.is_some());
+        self.note_sealed(contents);
         let size = buffer.len() as u32;
         if current {
-            self.paths.current.recovery.on_sent(now, &mut self.data, size, contents);
+            self.paths.current.recovery.on_sent(now, &mut self.spaces.data, size, contents);
         } else {
             // RFC 9000-9.4-1.
-            let epoch = std::mem::replace(&mut self.data.sent.epoch, PROBING);
-            self.data.sent.push(now, size, congestion::SentState::default(), contents);
-            self.data.sent.epoch = epoch;
+            let epoch = std::mem::replace(&mut self.spaces.data.sent.epoch, PROBING);
+            self.spaces.data.sent.push(now, size, congestion::SentState::default(), contents);
+            self.spaces.data.sent.epoch = epoch;
         }
         self.note_packet_sent(now, true);
     }

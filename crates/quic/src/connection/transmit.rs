@@ -1,7 +1,7 @@
 //! How a datagram is made.
 
 use super::packet::{DatagramDraft, Expansion, SAMPLE_OFFSET, SpaceWants, TAG};
-use super::{Connection, Phase, Progress};
+use super::{Connection, Progress};
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
 use crate::space::SpaceKind;
 use congestion::Limit;
@@ -32,11 +32,8 @@ impl Connection {
     /// Makes the next datagram, if one is to be sent at `now`, at the end of `buffer`, which is empty.
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         debug_assert!(buffer.is_empty());
-        match self.phase {
-            Phase::Open => {}
-            Phase::Closing { .. } => return self.transmit_close(now, buffer),
-            // RFC 9000-10.2.2-1, 9000-10.2.2-2.
-            Phase::Draining { .. } | Phase::Gone => return None,
+        if self.is_over() {
+            return self.transmit_close(now, buffer);
         }
         if self.paths.has_duties()
             && let Some(transmit) = self.transmit_validation(now, buffer)
@@ -121,8 +118,7 @@ impl Connection {
         };
         // A server that may not send a full datagram does not send an Initial packet that asks for one.
         if padded && limit < usize::from(MIN_PAYLOAD) {
-            let due = self.space(SpaceKind::Initial).is_some_and(|space| space.received.is_due(now));
-            wants[SpaceKind::Initial as usize] = if due { SpaceWants::Ack } else { SpaceWants::Nothing };
+            wants[SpaceKind::Initial as usize] = self.ack_wanted(now, SpaceKind::Initial);
             padded = false;
         }
         for kind in SpaceKind::ALL {
@@ -147,81 +143,13 @@ impl Connection {
         }
     }
 
-    fn early_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> SpaceWants {
-        let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else {
-            return SpaceWants::Nothing;
-        };
-        let flight = space.crypto.has_pending() || space.ping;
-        if space.probing.left > 0 || flight && self.paths.current.recovery.admits(limit as u64) {
-            SpaceWants::Flight
-        } else if space.received.is_due(now) {
-            SpaceWants::Ack
-        } else {
-            SpaceWants::Nothing
-        }
-    }
-
-    /// What the 1-RTT space may send, with window and pacer asked, and noted where they refuse.
-    #[inline]
-    fn data_wants(&mut self, now: Time, limit: usize) -> SpaceWants {
-        if (self.data.keys.is_none()
-            || self.progress == Progress::Handshaking && self.origin.side == Side::Client)
-            && !self.sends_early_data()
-        {
-            return SpaceWants::Nothing;
-        }
-        if self.data.probing.left > 0 {
-            return SpaceWants::Flight;
-        }
-        let ack = if self.data.received.is_due(now) { SpaceWants::Ack } else { SpaceWants::Nothing };
-        if !self.paths.current.recovery.admits(self.paths.room_wanted(limit, false))
-            && self.awaits_acknowledgement()
-        {
-            self.paths.current.recovery.note_stop(now, Limit::Window);
-            return ack;
-        }
-        let view = self.view(now);
-        let pending = self.streams.has_pending(&view)
-            || !self.control.is_empty()
-            || self.data.ping
-            || self.has_datagrams()
-            || self.data.crypto.has_pending();
-        if !pending {
-            self.note_nothing_to_send(now);
-            return ack;
-        }
-        if !self.paths.current.is_paced(now) {
-            self.paths.current.recovery.note_stop(now, Limit::Pacer);
-            return ack;
-        }
-        SpaceWants::Flight
-    }
-
-    /// Nothing may be sent though the window has room: because there is nothing, or because the peer gives no credit for it,
-    /// which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
-    #[inline]
-    fn note_nothing_to_send(&mut self, now: Time) {
-        if self.streams.wait_for_credit() || self.paths.current.paced_until.is_some_and(|until| until > now) {
-            self.paths.current.recovery.note_stop(now, Limit::Application);
-        } else {
-            self.paths.current.recovery.note_dry(now);
-        }
-    }
-
-    /// Whether an acknowledgement will come that makes room in the window. Packets of ACK and PADDING frames take room (RFC
-    /// 9002 section 2), but nobody acknowledges them, nor notices that they are lost, until something else is sent.
-    #[inline]
-    fn awaits_acknowledgement(&self) -> bool {
-        let mut early = self.early_spaces.iter().flatten();
-        self.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
-    }
-
     /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
     fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if self.paths.current.route.is_blocked() {
             return None;
         }
         let limit = self.paths.current.route.payload() as u64;
+        // RFC 9000-10.2.2-1, 9000-10.2.2-2: while draining there is none.
         let limit = limit.min(self.closing_limit()?) as usize;
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
@@ -248,14 +176,8 @@ impl Connection {
             let named = (number, destination);
             self.trace_packet_sent(now, kind, named, &buffer[begun.payload_offset..], (size, None));
             self.seal(kind, number, buffer, begun, 0);
-            let mut contents = std::mem::take(&mut self.contents);
-            contents.clear();
-            if let Some(space) = self.space_mut(kind) {
-                // Numbers are never used twice, in closing either.
-                space.sent.push(now, size as u32, congestion::SentState::default(), &contents);
-            }
-            self.contents = contents;
-            self.stats.packets_sent += 1;
+            // Numbers are never used twice, in closing either.
+            self.note_number_used(now, kind, size as u32);
         }
         let transmit = self.finish_datagram(now, buffer, &DatagramDraft::default())?;
         self.note_close_sent(transmit.length as u64);

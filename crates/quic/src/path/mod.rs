@@ -4,6 +4,7 @@
 //! [`Paths`] hears what arrives, what was asked for and what time it is. What is to be done about it outside, an event for
 //! the application say, it leaves as a [`PathOutput`], for the connection to take.
 
+mod arrivals;
 mod duties;
 mod ecn;
 mod migration;
@@ -14,11 +15,12 @@ mod signals;
 mod unused;
 mod validation;
 
+pub(crate) use arrivals::is_probing;
 pub(crate) use duties::Over;
 pub(crate) use ecn::{EcnPath, Mark, Report as EcnReport};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
-pub(crate) use moves::{Situation, is_probing};
+pub(crate) use moves::Situation;
 pub(crate) use mtu::MtuSearch;
 pub(crate) use route::{AMPLIFICATION, LEAST_ROOM, Route, same_local};
 pub(crate) use signals::AckBatch;
@@ -36,7 +38,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use trace::event::{EcnState, MigrationState};
-use units::{Duration, Time};
+use units::{Duration, Histogram, Time};
 use wire::{Ack, PreferredAddress, Side, TransportParameters};
 
 /// How the peer acknowledges: what its transport parameters say, and what it was asked for later.
@@ -100,8 +102,13 @@ impl Path {
 }
 
 /// What paths count over the time of a connection.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct PathStats {
+    pub(crate) packets_lost: u64,
+    pub(crate) packets_spuriously_lost: u64,
+    pub(crate) probe_timeouts: u64,
+    /// The RTT samples.
+    pub(crate) rtt: Histogram,
     pub(crate) ect_packets_sent: u64,
     pub(crate) ce_packets_reported: u64,
     pub(crate) ecn_failures: u64,
@@ -240,5 +247,6 @@ impl Paths {
     #[inline]
     pub(crate) fn prefetch(&self) {
         self.current.recovery.prefetch();
+        self.stats.rtt.prefetch(self.current.recovery.rtt.latest());
     }
 }

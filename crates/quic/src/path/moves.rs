@@ -1,9 +1,7 @@
-//! Which path a connection uses: the peer's moves, this side's, and the way back (RFC 9000 sections 5.1 and 9).
+//! Which path a connection uses: how it moves to another, the way back, and the ids that paths take and leave (RFC 9000
+//! sections 5.1 and 9).
 
-use super::{
-    Arrival, MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, Verdict,
-    same_local,
-};
+use super::{MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, Verdict};
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::ids::{LocalIds, NumberedId};
@@ -12,10 +10,7 @@ use crate::space::Space;
 use std::net::SocketAddr;
 use trace::event::MigrationState;
 use units::{Duration, Time};
-use wire::{Code, ConnectionId, Frame, Frames, Side};
-
-/// A path that is only tried, or left, and of which nothing is heard, is forgotten after so many probe timeouts.
-const MEMORY: u64 = 3;
+use wire::{Code, ConnectionId, Side};
 
 /// How often the patience with a path doubles at most, when validations fail one after the other.
 const MOST_DOUBLINGS: u32 = 8;
@@ -108,160 +103,6 @@ impl Paths {
         }
     }
 
-    // ---- the peer's moves ----
-
-    /// A datagram of this length came: whether it may be processed. `open`: the connection is neither closing nor closed.
-    #[inline]
-    pub(crate) fn on_datagram(
-        &mut self,
-        local: SocketAddr,
-        remote: SocketAddr,
-        length: usize,
-        open: bool,
-    ) -> bool {
-        if self.current.route.is_between(local, remote) {
-            self.current.route.on_received(length as u64);
-            return true;
-        }
-        self.expect_elsewhere(local, remote, length, open)
-    }
-    /// The datagram has been processed.
-    #[inline]
-    pub(crate) fn end_datagram(&mut self) {
-        self.unused.arrival = None;
-    }
-    /// Whether the datagram that is being processed came on another path than the one in use.
-    #[inline]
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        self.unused.arrival.is_some()
-    }
-
-    /// A datagram came that is not of the path in use: whether it may be processed.
-    #[cold]
-    fn expect_elsewhere(&mut self, local: SocketAddr, remote: SocketAddr, length: usize, open: bool) -> bool {
-        let known = match self.side {
-            // RFC 9000-9-5: a client drops what comes from addresses that it does not know.
-            Side::Client => {
-                self.current.route.remote == remote
-                    || self.unused.iter().any(|known| known.route.remote == remote)
-            }
-            // Section 9: addresses stay the same during the handshake; and a server has one address, unless it has given
-            // out another. RFC 9000-9-3: a peer that moves in spite of disable_active_migration is validated like any.
-            Side::Server => {
-                let here = same_local(self.current.route.local, local);
-                self.confirmed && open && (here || self.is_moveable)
-            }
-        };
-        if known {
-            let challenges = Vec::new();
-            self.unused.arrival = Some(Arrival { local, remote, length: length as u64, challenges });
-        }
-        known
-    }
-
-    /// A packet of a datagram from elsewhere opened and was processed. `newest`: no higher number has come.
-    #[cold]
-    pub(crate) fn on_packet_elsewhere(
-        &mut self,
-        at: &mut Situation<'_>,
-        to: ConnectionId,
-        newest: bool,
-        probing: bool,
-    ) {
-        let now = at.now;
-        let Some(arrival) = &mut self.unused.arrival else { return };
-        let (local, remote) = (arrival.local, arrival.remote);
-        // It counts once for the amplification limit, and only because something in it was the peer's.
-        let length = std::mem::take(&mut arrival.length);
-        let challenges = std::mem::take(&mut arrival.challenges);
-        if !at.open {
-            return;
-        }
-        if self.current.route.is_between(local, remote) {
-            // Something in the datagram has moved the connection there.
-            self.current.route.on_received(length);
-            self.responses.extend(challenges);
-            return;
-        }
-        let Some(index) = self.unused.find(local, remote).or_else(|| self.meet_path(now, local, remote, to))
-        else {
-            return;
-        };
-        let until = now + self.patience() * MEMORY;
-        let timeout = self.patience();
-        let side = self.side;
-        let Some(other) = self.unused.get_mut(index) else { return };
-        other.route.on_received(length);
-        for data in challenges {
-            other.answer(data);
-        }
-        if side == Side::Client {
-            return;
-        }
-        if let Role::Candidate { .. } = other.role {
-            other.until = until;
-        }
-        let moves = newest && !probing && self.path_may_change_to(index);
-        let Some(other) = self.unused.get_mut(index) else { return };
-        let elsewhere_here = !same_local(self.current.route.local, other.route.local);
-        if moves && elsewhere_here && !other.route.is_proven() {
-            // RFC 9000-9.6.2-2: the original address goes on sending until the path from the preferred one is proven.
-            // RFC 9000-9.6.3-2: and that one is under the limit of an address that is not, wherever the client is now.
-            other.role = Role::Candidate { moves: true };
-        } else if moves {
-            return self.move_to(at, index);
-        }
-        if !other.route.is_proven() && other.route.validation.is_none() {
-            // RFC 9000-9.6.2-3: a server probes too. And the peer may move to what it probes: then it is proven already.
-            other.route.validation = Some(Box::new(Validation::new(now, timeout)));
-        }
-    }
-
-    /// Whether a non-probing packet on that path moves a server there: not back from a preferred address.
-    fn path_may_change_to(&mut self, index: usize) -> bool {
-        let (current, origin) = (self.current.route.local, self.first.0);
-        let Some(other) = self.unused.get_mut(index) else { return false };
-        // 9.6.2: what still comes to the old address of a server is late.
-        current == origin || !same_local(other.route.local, origin)
-    }
-
-    /// A server meets a path of its peer's that it does not know. `None`: there is no connection id for it.
-    fn meet_path(
-        &mut self,
-        now: Time,
-        local: SocketAddr,
-        remote: SocketAddr,
-        to: ConnectionId,
-    ) -> Option<usize> {
-        if self.side == Side::Client {
-            return None;
-        }
-        let mut route = self.current.route.beside(local, remote, false);
-        // RFC 9000 section 9.5: if the peer did not change the id, it does not know of the change, and this side may go on
-        // with the same id too, from the same address.
-        let kept = to == self.current.route.addressed_to && same_local(local, self.current.route.local);
-        route.addressed_to = to;
-        let id = match kept || self.ids.current().is_empty() {
-            true => self.ids.current_numbered(),
-            // RFC 9000-9.5-2.
-            false => match self.ids.take_unused() {
-                Some(id) => id,
-                None => {
-                    let proven = self.current.route.is_proven();
-                    if let Some(gone) =
-                        self.unused.remove_unless(|known| known.role == Role::Fallback && !proven)
-                    {
-                        // The peer gives another id for the one that this frees. Its packets go on asking.
-                        self.let_go(&gone);
-                    }
-                    return None;
-                }
-            },
-        };
-        let until = now + self.patience() * MEMORY;
-        Some(self.add_unused(UnusedPath::new(route, id, Role::Candidate { moves: false }, until)))
-    }
-
     /// The peer has retired one of our ids: it does not use the path any more that it used it on, and need not be asked
     /// there.
     pub(crate) fn on_own_id_retired(&mut self, id: &ConnectionId) {
@@ -274,7 +115,7 @@ impl Paths {
     // ---- moving ----
 
     /// The path of this index becomes the one in use.
-    fn move_to(&mut self, at: &mut Situation<'_>, index: usize) {
+    pub(super) fn move_to(&mut self, at: &mut Situation<'_>, index: usize) {
         let (now, space) = (at.now, &mut *at.space);
         let next = self.unused.remove(index);
         let port_only = self.current.route.differs_in_port_only(&next.route);
@@ -514,7 +355,7 @@ impl Paths {
         current || self.unused.iter().any(|known| known.route.remote == remote && known.id.has_token(token))
     }
 
-    fn add_unused(&mut self, path: UnusedPath) -> usize {
+    pub(super) fn add_unused(&mut self, path: UnusedPath) -> usize {
         let (index, gone) = self.unused.add(path);
         if let Some(gone) = gone {
             self.let_go(&gone);
@@ -530,7 +371,7 @@ impl Paths {
     }
 
     /// A path is forgotten; its id is retired, unless another path uses it too (RFC 9000 section 5.1.2).
-    fn let_go(&mut self, gone: &UnusedPath) {
+    pub(super) fn let_go(&mut self, gone: &UnusedPath) {
         let sequence = gone.id.sequence;
         let shared = self.ids.current_numbered().sequence == sequence
             || self.unused.iter().any(|other| other.id.sequence == sequence);
@@ -565,15 +406,98 @@ impl Paths {
     }
 }
 
-/// Whether a packet has probing frames only (RFC 9000 section 9.1).
-pub(crate) fn is_probing(payload: &[u8], virtual_tail: usize) -> bool {
-    Frames::new(payload, virtual_tail).all(|frame| {
-        matches!(
-            frame,
-            Ok(Frame::Padding { .. }
-                | Frame::PathChallenge { .. }
-                | Frame::PathResponse { .. }
-                | Frame::NewConnectionId { .. })
-        )
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::ids::{IdMaker, RemoteIds};
+    use crate::path::{Over, Path};
+    use random::Stream;
+    use std::sync::Arc;
+
+    const HERE: &str = "10.0.0.1:1";
+    const ELSEWHERE: &str = "10.0.0.9:1";
+    const SERVER: &str = "10.0.0.2:443";
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A client's paths once the handshake is confirmed, with one unused id of the server's.
+    fn client() -> (Paths, Space, LocalIds) {
+        let config = Arc::new(Config::default());
+        let route = Route::new(Side::Client, address(HERE), address(SERVER), ConnectionId::EMPTY);
+        let recovery = Recovery::fresh(&config, None, 1).unwrap();
+        let ids = RemoteIds::new(ConnectionId::new(&[1; 8]).unwrap(), 4);
+        let mut paths = Paths::new(Side::Client, Path::new(route, recovery), ids, config, (1, false));
+        paths.on_confirmed(at(0));
+        let id = ConnectionId::new(&[2; 8]).unwrap();
+        paths.on_new_id(NumberedId { sequence: 1, id, token: [0; 16] }, 0).unwrap();
+        assert_eq!(paths.take_outputs(), []);
+        let key = Arc::new(tls::EndpointKey::new(&[7; 32]));
+        (paths, Space::new(), LocalIds::new(IdMaker { key, slot: 0 }, Stream::new(1, "ids")))
+    }
+
+    /// RFC 9000-9-1, 9000-9.3.2-1: without a connection, from the call to the way back.
+    #[test]
+    fn a_client_that_moves_where_nobody_answers_comes_back() {
+        let (mut paths, mut space, local_ids) = client();
+        let mut now = at(10);
+        let mut situation = Situation { now, open: true, space: &mut space, local_ids: &local_ids };
+        assert_eq!(
+            paths.migrate(&mut situation, address(HERE), Migration::AtOnce),
+            Err(MigrateError::SameAddress)
+        );
+        assert_eq!(paths.migrate(&mut situation, address(ELSEWHERE), Migration::AtOnce), Ok(()));
+        assert!(situation.space.ping, "the server hears of it");
+        let moved =
+            |local| PathOutput::Event(Event::Migrated { local: address(local), remote: address(SERVER) });
+        let state = |state, local| PathOutput::Migration(state, address(local), address(SERVER));
+        let outputs = paths.take_outputs();
+        assert_eq!(outputs[0], state(MigrationState::ProbingStarted, ELSEWHERE));
+        assert_eq!(outputs[1], moved(ELSEWHERE));
+        assert_eq!(outputs[2], state(MigrationState::MigrationStarted, ELSEWHERE));
+        assert_eq!(paths.ids.current(), ConnectionId::new(&[2; 8]).unwrap(), "RFC 9000-9.5-1");
+        let epoch = paths.current.recovery.epoch;
+        assert_eq!((epoch, space.sent.epoch), (1, 1), "what is sent counts for the new path");
+
+        let mut failed = Vec::new();
+        for _ in 0..100 {
+            let Some(due) = paths.deadline() else { break };
+            now = now.max(due);
+            let mut situation = Situation { now, open: true, space: &mut space, local_ids: &local_ids };
+            paths.on_time(&mut situation);
+            failed.extend(paths.take_outputs());
+            if failed.contains(&moved(HERE)) {
+                break;
+            }
+            paths.on_validation_sent(now, Over::Current, 1200, Some([9; 8]));
+        }
+        let first =
+            PathOutput::Event(Event::PathFailed { local: address(ELSEWHERE), remote: address(SERVER) });
+        assert_eq!(failed[0], first);
+        assert!(failed.contains(&moved(HERE)) && failed.contains(&PathOutput::Retire(1)), "{failed:?}");
+        assert_eq!((paths.current.recovery.epoch, space.sent.epoch), (0, 0), "with what it knew before");
+    }
+
+    #[test]
+    fn who_may_not_move_is_told_why() {
+        let (mut paths, mut space, local_ids) = client();
+        let mut tries = |paths: &mut Paths, open| {
+            let mut situation = Situation { now: at(1), open, space: &mut space, local_ids: &local_ids };
+            paths.migrate(&mut situation, address(ELSEWHERE), Migration::Probe)
+        };
+        assert_eq!(tries(&mut paths, false), Err(MigrateError::Closed));
+        assert_eq!(tries(&mut paths, true), Ok(()));
+        assert_eq!(tries(&mut paths, true), Err(MigrateError::NoConnectionId));
+        paths.moves_disabled = true;
+        assert_eq!(tries(&mut paths, true), Err(MigrateError::Disabled));
+        paths.confirmed = false;
+        assert_eq!(tries(&mut paths, true), Err(MigrateError::NotConfirmed));
+        paths.side = Side::Server;
+        assert_eq!(tries(&mut paths, true), Err(MigrateError::NotAClient));
+    }
 }

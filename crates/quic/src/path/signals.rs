@@ -75,6 +75,7 @@ impl Paths {
         (ack, raised): (&Ack<'_>, bool),
         batch: &AckBatch,
     ) -> u64 {
+        self.stats.packets_spuriously_lost += batch.spurious;
         self.on_searched(now, batch.searched);
         // RFC 9000-13.4.2.1-1: counts that came out of order are not looked at.
         if raised && self.current.route.ecn.is_enabled() {
@@ -85,6 +86,7 @@ impl Paths {
     }
     /// Packets were declared lost.
     pub(crate) fn on_losses(&mut self, now: Time, losses: &[Loss]) {
+        self.stats.packets_lost += losses.len() as u64;
         let (since, state) = (self.current.route.since, self.current.route.ecn.state());
         let of_path = losses.iter().filter(|loss| loss.number >= since);
         for _ in of_path.clone().filter(|loss| loss.kind == SentKind::Ect) {
@@ -102,6 +104,7 @@ impl Paths {
     }
     /// A probe timeout fired.
     pub(crate) fn on_probe_timeout(&mut self, now: Time) {
+        self.stats.probe_timeouts += 1;
         self.current.recovery.pto_count += 1;
         let before = self.current.route.searched();
         if let Some(search) = &mut self.current.route.mtu {
