@@ -4,7 +4,7 @@
 use super::{Arrival, Paths, Role, Situation, UnusedPath, Validation, same_local};
 use std::net::SocketAddr;
 use units::Time;
-use wire::{ConnectionId, Frame, Frames, Side};
+use wire::{ConnectionId, Frames, Side};
 
 /// A path that is only tried, or left, and of which nothing is heard, is forgotten after so many probe timeouts.
 const MEMORY: u64 = 3;
@@ -165,13 +165,5 @@ impl Paths {
 
 /// Whether a packet has probing frames only (RFC 9000 section 9.1).
 pub(crate) fn is_probing(payload: &[u8], virtual_tail: usize) -> bool {
-    Frames::new(payload, virtual_tail).all(|frame| {
-        matches!(
-            frame,
-            Ok(Frame::Padding { .. }
-                | Frame::PathChallenge { .. }
-                | Frame::PathResponse { .. }
-                | Frame::NewConnectionId { .. })
-        )
-    })
+    Frames::new(payload, virtual_tail).all(|frame| frame.is_ok_and(|frame| frame.is_probing()))
 }
