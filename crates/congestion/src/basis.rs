@@ -73,12 +73,18 @@ impl Basis {
         self.pacing.is_on()
     }
 
+    /// Takes in what every acknowledgement tells. Gives whether the RTT is another one.
+    #[inline]
+    pub(crate) fn hear(&mut self, ack: &AckSample<'_>) -> bool {
+        let before = std::mem::replace(&mut self.smoothed_rtt, ack.rtt.smoothed());
+        self.delivered = ack.delivered;
+        before != self.smoothed_rtt
+    }
     /// Takes in what every acknowledgement tells. Whether the window may grow with it: not in recovery (RFC 9002 section
     /// 7.3.2), not while it is not used (section 7.8).
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>) -> bool {
-        self.smoothed_rtt = ack.rtt.smoothed();
-        self.delivered = ack.delivered;
+        self.hear(ack);
         if self.recovery.covers(ack.newest_sent_at) {
             return false;
         }

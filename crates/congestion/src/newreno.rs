@@ -1,14 +1,14 @@
 //! NewReno (RFC 9002 section 7 and appendix B).
 
 use crate::additive::Additive;
-use crate::basis::{MINIMUM_WINDOW, beta_ecn, betas};
+use crate::basis::{Basis, MINIMUM_WINDOW, beta_ecn, betas};
 use crate::options::join;
 use crate::recovery_period::RecoveryPeriod;
 use crate::slow_start::{self, SlowStart};
-use crate::window_pacing::{self, WindowPacing};
+use crate::window_pacing;
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
+use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
-use units::{Duration, Time};
 
 const OWN: [Parameter; 4] = [
     Parameter {
@@ -39,45 +39,33 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 /// The state of one NewReno sender.
 #[derive(Debug)]
 pub struct NewReno {
-    setup: Setup,
+    basis: Basis,
     /// What is left of the window after a loss, and after a mark.
     beta: f64,
     beta_ecn: f64,
-    minimum_window: u64,
     /// Whether the growth in congestion avoidance is counted in bytes.
     exact: bool,
-    pacing: WindowPacing,
     slow_start: SlowStart,
     window: u64,
     ssthresh: u64,
     increase: Additive,
-    recovery: RecoveryPeriod,
-    /// Bytes delivered so far, for where a new path's rounds begin.
-    delivered: u64,
-    smoothed_rtt: Duration,
     allowance: Allowance,
 }
 
 impl NewReno {
     /// A sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> NewReno {
-        let pacing = WindowPacing::new(arguments);
+        let basis = Basis::new(arguments, setup);
         let (beta, beta_ecn) = betas(arguments);
-        let minimum_window = arguments.integer("minimum_window") * setup.max_datagram_size;
         let mut sender = NewReno {
-            setup,
             beta,
             beta_ecn,
-            minimum_window,
             exact: arguments.text("increase") == "exact",
-            pacing,
-            slow_start: SlowStart::new(arguments, pacing.is_on()),
-            window: setup.initial_window.max(minimum_window),
+            slow_start: SlowStart::new(arguments, basis.is_paced()),
+            window: basis.initial(),
             ssthresh: u64::MAX,
             increase: Additive::default(),
-            recovery: RecoveryPeriod::default(),
-            delivered: 0,
-            smoothed_rtt: setup.initial_rtt,
+            basis,
             allowance: Allowance::new(0, None),
         };
         sender.allow();
@@ -89,13 +77,12 @@ impl NewReno {
     }
 
     fn allow(&mut self) {
-        let pacing = self.pacing.rate(self.window, self.smoothed_rtt, self.in_slow_start());
-        self.allowance = Allowance::new(self.window, pacing);
+        self.allowance = self.basis.allow(self.window, self.in_slow_start());
     }
 
     /// B.5: each acknowledged packet adds its share of a datagram, of the window as it is then.
     fn approximate(&mut self, mut acked: u64) {
-        let datagram = self.setup.max_datagram_size;
+        let datagram = self.basis.datagram();
         while acked > 0 {
             let packet = acked.min(datagram);
             self.window += datagram * packet / self.window;
@@ -105,11 +92,11 @@ impl NewReno {
 
     /// B.6: once per round trip, whatever the number of losses or marks in it.
     fn congestion_event(&mut self, now: Time, newest_sent_at: Time, beta: f64) {
-        if !self.recovery.begin(now, newest_sent_at) {
+        if !self.basis.recovery.begin(now, newest_sent_at) {
             return;
         }
         self.slow_start.stop();
-        self.ssthresh = ((self.window as f64 * beta) as u64).max(self.minimum_window);
+        self.ssthresh = ((self.window as f64 * beta) as u64).max(self.basis.minimum());
         self.window = self.ssthresh;
         self.increase = Additive::default();
     }
@@ -119,10 +106,8 @@ impl Controller for NewReno {
     fn on_sent(&mut self, _sent: &Sent) {}
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        let pace_anew = self.smoothed_rtt != ack.rtt.smoothed();
-        self.smoothed_rtt = ack.rtt.smoothed();
-        self.delivered = ack.delivered;
-        let recovering = self.recovery.covers(ack.newest_sent_at);
+        let pace_anew = self.basis.hear(ack);
+        let recovering = self.basis.recovery.covers(ack.newest_sent_at);
         if recovering || ack.app_limited() {
             // 7.3.2: no growth in recovery; 7.8: none while the window is not used.
             if pace_anew {
@@ -130,10 +115,10 @@ impl Controller for NewReno {
             }
             return;
         }
-        self.recovery.end();
+        self.basis.recovery.end();
         let mut acked = ack.acked_bytes;
         if self.in_slow_start() {
-            let growth = self.slow_start.on_ack(ack, self.setup.max_datagram_size);
+            let growth = self.slow_start.on_ack(ack, self.basis.datagram());
             // 7.3.1: up to the threshold; the rest counts in congestion avoidance.
             let grown = growth.bytes.min(self.ssthresh - self.window);
             self.window += grown;
@@ -146,7 +131,7 @@ impl Controller for NewReno {
         if !self.in_slow_start() {
             // 7.3.3: one datagram for each window acknowledged.
             if self.exact {
-                self.window = self.increase.grow(self.window, acked, self.setup.max_datagram_size);
+                self.window = self.increase.grow(self.window, acked, self.basis.datagram());
             } else {
                 self.approximate(acked);
             }
@@ -165,25 +150,21 @@ impl Controller for NewReno {
             }
             Signal::PersistentCongestion => {
                 // 7.6.2: back to the minimum and to slow start; the recovery period ends.
-                self.window = self.minimum_window;
+                self.window = self.basis.minimum();
                 self.increase = Additive::default();
-                self.recovery = RecoveryPeriod::default();
+                self.basis.recovery = RecoveryPeriod::default();
             }
             Signal::Spurious { .. } => {}
             Signal::DatagramSize { bytes } => {
                 // 7.2: what counts in datagrams counts in those of the new size.
-                self.minimum_window = self.minimum_window * bytes / self.setup.max_datagram_size.max(1);
-                self.setup.resize(bytes);
-                self.window = self.window.max(self.minimum_window);
+                self.window = self.basis.resize(self.window, bytes);
             }
             Signal::PathChanged => {
                 // RFC 9000 section 9.4: as at the start.
-                self.window = self.setup.initial_window.max(self.minimum_window);
+                self.window = self.basis.restart();
                 self.ssthresh = u64::MAX;
                 self.increase = Additive::default();
-                self.recovery = RecoveryPeriod::default();
-                self.slow_start.restart(self.delivered);
-                self.smoothed_rtt = self.setup.initial_rtt;
+                self.slow_start.restart(self.basis.delivered);
             }
         }
         self.allow();
@@ -199,7 +180,7 @@ impl Controller for NewReno {
     }
 
     fn state(&self) -> &'static str {
-        if self.recovery.is_active() {
+        if self.basis.recovery.is_active() {
             "recovery"
         } else if self.in_slow_start() {
             self.slow_start.state()
@@ -214,8 +195,8 @@ mod tests {
     use super::*;
     use crate::testing::arguments;
     use crate::{Limit, RttEstimate};
-    use units::Rate;
     use units::parameter::Value;
+    use units::{Duration, Rate};
 
     const SETUP: Setup = Setup {
         max_datagram_size: 1000,

@@ -1,44 +1,32 @@
 //! When to acknowledge (RFC 9000 section 13.2).
 
 use crate::config::{AckOptions, AckRequest};
-use units::{Duration, Time};
+use units::Duration;
 
-/// A packet that was received, as an acknowledgement policy sees it.
+/// A packet that was received, as the policy sees it.
 #[derive(Debug, Clone, Copy)]
-pub struct Received {
-    /// When it arrived.
-    pub now: Time,
+pub(crate) struct Received {
     /// Whether it arrived out of order, below the largest or leaving a gap, by as much as the policy's threshold.
-    pub out_of_order: bool,
+    pub(crate) out_of_order: bool,
     /// Whether it carried the CE mark.
-    pub congestion_experienced: bool,
+    pub(crate) congestion_experienced: bool,
     /// Ack-eliciting packets that wait for an acknowledgement, with this one.
-    pub waiting: u64,
+    pub(crate) waiting: u64,
 }
 
 /// When an acknowledgement is to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// At once.
     Now,
     /// Not later than this, or with the next packet that leaves anyway.
     Within(Duration),
 }
 
-/// Decides, for each ack-eliciting 1-RTT packet, when it is acknowledged.
-pub trait AckPolicy: Send {
-    /// An ack-eliciting packet arrived.
-    fn on_received(&mut self, received: &Received) -> When;
-    /// The peer asks for this.
-    fn on_request(&mut self, request: &AckRequest);
-    /// How far packets may be out of order before that is told: [`Received::out_of_order`]; 0: however far.
-    fn reordering_threshold(&self) -> u64;
-}
-
-/// One acknowledgement for every `ratio` packets, at once on reordering and congestion marks, never later than
-/// `max_delay` (RFC 9000 sections 13.2.1 and 13.2.2).
+/// Decides, for each ack-eliciting 1-RTT packet, when it is acknowledged: every `ratio`th, at once on reordering and
+/// congestion marks, never later than `max_delay` (RFC 9000 sections 13.2.1 and 13.2.2).
 #[derive(Debug, Clone)]
-pub struct EveryNth {
+pub(crate) struct AckPolicy {
     ratio: u64,
     max_delay: Duration,
     reordering_threshold: u64,
@@ -48,10 +36,10 @@ pub struct EveryNth {
     was_marked: bool,
 }
 
-impl EveryNth {
+impl AckPolicy {
     /// The policy with these options.
-    pub fn new(options: &AckOptions) -> EveryNth {
-        EveryNth {
+    pub(crate) fn new(options: &AckOptions) -> AckPolicy {
+        AckPolicy {
             ratio: options.ratio,
             max_delay: options.max_delay,
             reordering_threshold: 1,
@@ -59,11 +47,10 @@ impl EveryNth {
             was_marked: false,
         }
     }
-}
 
-impl AckPolicy for EveryNth {
+    /// An ack-eliciting packet arrived.
     #[inline]
-    fn on_received(&mut self, received: &Received) -> When {
+    pub(crate) fn on_received(&mut self, received: &Received) -> When {
         // Section 6.3 of the draft.
         let marked = received.congestion_experienced;
         let news = marked && !(self.spares_marks && self.was_marked);
@@ -74,14 +61,16 @@ impl AckPolicy for EveryNth {
             When::Within(self.max_delay)
         }
     }
-    fn on_request(&mut self, request: &AckRequest) {
+    /// The peer asks for this.
+    pub(crate) fn on_request(&mut self, request: &AckRequest) {
         self.ratio = request.ratio;
         self.max_delay = request.max_delay;
         self.reordering_threshold = request.reordering_threshold;
         self.spares_marks = request.ratio > 2;
     }
+    /// How far packets may be out of order before that is told: [`Received::out_of_order`]; 0: however far.
     #[inline]
-    fn reordering_threshold(&self) -> u64 {
+    pub(crate) fn reordering_threshold(&self) -> u64 {
         self.reordering_threshold
     }
 }
@@ -93,9 +82,8 @@ mod tests {
     #[test]
     fn every_second_packet_and_all_that_is_out_of_order() {
         let mut policy =
-            EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
-        let packet =
-            Received { now: Time::ZERO, out_of_order: false, congestion_experienced: false, waiting: 1 };
+            AckPolicy::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
+        let packet = Received { out_of_order: false, congestion_experienced: false, waiting: 1 };
         assert_eq!(policy.on_received(&packet), When::Within(Duration::from_millis(25)));
         assert_eq!(policy.on_received(&Received { waiting: 2, ..packet }), When::Now);
         assert_eq!(policy.on_received(&Received { out_of_order: true, ..packet }), When::Now);
@@ -108,11 +96,10 @@ mod tests {
     fn marks_in_a_row_are_told_once_where_few_acknowledgements_are_asked_for() {
         let options = AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false };
         for (ratio, second) in [(2, When::Now), (10, When::Within(Duration::from_millis(25)))] {
-            let mut policy = EveryNth::new(&options);
+            let mut policy = AckPolicy::new(&options);
             let max_delay = options.max_delay;
             policy.on_request(&AckRequest { ratio, max_delay, reordering_threshold: 1 });
-            let marked =
-                Received { now: Time::ZERO, out_of_order: false, congestion_experienced: true, waiting: 1 };
+            let marked = Received { out_of_order: false, congestion_experienced: true, waiting: 1 };
             assert_eq!(policy.on_received(&marked), When::Now);
             assert_eq!(policy.on_received(&marked), second, "{ratio}");
             policy.on_received(&Received { congestion_experienced: false, ..marked });

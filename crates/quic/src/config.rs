@@ -319,7 +319,7 @@ pub struct AckRequest {
     pub reordering_threshold: u64,
 }
 
-/// When acknowledgements are sent: see [`crate::ack_policy`].
+/// When acknowledgements are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckOptions {
     /// Ack-eliciting packets per acknowledgement.

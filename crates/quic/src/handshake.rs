@@ -4,6 +4,7 @@ use crate::assemble::Payload;
 use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::sent::SentFrame;
+use crate::space::{BySpace, SpaceKind};
 use crate::stream::{RecvHalf, Window};
 use tls::Session;
 use units::Time;
@@ -133,6 +134,46 @@ impl CryptoStream {
     /// Whether data lies here that TLS has not had, because what comes before it is missing.
     pub(crate) fn has_gap(&self) -> bool {
         self.recv.has_gap()
+    }
+}
+
+/// The CRYPTO streams of a connection, and at which level TLS writes.
+#[derive(Debug)]
+pub(crate) struct Crypto {
+    pub(crate) streams: BySpace<CryptoStream>,
+    level: SpaceKind,
+}
+
+impl Crypto {
+    pub(crate) fn new() -> Crypto {
+        let streams = BySpace::new(CryptoStream::new(), CryptoStream::new(), CryptoStream::new());
+        Crypto { streams, level: SpaceKind::Initial }
+    }
+    /// The space whose CRYPTO stream takes what TLS writes next: that of the newest keys.
+    #[inline]
+    pub(crate) fn level(&self) -> SpaceKind {
+        self.level
+    }
+    /// TLS has given the keys of this space: what it writes now goes there.
+    pub(crate) fn enter(&mut self, level: SpaceKind) {
+        self.level = level;
+    }
+    /// Takes what TLS has written.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        if let Some(stream) = self.streams.get_mut(self.level) {
+            stream.write(bytes);
+        }
+    }
+    /// Whether anything waits to be sent in a space.
+    #[inline]
+    pub(crate) fn has_pending(&self, kind: SpaceKind) -> bool {
+        self.streams.get(kind).is_some_and(CryptoStream::has_pending)
+    }
+    /// A client begins its handshake anew: nothing was said yet.
+    pub(crate) fn begin_anew(&mut self) {
+        if let Some(stream) = self.streams.get_mut(SpaceKind::Initial) {
+            *stream = CryptoStream::new();
+        }
     }
 }
 

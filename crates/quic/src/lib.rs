@@ -3,7 +3,8 @@
 //! Bytes and the time go in, bytes and "wake me at" come out; there is no socket, no thread, no clock. The same
 //! endpoint runs in the simulator, over an emulated network and on a UDP socket.
 
-pub mod ack_policy;
+mod ack_frequency;
+mod ack_policy;
 mod address_token;
 mod announced;
 mod assemble;
@@ -18,8 +19,10 @@ mod error;
 mod event;
 pub mod fuzz;
 mod handshake;
+mod idle;
 mod ids;
 mod key_phase;
+mod key_set;
 pub mod loss;
 mod opening;
 mod path;
@@ -32,7 +35,9 @@ mod sent;
 mod space;
 mod stats;
 mod stream;
+mod tokens;
 mod variety;
+mod version;
 mod waiting;
 
 pub use config::{Config, PARAMETERS};

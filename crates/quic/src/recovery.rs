@@ -14,7 +14,7 @@ use units::{Duration, Time};
 
 /// Packets acknowledged by one ACK frame, taken together.
 #[derive(Debug, Default)]
-pub(crate) struct Newly {
+pub(crate) struct NewlyAcked {
     /// Any packet at all.
     pub any: bool,
     ack_eliciting: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Newly {
     acked: Acked,
 }
 
-impl Newly {
+impl NewlyAcked {
     /// Whether the largest of them has this number.
     pub(crate) fn is_largest(&self, number: u64) -> bool {
         self.any && self.largest == number
@@ -69,7 +69,7 @@ pub(crate) struct Loss {
     pub sent_at: Time,
 }
 
-/// The state of one path.
+/// What one path has in flight, and what it tells of itself.
 pub(crate) struct Recovery {
     /// Which packets count here: those that were sent in this epoch. Each new path begins one (RFC 9000 section 9.4).
     pub epoch: u32,
@@ -77,6 +77,9 @@ pub(crate) struct Recovery {
     regulator: Regulator,
     pub bytes_in_flight: u64,
     pub pto_count: u32,
+    /// From when a client counts to its next probe while nothing is in flight: the last time that something ack-eliciting
+    /// was sent or the timer was set anew (RFC 9002 section A.8).
+    pub probe_base: Time,
     first_sample_at: Option<Time>,
 }
 
@@ -90,6 +93,7 @@ impl Recovery {
             regulator: Regulator::new(Time::ZERO, controller, pacer),
             bytes_in_flight: 0,
             pto_count: 0,
+            probe_base: Time::ZERO,
             first_sample_at: None,
         }
     }
@@ -170,6 +174,7 @@ impl Recovery {
         space.sent.push(now, size, rate, contents);
         if contents.ack_eliciting {
             space.last_eliciting_at = now;
+            self.probe_base = now;
         }
         if contents.in_flight {
             let bytes = u64::from(size);
@@ -191,7 +196,7 @@ impl Recovery {
         &mut self,
         now: Time,
         largest: u64,
-        newly: &mut Newly,
+        newly: &mut NewlyAcked,
         ack_delay: Duration,
     ) -> Option<Duration> {
         if newly.largest != largest || !newly.ack_eliciting {
@@ -211,7 +216,7 @@ impl Recovery {
         space: &mut Space,
         max_ack_delay: Duration,
         losses: &mut Vec<Loss>,
-        mut lost_frame: impl FnMut(SentFrame, &mut crate::handshake::CryptoStream),
+        mut lost_frame: impl FnMut(SentFrame),
     ) {
         space.loss_time = None;
         let Some(largest_acked) = space.largest_acked else { return };
@@ -236,10 +241,7 @@ impl Recovery {
         }
         let mut run = LossRun::default();
         for loss in &*losses {
-            let crypto = &mut space.crypto;
-            let Some(packet) = space.sent.lose(loss.number, |frame| lost_frame(frame, crypto)) else {
-                continue;
-            };
+            let Some(packet) = space.sent.lose(loss.number, &mut lost_frame) else { continue };
             // RFC 9000-9.4-1: what another path lost says nothing of this one.
             if packet.epoch != self.epoch {
                 continue;
@@ -265,7 +267,7 @@ impl Recovery {
     }
 
     /// The peer has told of more packets that came with CE (RFC 9002 sections 7.1 and B.7).
-    pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &mut Newly) {
+    pub(crate) fn on_marked(&mut self, now: Time, packets: u64, newly: &mut NewlyAcked) {
         newly.acked.marked = packets;
         let newest_sent_at = newly.largest_sent_at;
         self.regulator.signal(now, &Signal::Marked { now, packets, newest_sent_at });
@@ -273,7 +275,9 @@ impl Recovery {
 
     /// Tells the controller of an ACK frame whose losses are already told.
     #[inline]
-    pub(crate) fn finish_ack(&mut self, now: Time, newly: &Newly) {
+    pub(crate) fn finish_ack(&mut self, now: Time, newly: &NewlyAcked) {
+        // RFC 9002 section A.7: the timer is set anew with every acknowledgement.
+        self.probe_base = now;
         self.regulator.end_ack(now, &newly.acked, self.bytes_in_flight, &self.rtt);
     }
 
@@ -285,7 +289,8 @@ impl Recovery {
     }
 
     /// A space is given up with all that it has in flight (RFC 9002 section 6.4).
-    pub(crate) fn discard(&mut self, space: &mut Space) {
+    pub(crate) fn discard(&mut self, now: Time, space: &mut Space) {
+        self.probe_base = now;
         self.bytes_in_flight -= space.sent.discard_all();
         self.pto_count = 0;
     }
@@ -316,14 +321,14 @@ mod tests {
         }
         let (now, number) = (at(2020), lost.len() as u64);
         recovery.begin_ack();
-        let mut newly = Newly::default();
+        let mut newly = NewlyAcked::default();
         let (packet, was_lost) = space.sent.acknowledge(number, |_| ()).unwrap();
         newly.add(&mut recovery, now, number, packet, was_lost);
         space.largest_acked = Some(number);
         recovery.sample_rtt(now, number, &mut newly, Duration::ZERO);
         let mut losses = Vec::new();
         let max_ack_delay = Duration::from_millis(25);
-        recovery.detect_losses(now, &mut space, max_ack_delay, &mut losses, |_, _| ());
+        recovery.detect_losses(now, &mut space, max_ack_delay, &mut losses, |_| ());
         assert_eq!(losses.len(), lost.len());
         recovery.finish_ack(now, &newly);
         recovery.window()

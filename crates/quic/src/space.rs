@@ -2,13 +2,13 @@
 //! (RFC 9000 section 12.3).
 
 use crate::ack_policy::{AckPolicy, Received, When};
-use crate::config::AckOptions;
-use crate::handshake::CryptoStream;
+use crate::assemble::Payload;
+use crate::config::Config;
 use crate::probing::Probing;
 use crate::ranges::RangeSet;
 use crate::sent::SentPackets;
-use tls::Keys;
 use units::{Duration, Time};
+use wire::EcnCounts;
 
 /// How many ranges of received packet numbers are remembered. Numbers below the oldest range count as received
 /// (RFC 9000 section 13.2.3).
@@ -47,6 +47,44 @@ impl SpaceKind {
     }
 }
 
+/// One value for each packet-number space. Those of the handshake are given up with it.
+#[derive(Debug)]
+pub(crate) struct BySpace<T> {
+    early: [Option<Box<T>>; 2],
+    /// That of 0-RTT and 1-RTT packets.
+    pub(crate) data: T,
+}
+
+impl<T> BySpace<T> {
+    /// The values of Initial, Handshake, and 0-RTT and 1-RTT packets.
+    pub(crate) fn new(initial: T, handshake: T, data: T) -> BySpace<T> {
+        BySpace { early: [Some(Box::new(initial)), Some(Box::new(handshake))], data }
+    }
+    #[inline]
+    pub(crate) fn get(&self, kind: SpaceKind) -> Option<&T> {
+        match kind {
+            SpaceKind::Data => Some(&self.data),
+            early => self.early[early as usize].as_deref(),
+        }
+    }
+    #[inline]
+    pub(crate) fn get_mut(&mut self, kind: SpaceKind) -> Option<&mut T> {
+        match kind {
+            SpaceKind::Data => Some(&mut self.data),
+            early => self.early[early as usize].as_deref_mut(),
+        }
+    }
+    /// Those of the handshake that are not given up.
+    #[inline]
+    pub(crate) fn early(&self) -> impl Iterator<Item = &T> {
+        self.early.iter().flatten().map(|early| &**early)
+    }
+    /// Gives up that of a space of the handshake.
+    pub(crate) fn discard(&mut self, kind: SpaceKind) -> Option<Box<T>> {
+        self.early.get_mut(kind as usize).and_then(Option::take)
+    }
+}
+
 /// The packet numbers that arrived and what is owed for them.
 #[derive(Debug, Default)]
 pub(crate) struct ReceivedPackets {
@@ -57,6 +95,8 @@ pub(crate) struct ReceivedPackets {
     /// Ack-eliciting packets since the last ACK frame that was sent.
     waiting: u64,
     ack_at: Option<Time>,
+    /// ack_delay_exponent of this side (RFC 9000 section 18.2).
+    exponent: u8,
     /// Whether an ACK frame goes along with others for packets that elicit none.
     bundles: bool,
     /// Whether such a packet came since the last ACK frame.
@@ -90,7 +130,7 @@ impl ReceivedPackets {
         number: u64,
         ack_eliciting: bool,
         ecn: wire::Ecn,
-        policy: Option<&mut dyn AckPolicy>,
+        policy: Option<&mut AckPolicy>,
     ) {
         let expected = self.ranges.max().map_or(0, |max| max + 1);
         self.ranges.insert(number..number + 1);
@@ -122,7 +162,6 @@ impl ReceivedPackets {
                 far => self.is_reordered(number, far),
             };
             policy.on_received(&Received {
-                now,
                 out_of_order,
                 congestion_experienced: ecn == wire::Ecn::Ce,
                 waiting: self.waiting,
@@ -182,17 +221,33 @@ impl ReceivedPackets {
         self.ack_at
     }
     /// How long ago the largest packet arrived: the ACK Delay (RFC 9000-13.2.5-1).
-    pub(crate) fn delay(&self, now: Time) -> Duration {
+    fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)
     }
-    /// The counts of ECN marks, if there were any (RFC 9000 section 13.4.1): ECT(0), ECT(1), CE.
-    pub(crate) fn ecn_counts(&self) -> Option<[u64; 3]> {
-        let counts = [self.ect0_count, self.ect1_count, self.ce_count];
-        (counts != [0; 3]).then_some(counts)
+    /// The counts of ECN marks, if there were any (RFC 9000 section 13.4.1).
+    fn ecn_counts(&self) -> Option<EcnCounts> {
+        let counts = EcnCounts { ect0: self.ect0_count, ect1: self.ect1_count, ce: self.ce_count };
+        (counts != EcnCounts::default()).then_some(counts)
+    }
+    /// Puts an ACK frame with everything into a packet, if there is room for it.
+    #[inline]
+    pub(crate) fn fill(&mut self, now: Time, payload: &mut Payload<'_>) {
+        let Some(largest) = self.ranges.max() else { return };
+        let delay = self.delay(now).as_micros() >> self.exponent;
+        let ecn = self.ecn_counts();
+        let mut written = 0;
+        payload.ack(largest, |out, room| {
+            let descending = self.ranges.iter().rev().map(|range| range.start..=range.end - 1);
+            written = wire::frame::ack(out, descending, delay, ecn, room);
+            written > 0
+        });
+        if written > 0 {
+            self.note_ack_sent();
+        }
     }
     /// An ACK frame with everything was sent.
     #[inline]
-    pub(crate) fn note_ack_sent(&mut self) {
+    fn note_ack_sent(&mut self) {
         // RFC 9000-13.2.1-3: nothing is owed any more.
         self.waiting = 0;
         self.ack_at = None;
@@ -222,13 +277,11 @@ impl ReceivedPackets {
 
 /// One packet-number space.
 pub(crate) struct Space {
-    pub(crate) keys: Option<Keys>,
-    pub(crate) crypto: CryptoStream,
     pub(crate) received: ReceivedPackets,
     pub(crate) sent: SentPackets,
     pub(crate) largest_acked: Option<u64>,
     /// The newest ECN counts that the peer has told (RFC 9000 section 13.4.2.1).
-    pub(crate) ecn_counts: wire::EcnCounts,
+    pub(crate) ecn_counts: EcnCounts,
     /// When the oldest packet that is older than an acknowledged one will count as lost.
     pub(crate) loss_time: Option<Time>,
     pub(crate) last_eliciting_at: Time,
@@ -239,20 +292,24 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// With these options of acknowledgements.
-    pub(crate) fn with_options(ack: &AckOptions) -> Space {
-        let received = ReceivedPackets { bundles: ack.bundling, ..ReceivedPackets::default() };
+    /// A space of the handshake, with the options of a connection.
+    pub(crate) fn of_handshake(config: &Config) -> Space {
+        let received = ReceivedPackets { exponent: config.ack_delay_exponent, ..ReceivedPackets::default() };
         Space { received, ..Space::new() }
+    }
+    /// The space of 0-RTT and 1-RTT packets, with the options of a connection.
+    pub(crate) fn of_data(config: &Config) -> Space {
+        let mut space = Space::of_handshake(config);
+        space.received.bundles = config.ack.bundling;
+        space
     }
 
     pub(crate) fn new() -> Space {
         Space {
-            keys: None,
-            crypto: CryptoStream::new(),
             received: ReceivedPackets::default(),
             sent: SentPackets::default(),
             largest_acked: None,
-            ecn_counts: wire::EcnCounts::default(),
+            ecn_counts: EcnCounts::default(),
             loss_time: None,
             last_eliciting_at: Time::ZERO,
             probing: Probing::default(),
@@ -264,7 +321,7 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ack_policy::EveryNth;
+    use crate::config::AckOptions;
 
     fn at(ms: u64) -> Time {
         Time::from_nanos(ms * 1_000_000)
@@ -274,7 +331,7 @@ mod tests {
     #[test]
     fn acks_are_due_by_the_policy() {
         let mut policy =
-            EveryNth::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
+            AckPolicy::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
         let mut received = ReceivedPackets::default();
         let mut note = |received: &mut ReceivedPackets, ms, number, eliciting| {
             received.note(at(ms), number, eliciting, wire::Ecn::NotEct, Some(&mut policy));
@@ -312,8 +369,9 @@ mod tests {
     fn packets_that_elicit_none_may_be_acknowledged_along_with_others() {
         for bundling in [false, true] {
             let ack = AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling };
-            let mut received = Space::with_options(&ack).received;
-            received.note(at(0), 0, false, wire::Ecn::NotEct, Some(&mut EveryNth::new(&ack)));
+            let config = Config { ack, ..Config::default() };
+            let mut received = Space::of_data(&config).received;
+            received.note(at(0), 0, false, wire::Ecn::NotEct, Some(&mut AckPolicy::new(&ack)));
             assert_eq!(received.is_waiting(), bundling);
             assert!(!received.is_due(at(1_000_000)) && received.deadline().is_none());
             received.note_ack_sent();

@@ -2,12 +2,14 @@
 //!
 //! A rule is one file in `rules/` and one line in [`rules::RULES`]. It looks at the whole [`Tree`] and says what is
 //! wrong, with file and line. `cargo test -p tidy` fails if any rule finds anything; `cargo run -p tidy` prints the
-//! same and lists, without judging them, the longest files and functions.
+//! same and lists, without judging them, the longest files and functions, and the
+//! fields of connections that most files share.
 
 pub mod code;
 pub mod imports;
 pub mod requirements;
 pub mod rules;
+pub mod sharing;
 pub mod sizes;
 pub mod tree;
 

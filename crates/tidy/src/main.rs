@@ -1,9 +1,11 @@
-//! `cargo run -p tidy`: what breaks the house rules, and the longest files and functions. `cargo run -p tidy rfc`: which
+//! `cargo run -p tidy`: what breaks the house rules, and the longest files and functions, and the fields of
+//! connections that most files share. `cargo run -p tidy rfc`: which
 //! requirements of RFCs are cited by code and by tests.
 
 use std::path::Path;
 use std::process::ExitCode;
 use tidy::rules::RULES;
+use tidy::sharing::{self, QUIC, Subject, TCP};
 use tidy::sizes::{self, Length};
 use tidy::{Finding, Tree};
 
@@ -40,8 +42,21 @@ fn main() -> ExitCode {
     }
     list("longest files, tests not counted", &sizes::longest_files(&tree, 10));
     list("longest functions", &sizes::longest_functions(&tree, 10));
+    list_shared(&tree, &QUIC);
+    list_shared(&tree, &TCP);
     println!("{} rules, {broken} broken", RULES.len());
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn list_shared(tree: &Tree, subject: &Subject) {
+    let mut fields = sharing::fields(tree, subject);
+    let title = format!("most shared of the {} fields in {}, by files", fields.len(), subject.file);
+    fields.sort_by(|a, b| b.files.len().cmp(&a.files.len()).then_with(|| a.name.cmp(&b.name)));
+    let most = fields.into_iter().take(10);
+    list(
+        &title,
+        &most.map(|field| Length { lines: field.files.len(), place: field.name }).collect::<Vec<_>>(),
+    );
 }
 
 fn list(title: &str, lengths: &[Length]) {

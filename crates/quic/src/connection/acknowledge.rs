@@ -1,17 +1,16 @@
 //! What an ACK frame brings, and what is lost (RFC 9002 sections 5 to 7, appendix A).
 
-use super::ecn::Marks;
-use super::{Connection, Progress};
+use super::Connection;
 use crate::assemble::Payload;
 use crate::control::Control;
 use crate::datagrams::Datagrams;
 use crate::error::TransportError;
 use crate::handshake::CryptoStream;
 use crate::ids::RemoteIds;
+use crate::path::{AckBatch, Paths};
 use crate::probing::Probing;
-use crate::recovery::Newly;
 use crate::sent::SentFrame;
-use crate::space::{Space, SpaceKind};
+use crate::space::SpaceKind;
 use crate::stream::Streams;
 use units::{Duration, Time};
 use wire::{Ack, Code};
@@ -28,14 +27,16 @@ struct Owners<'a> {
     datagrams: Option<&'a mut Datagrams>,
     control: &'a mut Control,
     remote_ids: &'a mut RemoteIds,
+    /// That of the space.
+    crypto: &'a mut CryptoStream,
 }
 
 impl Owners<'_> {
     #[inline]
-    fn acked(&mut self, frame: SentFrame, crypto: &mut CryptoStream) {
+    fn acked(&mut self, frame: SentFrame) {
         match frame {
             SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_acked(frame),
-            SentFrame::Crypto { offset, length } => crypto.on_acked(offset, u64::from(length)),
+            SentFrame::Crypto { offset, length } => self.crypto.on_acked(offset, u64::from(length)),
             SentFrame::Datagram { number } => {
                 if let Some(datagrams) = &mut self.datagrams {
                     datagrams.on_acked(number);
@@ -49,9 +50,9 @@ impl Owners<'_> {
             }
         }
     }
-    fn lost(&mut self, now: Time, frame: SentFrame, crypto: &mut CryptoStream) {
+    fn lost(&mut self, now: Time, frame: SentFrame) {
         match frame {
-            SentFrame::Crypto { offset, length } => crypto.on_lost(offset, u64::from(length)),
+            SentFrame::Crypto { offset, length } => self.crypto.on_lost(offset, u64::from(length)),
             SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.on_lost(now, frame),
             SentFrame::Datagram { number } => {
                 if let Some(datagrams) = &mut self.datagrams {
@@ -63,9 +64,9 @@ impl Owners<'_> {
         }
     }
     /// Whether a frame that is underway says anything that the peer is not known to have.
-    fn matters(&mut self, frame: SentFrame, crypto: &CryptoStream) -> bool {
+    fn matters(&mut self, frame: SentFrame) -> bool {
         match frame {
-            SentFrame::Crypto { offset, length } => crypto.matters(offset, length),
+            SentFrame::Crypto { offset, length } => self.crypto.matters(offset, length),
             SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.matters(frame),
             SentFrame::Datagram { .. } => false,
             control => self.control.is_open(control),
@@ -73,20 +74,23 @@ impl Owners<'_> {
     }
 }
 
-/// Splits a connection into one of its spaces, its recovery, and the owners of frames.
+/// Splits a connection into one of its spaces, the path in use, and the owners of frames.
 macro_rules! split {
     ($connection:expr, $kind:expr) => {{
-        let space: Option<&mut Space> = match $kind {
-            SpaceKind::Data => Some(&mut $connection.data),
-            early => $connection.early_spaces[early as usize].as_deref_mut(),
-        };
-        let owners = Owners {
-            streams: &mut $connection.streams,
-            datagrams: $connection.datagrams.as_deref_mut(),
-            control: &mut $connection.control,
-            remote_ids: &mut $connection.remote_ids,
-        };
-        space.map(|space| (space, &mut $connection.recovery, owners))
+        let Paths { current, ids, .. } = &mut $connection.paths;
+        match ($connection.spaces.get_mut($kind), $connection.crypto.streams.get_mut($kind)) {
+            (Some(space), Some(crypto)) => {
+                let owners = Owners {
+                    streams: &mut $connection.streams,
+                    datagrams: $connection.datagrams.as_deref_mut(),
+                    control: &mut $connection.control,
+                    remote_ids: ids,
+                    crypto,
+                };
+                Some((space, current, owners))
+            }
+            _ => None,
+        }
     }};
 }
 
@@ -98,20 +102,54 @@ impl Connection {
             // 13.1 and 21.4.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a number that was left out"));
         }
-        let Some((space, recovery, mut owners)) = split!(self, kind) else { return Ok(()) };
+        let Some(space) = self.spaces.get(kind) else { return Ok(()) };
         if ack.largest() >= space.sent.next_number() {
             // 13.1.
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "ACK for a packet that was not sent"));
         }
-        if kind == SpaceKind::Data && self.key_phases.on_acked(now, ack.largest()) {
-            let reason = "new keys acknowledged under old ones";
-            return Err(TransportError::new(Code::KEY_UPDATE_ERROR, reason));
+        if kind == SpaceKind::Data {
+            self.check_acked_keys(now, ack.largest())?;
         }
-        recovery.begin_ack();
-        let mut newly = Newly::default();
-        let (mut spurious, mut foreign) = (0, false);
-        let mut marks = Marks::new(self.path.since);
-        let searched = self.path.searched();
+        let mut batch = self.paths.begin_ack();
+        let congested = self.take_acked(now, kind, ack, &mut batch);
+        self.settle_paths(now);
+        if !batch.newly.any {
+            if batch.foreign {
+                self.detect_losses(now, kind);
+            }
+            return Ok(());
+        }
+        let path = &mut self.paths.current;
+        let delay = if kind == SpaceKind::Data { path.ack_delay(ack) } else { Duration::ZERO };
+        if let Some(sample) = path.recovery.sample_rtt(now, ack.largest(), &mut batch.newly, delay) {
+            self.paths.stats.rtt.add(sample);
+        }
+        if congested > 0 && batch.newly.is_largest(ack.largest()) {
+            path.recovery.on_marked(now, congested, &mut batch.newly);
+        }
+        self.detect_losses(now, kind);
+        let recovery = &mut self.paths.current.recovery;
+        recovery.finish_ack(now, &batch.newly);
+        // 6.2.1: a client goes on doubling while the server may not know that the client can be heard.
+        if recovery.pto_count > 0 && self.peer_completed_validation(self.has_heard_of_handshake()) {
+            self.paths.current.recovery.pto_count = 0;
+            if let Some(space) = self.spaces.get_mut(kind) {
+                space.probing.forget_rest();
+            }
+        }
+        if let Some(space) = self.spaces.get_mut(kind)
+            && space.sent.ack_eliciting() == 0
+        {
+            space.probing.left = 0;
+        }
+        self.trace_metrics(now);
+        Ok(())
+    }
+
+    /// Takes the packets out that an ACK frame newly acknowledges. Gives how many more have come with CE.
+    #[inline]
+    fn take_acked(&mut self, now: Time, kind: SpaceKind, ack: &Ack<'_>, batch: &mut AckBatch) -> u64 {
+        let Some((space, path, mut owners)) = split!(self, kind) else { return 0 };
         let oldest = space.sent.first_number();
         for range in ack.ranges() {
             if *range.end() < oldest {
@@ -124,115 +162,79 @@ impl Connection {
                     break;
                 }
                 next = number + 1;
-                let crypto = &mut space.crypto;
-                let Some((packet, was_lost)) =
-                    space.sent.acknowledge(number, |frame| owners.acked(frame, crypto))
+                let Some((packet, was_lost)) = space.sent.acknowledge(number, |frame| owners.acked(frame))
                 else {
                     continue;
                 };
                 if let Some(largest) = packet.acked() {
                     space.received.on_ack_acked(largest);
                 }
-                marks.add(number, packet);
-                // RFC 9000-9.4-1: what went another way says nothing of this one.
-                if packet.epoch != recovery.epoch {
-                    foreign = true;
-                    continue;
-                }
-                spurious += u64::from(was_lost);
-                if let Some(search) = &mut self.path.mtu
-                    && number >= self.path.since
-                {
-                    search.on_acked(now, number, packet.size, packet.sent_at);
-                }
-                newly.add(recovery, now, number, packet, was_lost);
+                path.on_packet_acked(now, number, (packet, was_lost), batch);
             }
         }
         let raised = space.largest_acked.is_none_or(|known| ack.largest() > known);
         if raised {
             space.largest_acked = Some(ack.largest());
         }
-        self.stats.packets_spuriously_lost += spurious;
-        self.on_searched(now, searched);
-        // RFC 9000-13.4.2.1-1: counts that came out of order are not looked at.
-        let congested =
-            if raised && self.path.ecn.is_enabled() { self.on_ecn_counts(now, kind, ack, marks) } else { 0 };
-        if !newly.any {
-            if foreign {
-                self.detect_losses(now, kind);
-            }
-            return Ok(());
-        }
-        let delay = self.ack_delay_of(kind, ack);
-        if let Some(sample) = self.recovery.sample_rtt(now, ack.largest(), &mut newly, delay) {
-            self.stats.rtt.add(sample);
-        }
-        if congested > 0 && newly.is_largest(ack.largest()) {
-            self.recovery.on_marked(now, congested, &mut newly);
-        }
-        self.detect_losses(now, kind);
-        self.recovery.finish_ack(now, &newly);
-        // RFC 9002 section A.7: the timer is set anew with every acknowledgement.
-        self.probe_base = now;
-        // 6.2.1: a client goes on doubling while the server may not know that the client can be heard.
-        if self.recovery.pto_count > 0 && self.peer_completed_validation() {
-            self.recovery.pto_count = 0;
-            if let Some(space) = self.space_mut(kind) {
-                space.probing.forget_rest();
-            }
-        }
-        if let Some(space) = self.space_mut(kind)
-            && space.sent.ack_eliciting() == 0
-        {
-            space.probing.left = 0;
-        }
-        self.trace_metrics(now);
-        Ok(())
-    }
-
-    /// How long the peer says that it waited (RFC 9002 section 5.3).
-    #[inline]
-    fn ack_delay_of(&self, kind: SpaceKind, ack: &Ack<'_>) -> Duration {
-        if kind != SpaceKind::Data {
-            return Duration::ZERO;
-        }
-        let delay = Duration::from_micros(ack.delay().saturating_mul(1 << self.peer_ack_delay_exponent));
-        if self.progress == Progress::Confirmed { delay.min(self.peer_max_ack_delay) } else { delay }
+        self.paths.end_ack(now, space, (ack, raised), batch)
     }
 
     /// Declares lost what is lost in a space.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time, kind: SpaceKind) {
-        let max_ack_delay = self.peer_max_ack_delay;
         self.losses.clear();
-        let Some((space, recovery, mut owners)) = split!(self, kind) else { return };
-        recovery.detect_losses(now, space, max_ack_delay, &mut self.losses, |frame, crypto| {
-            owners.lost(now, frame, crypto);
+        let Some((space, path, mut owners)) = split!(self, kind) else { return };
+        let max_ack_delay = path.max_ack_delay();
+        path.recovery.detect_losses(now, space, max_ack_delay, &mut self.losses, |frame| {
+            owners.lost(now, frame);
         });
         // A loss that proves spurious does so within a few round trips, or it does not matter.
-        let horizon = now - recovery.rtt.pto() * 3;
+        let horizon = now - path.recovery.rtt.pto() * 3;
         space.sent.trim(horizon);
         if !self.losses.is_empty() {
-            self.note_marked_losses(now);
-            if self.path.mtu.is_some() {
-                self.note_sizes_lost(now);
-            }
-            self.stats.packets_declared_lost += self.losses.len() as u64;
+            self.paths.on_losses(now, &self.losses);
+            self.settle_paths(now);
             self.trace_losses(now, kind);
         }
     }
 
+    /// Gives up a space of the handshake with its keys (RFC 9001 section 4.9).
+    pub(super) fn discard_space(&mut self, now: Time, kind: SpaceKind) {
+        if let Some(mut space) = self.spaces.discard(kind) {
+            self.crypto.streams.discard(kind);
+            self.paths.current.recovery.discard(now, &mut space);
+            self.discard_keys(now, kind);
+        }
+    }
+    /// Whether the peer has acknowledged a Handshake packet, or these are given up.
+    pub(super) fn has_heard_of_handshake(&self) -> bool {
+        self.spaces.get(SpaceKind::Handshake).is_none_or(|space| space.largest_acked.is_some())
+    }
+
+    /// All that was sent goes out again, with a fresh state of recovery and with the numbers going on (RFC 9002 section
+    /// 6.3).
+    pub(super) fn begin_again(&mut self, now: Time) {
+        // The time since the first Initial packet is taken for the RTT, in the place of the default.
+        let oldest = self.spaces.get(SpaceKind::Initial).and_then(|space| space.sent.oldest());
+        let rtt: Option<Duration> = oldest.map(|packet| now.since(packet.sent_at));
+        for kind in [SpaceKind::Initial, SpaceKind::Data] {
+            // RFC 9000-17.2.5.3-1, 9000-17.2.5.3-2, 9000-17.2.3-1: the same bytes under new numbers.
+            self.lose_all(now, kind);
+        }
+        self.paths.begin_again(now, rtt);
+    }
+
     /// Everything underway in a space is to be sent again, and not because of congestion.
     #[cold]
-    pub(super) fn lose_all(&mut self, now: Time, kind: SpaceKind) {
-        let Some((space, recovery, mut owners)) = split!(self, kind) else { return };
+    fn lose_all(&mut self, now: Time, kind: SpaceKind) {
+        let Some((space, path, mut owners)) = split!(self, kind) else { return };
         let newest = space.sent.next_number();
         let frames: Vec<SentFrame> =
             space.sent.outstanding_to(newest).flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
         for frame in frames {
-            owners.lost(now, frame, &mut space.crypto);
+            owners.lost(now, frame);
         }
-        recovery.discard(space);
+        path.recovery.discard(now, space);
         (space.loss_time, space.probing, space.ping) = (None, Probing::default(), false);
     }
 
@@ -244,17 +246,16 @@ impl Connection {
             return;
         }
         let Some((space, _, mut owners)) = split!(self, kind) else { return };
-        let (probing, crypto) = (&mut space.probing, &space.crypto);
-        probing.begin_packet(&space.sent, |frame| owners.matters(frame, crypto));
+        space.probing.begin_packet(&space.sent, |frame| owners.matters(frame));
         self.repeat_rest(kind, payload);
     }
 
     /// Repeats the rest of a packet that was started, as far as it fits; returns whether nothing is left.
     fn repeat_rest(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) -> bool {
-        while let Some(frame) = self.space(kind).and_then(|space| space.probing.frame()) {
+        while let Some(frame) = self.spaces.get(kind).and_then(|space| space.probing.frame()) {
             let rest = match frame {
                 SentFrame::Crypto { offset, length } => {
-                    self.space(kind).and_then(|space| space.crypto.repeat(offset, length, payload))
+                    self.crypto.streams.get(kind).and_then(|crypto| crypto.repeat(offset, length, payload))
                 }
                 SentFrame::Stream { .. } | SentFrame::Notice { .. } => self.streams.repeat(frame, payload),
                 // RFC 9221 section 5.2: a datagram is not sent again.
@@ -262,7 +263,7 @@ impl Connection {
                 frame if !self.control.is_open(frame) => None,
                 frame => (!self.put_control(frame, payload)).then_some(frame),
             };
-            if let Some(space) = self.space_mut(kind) {
+            if let Some(space) = self.spaces.get_mut(kind) {
                 space.probing.leave(rest);
             }
             if rest.is_some_and(|rest| rest == frame || payload.room() == 0) {
@@ -279,20 +280,26 @@ impl Connection {
     /// just answered, and once for all the CRYPTO frames of a packet.
     #[cold]
     pub(super) fn repeat_flight(&mut self, now: Time) {
-        let pause = self.recovery.rtt.smoothed() / TWINS_WITHIN;
-        let Some(initial) = self.space(SpaceKind::Initial) else { return };
+        let pause = self.paths.current.recovery.rtt.smoothed() / TWINS_WITHIN;
+        let Some(initial) = self.spaces.get(SpaceKind::Initial) else { return };
         let is_twin = initial.sent.ack_eliciting() > 0 && now < initial.last_eliciting_at + pause;
-        if is_twin || initial.crypto.has_pending() || self.flights_repeated >= MAX_FLIGHTS_REPEATED {
+        if is_twin
+            || self.crypto.has_pending(SpaceKind::Initial)
+            || self.flights_repeated >= MAX_FLIGHTS_REPEATED
+        {
             return;
         }
         self.flights_repeated += 1;
         for kind in [SpaceKind::Initial, SpaceKind::Handshake] {
-            let Some(space) = self.space_mut(kind) else { continue };
+            let (Some(space), Some(crypto)) = (self.spaces.get(kind), self.crypto.streams.get_mut(kind))
+            else {
+                continue;
+            };
             let underway =
                 space.sent.outstanding_from(0).flat_map(|(_, packet)| space.sent.frames_of(packet));
             for frame in underway {
                 if let SentFrame::Crypto { offset, length } = frame {
-                    space.crypto.on_lost(offset, u64::from(length));
+                    crypto.on_lost(offset, u64::from(length));
                 }
             }
         }
@@ -301,14 +308,14 @@ impl Connection {
     /// The 0-RTT packets that are underway will not arrive: what they carried waits to be sent again, in packets with
     /// other numbers (RFC 9000 section 17.2.5.3; RFC 9002 section 6.4).
     pub(super) fn resend_early_data(&mut self, now: Time) {
-        let Some((space, recovery, mut owners)) = split!(self, SpaceKind::Data) else { return };
+        let Some((space, path, mut owners)) = split!(self, SpaceKind::Data) else { return };
         let newest = space.sent.next_number();
         let underway = space.sent.outstanding_to(newest);
         let frames: Vec<SentFrame> = underway.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
         for frame in frames {
-            owners.lost(now, frame, &mut space.crypto);
+            owners.lost(now, frame);
         }
-        recovery.bytes_in_flight -= space.sent.discard_all();
+        path.recovery.bytes_in_flight -= space.sent.discard_all();
         (space.loss_time, space.probing) = (None, Probing::default());
     }
 }

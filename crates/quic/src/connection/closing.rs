@@ -1,6 +1,6 @@
 //! How a connection ends (RFC 9000 section 10).
 
-use super::{Connection, Progress};
+use super::Connection;
 use crate::error::{CloseReason, TransportError};
 use crate::event::Event;
 use crate::path::AMPLIFICATION;
@@ -13,7 +13,7 @@ const MAX_REASON: usize = 256;
 
 /// Where a connection stands between open and forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Phase {
+enum Phase {
     /// In use.
     Open,
     /// This side closed it: CONNECTION_CLOSE answers what still comes (10.2.1).
@@ -32,10 +32,50 @@ pub(super) enum Phase {
     Gone,
 }
 
+/// The end of a connection.
+#[derive(Debug)]
+pub(super) struct Closing {
+    phase: Phase,
+    reason: Option<CloseReason>,
+}
+
+impl Closing {
+    /// It is not in sight.
+    pub(super) fn new() -> Closing {
+        Closing { phase: Phase::Open, reason: None }
+    }
+    /// Until when closing or draining lasts: never ends what is open, or gone.
+    #[inline]
+    pub(super) fn until(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Closing { until, .. } | Phase::Draining { until } => Some(until),
+            Phase::Open | Phase::Gone => None,
+        }
+    }
+    /// Nothing is left to do.
+    pub(super) fn finish(&mut self) {
+        self.phase = Phase::Gone;
+    }
+}
+
 impl Connection {
+    /// Whether the connection takes no more from the application: closing, draining or gone.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.closing.phase != Phase::Open
+    }
+    /// Whether nothing is left to do: the endpoint can forget it (RFC 9000 section 10.2).
+    pub fn is_gone(&self) -> bool {
+        self.closing.phase == Phase::Gone
+    }
+    /// Why it is over.
+    pub fn close_reason(&self) -> Option<&CloseReason> {
+        self.closing.reason.as_ref()
+    }
+
     /// 10.2: closing and draining last three probe timeouts.
     fn lingering(&self) -> Duration {
-        (self.recovery.rtt.pto() + self.peer_max_ack_delay) * 3
+        self.probe_timeout() * 3
     }
 
     /// The peer broke a rule, or something failed here.
@@ -45,35 +85,40 @@ impl Connection {
     }
 
     pub(super) fn begin_closing(&mut self, now: Time, reason: CloseReason) {
-        if self.phase != Phase::Open {
+        if self.is_over() {
             return;
         }
         self.end(now, reason);
-        self.phase =
+        self.closing.phase =
             Phase::Closing { until: now + self.lingering(), pending: true, received: 0, credit: None };
         self.trace_state(now, "closing");
     }
 
     pub(super) fn begin_draining(&mut self, now: Time, reason: CloseReason) {
-        if self.phase != Phase::Open {
+        if self.is_over() {
             return;
         }
         self.end(now, reason);
-        self.phase = Phase::Draining { until: now + self.lingering() };
+        self.closing.phase = Phase::Draining { until: now + self.lingering() };
         self.trace_state(now, "draining");
     }
 
+    /// The connection is over at once, and the peer is not told.
+    pub(super) fn end_silently(&mut self, now: Time, reason: CloseReason) {
+        self.end(now, reason);
+        self.closing.finish();
+    }
+
     /// The application hears of the end, with its reason.
-    pub(super) fn end(&mut self, now: Time, reason: CloseReason) {
+    fn end(&mut self, now: Time, reason: CloseReason) {
         self.trace_closed(now, &reason);
-        self.close_reason = Some(reason);
+        self.closing.reason = Some(reason);
         self.events.push_back(Event::Ended);
-        self.paced_until = None;
     }
 
     /// 10.2.1: CONNECTION_CLOSE again, for the 1st, 2nd, 4th, 8th ... datagram that still comes.
     pub(super) fn answer_while_closing(&mut self, length: u64) {
-        if let Phase::Closing { pending, received, credit, .. } = &mut self.phase {
+        if let Phase::Closing { pending, received, credit, .. } = &mut self.closing.phase {
             *received += 1;
             *pending |= received.is_power_of_two();
             // RFC 9000-10.2.1-1: it is not opened, so anybody may have sent it.
@@ -83,14 +128,14 @@ impl Connection {
 
     /// How large a datagram with CONNECTION_CLOSE may be, if one is to be sent.
     pub(super) fn closing_limit(&self) -> Option<u64> {
-        match self.phase {
+        match self.closing.phase {
             Phase::Closing { pending: true, credit, .. } => Some(credit.unwrap_or(u64::MAX)),
             _ => None,
         }
     }
     /// CONNECTION_CLOSE was sent, in so many bytes.
     pub(super) fn note_close_sent(&mut self, length: u64) {
-        if let Phase::Closing { pending, credit, .. } = &mut self.phase {
+        if let Phase::Closing { pending, credit, .. } = &mut self.closing.phase {
             *pending = false;
             *credit = Some(credit.map_or(0, |credit| credit.saturating_sub(length)));
         }
@@ -104,7 +149,7 @@ impl Connection {
             let end = (0..=most).rev().find(|end| reason.is_char_boundary(*end)).unwrap_or(0);
             reason.as_bytes()[..end].to_vec()
         };
-        match &self.close_reason {
+        match &self.closing.reason {
             Some(CloseReason::Local { code, reason }) if kind == SpaceKind::Data => {
                 Frame::ApplicationClose { code: *code, reason: &cut(reason) }.encode(out);
             }
@@ -119,13 +164,10 @@ impl Connection {
         }
     }
 
-    /// The spaces in which CONNECTION_CLOSE is sent: those whose packets the peer may be able to open (10.2.3).
+    /// The spaces in which CONNECTION_CLOSE is sent: those whose packets the peer may be able to open (10.2.3). Where the
+    /// handshake is confirmed there are no other keys than those of 1-RTT packets.
     pub(super) fn closing_spaces(&self) -> impl Iterator<Item = SpaceKind> + '_ {
-        let confirmed = self.progress == Progress::Confirmed;
-        SpaceKind::ALL.into_iter().filter(move |kind| {
-            let has_keys = self.space(*kind).is_some_and(|space| space.keys.is_some());
-            // RFC 9000-10.2.3-1.
-            has_keys && (*kind == SpaceKind::Data || !confirmed)
-        })
+        // RFC 9000-10.2.3-1.
+        SpaceKind::ALL.into_iter().filter(|kind| self.has_keys(*kind))
     }
 }

@@ -1,13 +1,13 @@
 //! DATAGRAM frames of a connection (RFC 9221): what the application does, what the peer's do.
 
-use super::packet::TAG;
-use super::{Connection, Phase};
+use super::Connection;
 use crate::assemble::Payload;
 use crate::datagrams::Datagrams;
 use crate::error::{DatagramError, TransportError};
+use crate::stats::Stats;
 use crate::stream::Data;
+use wire::Code;
 use wire::frame::datagram_header_size;
-use wire::{Code, Truncated};
 
 impl Connection {
     /// Sends a datagram: at most once, whole, and not in any order (RFC 9221). It goes out as soon as window and pacer
@@ -18,7 +18,7 @@ impl Connection {
     /// [`DatagramError::TooLarge`] above [`Connection::max_datagram_size`], [`DatagramError::Blocked`] if as many wait
     /// as the option `datagram_queue` says, [`DatagramError::NotNegotiated`], [`DatagramError::Closed`].
     pub fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
-        if self.phase != Phase::Open {
+        if self.is_over() {
             return Err(DatagramError::Closed);
         }
         // RFC 9221-3-1; 9000-19.21-1: the only frame of an extension.
@@ -42,9 +42,7 @@ impl Connection {
     pub fn max_datagram_size(&self) -> Option<usize> {
         // RFC 9221-3-2: the type counts. Every datagram can do without a Length field.
         let frame = self.peer_datagram_frame().checked_sub(datagram_header_size(None))?;
-        let header = 1 + self.remote_ids.current().len() + Truncated::MAX_LENGTH;
-        let path = self.path.size(self.config.max_udp_payload);
-        Some(frame.min(path.saturating_sub(header + datagram_header_size(None) + TAG)))
+        Some(frame.min(self.room_for_frames().saturating_sub(datagram_header_size(None))))
     }
 
     fn peer_datagram_frame(&self) -> usize {
@@ -53,6 +51,11 @@ impl Connection {
     fn datagrams(&mut self) -> &mut Datagrams {
         let capacity = self.config.datagram_queue as usize;
         self.datagrams.get_or_insert_with(|| Box::new(Datagrams::new(capacity)))
+    }
+    /// The counters with those of datagrams.
+    pub(super) fn with_datagram_stats(&self, stats: Stats) -> Stats {
+        let datagram_frames = self.datagrams.as_ref().map(|datagrams| datagrams.stats).unwrap_or_default();
+        Stats { datagram_frames, ..stats }
     }
     #[inline]
     pub(super) fn has_datagrams(&self) -> bool {

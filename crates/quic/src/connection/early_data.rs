@@ -1,15 +1,13 @@
 //! 0-RTT: data in front of the end of the handshake (RFC 9001 sections 4.6 and 4.9.3, RFC 9000 section 7.4.1).
 
+use super::Connection;
 use super::establish::ReliedOn;
-use super::{Connection, Progress};
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::resume::{Session, ZeroRtt, lowered, remembered};
-use crate::space::SpaceKind;
-use tls::{EarlyData, Sealer};
-use trace::PacketKind;
+use tls::EarlyData;
 use units::Time;
-use wire::{Code, Side, TransportParameters};
+use wire::{Code, TransportParameters};
 
 /// illegal_parameter (RFC 8446 section 6).
 const ILLEGAL_PARAMETER: u8 = 47;
@@ -18,9 +16,9 @@ impl Connection {
     /// A client's session was made with a remembered one: if that admits 0-RTT, the application may begin.
     pub(super) fn begin_early_data(&mut self, now: Time, (parameters, alpn): ReliedOn) {
         let Some(sealer) = self.session.early_sealer() else { return };
-        self.path.limit_payload(parameters.max_udp_payload_size);
         // RFC 9000-7.4.1-4, 9000-7.4.1-8: under the limits of the earlier connection.
-        self.streams.set_peer_parameters(now, &parameters);
+        self.limit_payload(parameters.max_udp_payload_size);
+        self.set_stream_limits(now, &parameters);
         self.trace_restored(now, &parameters);
         self.zero_rtt = Some(Box::new(ZeroRtt::offered(sealer, parameters, alpn)));
         self.trace_early_keys(now, true);
@@ -42,47 +40,33 @@ impl Connection {
         self.session.alpn().or(early.map(|early| &*early.alpn).filter(|alpn| !alpn.is_empty()))
     }
 
-    /// Whether packets of the data space are 0-RTT packets: while there are no other keys.
-    #[inline]
-    pub(super) fn is_early(&self, kind: SpaceKind) -> bool {
-        kind == SpaceKind::Data && self.data.keys.is_none()
-    }
-    /// The type of the packets that are sent in a space now.
-    #[inline]
-    pub(super) fn packet_kind(&self, kind: SpaceKind) -> PacketKind {
-        if self.is_early(kind) { PacketKind::ZeroRtt } else { kind.packet_kind() }
-    }
-    /// What protects the packets that are sent in a space now.
-    #[inline]
-    pub(super) fn sealer(&self, kind: SpaceKind) -> Option<&Sealer> {
-        match self.space(kind)?.keys.as_ref() {
-            Some(keys) => Some(&keys.local),
-            None if kind == SpaceKind::Data => self.zero_rtt.as_ref()?.sealer.as_ref(),
-            None => None,
-        }
-    }
     /// Whether a client may send 0-RTT packets.
     pub(super) fn sends_early_data(&self) -> bool {
         self.zero_rtt.as_ref().is_some_and(|early| early.sealer.is_some())
     }
 
-    /// TLS has read something: a server may have keys now, a client an answer. `parameters` are the peer's, once they
-    /// are there, before anything is done by them.
+    /// The limits of streams by the peer's transport parameters: those that it gives, or has given before.
+    pub(super) fn set_stream_limits(&mut self, now: Time, parameters: &TransportParameters) {
+        self.streams.set_peer_parameters(now, parameters);
+    }
+
+    /// At a server: TLS has read something, and may have keys of 0-RTT now.
+    pub(super) fn accept_early_data(&mut self, now: Time) {
+        if self.zero_rtt.is_none()
+            && let Some(opener) = self.session.early_opener()
+        {
+            self.zero_rtt = Some(Box::new(ZeroRtt::accepted(opener)));
+            self.trace_early_keys(now, true);
+            self.events.push_back(Event::EarlyDataAccepted);
+        }
+    }
+    /// At a client: TLS has read something, and may have an answer. `parameters` are the peer's, once they are there,
+    /// before anything is done by them.
     pub(super) fn settle_early_data(
         &mut self,
         now: Time,
         parameters: Option<&TransportParameters>,
     ) -> Result<(), TransportError> {
-        if self.origin.side == Side::Server {
-            if self.zero_rtt.is_none()
-                && let Some(opener) = self.session.early_opener()
-            {
-                self.zero_rtt = Some(Box::new(ZeroRtt::accepted(opener)));
-                self.trace_early_keys(now, true);
-                self.events.push_back(Event::EarlyDataAccepted);
-            }
-            return Ok(());
-        }
         let status = self.session.early_data();
         if self.early_data() != EarlyData::Offered || status == EarlyData::Offered {
             return Ok(());
@@ -100,10 +84,11 @@ impl Connection {
 
     /// At a client: no more 0-RTT packets are sent.
     pub(super) fn give_up_early_data(&mut self, now: Time) {
+        let next = self.next_number();
         if let Some(early) = self.zero_rtt.as_deref_mut()
             && early.sealer.take().is_some()
         {
-            early.first_one_rtt = self.data.sent.next_number();
+            early.first_one_rtt = next;
             self.trace_early_keys(now, false);
         }
     }
@@ -152,7 +137,7 @@ impl Connection {
     /// for three probe timeouts.
     #[cold]
     pub(super) fn on_one_rtt_packet(&mut self, now: Time) {
-        let wait = (self.recovery.rtt.pto() + self.peer_max_ack_delay) * 3;
+        let wait = self.probe_timeout() * 3;
         if let Some(early) = self.zero_rtt.as_deref_mut().filter(|early| early.opener.is_some()) {
             early.discard_at.get_or_insert(now + wait);
         }
@@ -170,16 +155,15 @@ impl Connection {
 
     /// TLS has read something behind the handshake: tickets are kept for later.
     pub(super) fn remember_sessions(&mut self) {
-        let (Some(remembering), Some(peer)) = (&self.remembering, &self.peer) else { return };
-        debug_assert!(self.progress >= Progress::Complete);
+        let Some(peer) = self.peer.as_ref().filter(|_| self.tokens.remembers()) else { return };
         for ticket in self.session.take_tickets() {
             let session = Session {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),
-                version: self.version,
+                version: self.versions.spoken(),
             };
-            remembering.memory.remember_session(&remembering.server, session);
+            self.tokens.remember_session(session);
         }
     }
 }

@@ -4,19 +4,123 @@ use super::{Connection, Origin, Progress};
 use crate::config::Config;
 use crate::error::TransportError;
 use crate::event::Event;
+use crate::handshake::CryptoStream;
 use crate::ids::LocalIds;
 use crate::opening::Opening;
 use crate::resume::{Remembering, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
+use std::net::SocketAddr;
 use tls::KeyChange;
-use units::{Duration, Time};
-use wire::{Code, Side, TransportParameters, Version};
+use units::Time;
+use wire::{Code, ConnectionId, Side, TransportParameters, Version};
 
 impl Connection {
+    /// Which end this is.
+    pub fn side(&self) -> Side {
+        self.origin.side
+    }
+    /// Whether the handshake is complete.
+    pub fn is_established(&self) -> bool {
+        self.progress >= Progress::Complete
+    }
+    /// The transport parameters of the peer, once they are known.
+    pub fn peer_parameters(&self) -> Option<&TransportParameters> {
+        self.peer.as_ref()
+    }
+    /// TLS secrets that have come up since the last call, for captures.
+    pub fn take_secrets(&mut self) -> Vec<tls::Secret> {
+        self.session.take_secrets()
+    }
+    /// At a server: where the client's first packet came from and went to.
+    pub(crate) fn initial_key(&self) -> (SocketAddr, ConnectionId) {
+        (self.origin.remote, self.origin.initial_destination)
+    }
+
+    /// Whether the peer is sure not to wait for us to prove our address (RFC 9002 section A.6). `heard`: it has
+    /// acknowledged a Handshake packet, or these are given up.
+    pub(super) fn peer_completed_validation(&self, heard: bool) -> bool {
+        self.origin.side == Side::Server || self.progress == Progress::Confirmed || heard
+    }
+    /// Whether packets of the data space may be sent. A client waits with 1-RTT packets until its handshake is complete.
+    #[inline]
+    pub(super) fn may_send_data(&self) -> bool {
+        self.crypto.level() == SpaceKind::Data
+            && (self.progress != Progress::Handshaking || self.origin.side == Side::Server)
+            || self.sends_early_data()
+    }
+
+    /// CRYPTO (19.6).
+    pub(super) fn on_crypto(
+        &mut self,
+        now: Time,
+        kind: SpaceKind,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), TransportError> {
+        let left = match kind {
+            SpaceKind::Initial => self.crypto.level() != SpaceKind::Initial,
+            SpaceKind::Handshake => self.progress >= Progress::Complete,
+            SpaceKind::Data => false,
+        };
+        let level = self.crypto.level();
+        let Some(stream) = self.crypto.streams.get_mut(kind) else { return Ok(()) };
+        if kind == SpaceKind::Initial
+            && level != SpaceKind::Initial
+            && self.origin.side == Side::Server
+            && !data.is_empty()
+            && !stream.is_new(offset, data.len())
+        {
+            self.repeat_flight(now);
+            return Ok(());
+        }
+        // RFC 9001 section 4.1.3: a level that TLS has left brings nothing new.
+        if left && stream.is_new(offset, data.len()) {
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "new handshake data at a level that is over",
+            ));
+        }
+        stream.receive(offset, data)?;
+        stream.feed(now, kind.level(), &mut self.session)?;
+        // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.
+        self.drive_handshake(now)?;
+        if kind == SpaceKind::Data {
+            self.remember_sessions();
+        }
+        if self.crypto.level() != level && self.crypto.streams.get(level).is_some_and(CryptoStream::has_gap) {
+            return Err(TransportError::new(
+                Code::PROTOCOL_VIOLATION,
+                "handshake data left at a level that is over",
+            ));
+        }
+        Ok(())
+    }
+
+    /// HANDSHAKE_DONE (19.20).
+    pub(super) fn on_handshake_done(&mut self, now: Time) -> Result<(), TransportError> {
+        // RFC 9000-19.20-2.
+        if self.origin.side == Side::Server {
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
+        }
+        if self.progress == Progress::Complete {
+            self.confirm_handshake(now);
+        }
+        Ok(())
+    }
+    /// NEW_TOKEN (19.7).
+    pub(super) fn on_new_token(&mut self, token: &[u8]) -> Result<(), TransportError> {
+        // RFC 9000-19.7-4.
+        if self.origin.side == Side::Server {
+            return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
+        }
+        self.tokens.remember_token(self.versions.spoken(), token);
+        Ok(())
+    }
+
     /// Takes out of TLS what it has to say, and installs the keys that it gives.
     pub(super) fn drive_handshake(&mut self, now: Time) -> Result<(), TransportError> {
-        if self.session.version() != self.version.0 {
+        if self.session.version() != self.versions.spoken().0 {
             self.adopt_choice();
         }
         loop {
@@ -29,39 +133,49 @@ impl Connection {
                     TransportParameters::decode(encoded, self.origin.side.peer()).map_err(|error| {
                         TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, error.to_string())
                     })?;
-                self.settle_early_data(now, Some(&parameters))?;
+                self.read_early_data(now, Some(&parameters))?;
                 self.set_peer_parameters(now, parameters)?;
             }
             if self.zero_rtt.is_some() && self.peer.is_none() {
-                self.settle_early_data(now, None)?;
+                self.read_early_data(now, None)?;
             }
             let wrote = !bytes.is_empty();
-            let level = self.write_level;
-            if let Some(space) = self.space_mut(level).filter(|_| wrote) {
-                space.crypto.write(&bytes);
+            if wrote {
+                self.crypto.write(&bytes);
             }
             match change {
                 Some(KeyChange::Handshake(keys)) => {
-                    self.write_level = SpaceKind::Handshake;
-                    if let Some(space) = self.space_mut(SpaceKind::Handshake) {
-                        space.keys = Some(keys);
-                    }
+                    self.crypto.enter(SpaceKind::Handshake);
+                    self.keys.set_early(SpaceKind::Handshake, keys);
                     self.trace_keys(now, SpaceKind::Handshake);
                 }
                 Some(KeyChange::OneRtt(keys, ..)) => {
-                    self.write_level = SpaceKind::Data;
-                    self.data.keys = Some(keys);
-                    self.begin_key_phases();
+                    self.crypto.enter(SpaceKind::Data);
+                    self.keys.begin_phases(keys);
                     self.trace_keys(now, SpaceKind::Data);
                 }
                 None if !wrote => break,
                 None => {}
             }
         }
-        if self.progress == Progress::Handshaking && self.session.is_complete() && self.data.keys.is_some() {
+        let level = self.crypto.level();
+        if self.progress == Progress::Handshaking && self.session.is_complete() && level == SpaceKind::Data {
             self.complete_handshake(now)?;
         }
         Ok(())
+    }
+    fn read_early_data(
+        &mut self,
+        now: Time,
+        parameters: Option<&TransportParameters>,
+    ) -> Result<(), TransportError> {
+        match self.origin.side {
+            Side::Client => self.settle_early_data(now, parameters),
+            Side::Server => {
+                self.accept_early_data(now);
+                Ok(())
+            }
+        }
     }
 
     fn complete_handshake(&mut self, now: Time) -> Result<(), TransportError> {
@@ -73,38 +187,52 @@ impl Connection {
         self.prepare_next_keys();
         self.trace_state(now, "handshake_complete");
         self.events.push_back(Event::Connected);
-        let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
-        let control = &mut self.control;
-        self.local_ids.top_up(limit, |sequence| control.ask(SentFrame::NewConnectionId { sequence }));
-        if let Some(remembering) = &self.remembering {
-            remembering.memory.remember_version(&remembering.server, self.version);
+        self.top_up_ids();
+        self.tokens.remember_version(self.versions.spoken());
+        if self.acks.asks() {
+            self.control.ask(SentFrame::AckFrequency);
         }
-        self.ask_for_acknowledgements();
         if self.origin.side == Side::Server {
             // RFC 9001 section 4.1.2: to a server, complete is confirmed.
             // RFC 9000-19.20-1: complete.
             self.control.ask(SentFrame::HandshakeDone);
-            self.issue_tokens(now);
+            // A client's address stays the same until the handshake is confirmed.
+            let ip = self.origin.remote.ip();
+            for index in 0..self.tokens.issue(now, ip, self.versions.spoken()) {
+                self.control.ask(SentFrame::NewToken { index });
+            }
             self.confirm_handshake(now);
         }
         Ok(())
     }
 
-    pub(super) fn confirm_handshake(&mut self, now: Time) {
+    /// A token that was issued.
+    pub(super) fn issued_token(&self, index: u8) -> Option<&[u8]> {
+        self.tokens.issued(index)
+    }
+    /// The peer gets as many ids of ours as it takes.
+    pub(super) fn top_up_ids(&mut self) {
+        let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
+        let control = &mut self.control;
+        self.local_ids.top_up(limit, |sequence| control.ask(SentFrame::NewConnectionId { sequence }));
+    }
+
+    fn confirm_handshake(&mut self, now: Time) {
         if self.progress != Progress::Confirmed {
             self.progress = Progress::Confirmed;
             // RFC 9001 section 4.9: the keys of Initial packets are gone by now, unless a peer confirms too early.
             self.discard_space(now, SpaceKind::Initial);
             self.discard_space(now, SpaceKind::Handshake);
+            self.keys.on_confirmed();
             self.trace_state(now, "handshake_confirmed");
-            self.try_preferred(now);
+            self.confirm_path(now);
         }
     }
 
     fn set_peer_parameters(&mut self, now: Time, peer: TransportParameters) -> Result<(), TransportError> {
         let mismatch = |what| Err(TransportError::new(Code::TRANSPORT_PARAMETER_ERROR, what));
         // RFC 9000-7.3-2, 9000-7.3-3, 9000-7.3-4: the ids in the parameters authenticate those of the headers.
-        if peer.initial_source_connection_id != Some(self.remote_ids.current()) {
+        if peer.initial_source_connection_id != self.origin.peer_id {
             return mismatch("initial_source_connection_id does not match");
         }
         if self.origin.side == Side::Client {
@@ -115,26 +243,16 @@ impl Connection {
                 return mismatch("retry_source_connection_id does not match");
             }
         }
-        self.check_versions(&peer)?;
-        self.peer_max_ack_delay = Duration::from_millis(peer.max_ack_delay_ms);
-        self.peer_ack_delay_exponent = peer.ack_delay_exponent;
-        if peer.max_idle_timeout_ms > 0 {
-            let theirs = Duration::from_millis(peer.max_idle_timeout_ms);
-            self.idle_timeout = Some(self.idle_timeout.map_or(theirs, |ours| ours.min(theirs)));
-        }
-        self.path.limit_payload(peer.max_udp_payload_size);
-        if let Some(preferred) = peer.preferred_address {
-            self.remote_ids.add_preferred(preferred.id, preferred.token);
-        }
-        if let Some(token) = peer.stateless_reset_token {
-            self.remote_ids.set_first_token(token);
-        }
-        self.streams.set_peer_parameters(now, &peer);
+        self.versions.check(peer.version_information)?;
+        self.idle.on_peer_parameters(peer.max_idle_timeout_ms);
+        self.acks.on_peer_parameters(&peer);
+        self.set_path_limits(&peer);
+        self.set_stream_limits(now, &peer);
         if let Some(variety) = &mut self.variety {
             variety.on_peer_parameters(peer.grease_quic_bit);
         }
         let theirs = peer.version_information.map(|theirs| theirs.available).unwrap_or_default();
-        self.trace_versions(now, theirs, Some(self.version));
+        self.trace_versions(now, theirs, Some(self.versions.spoken()));
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
         Ok(())

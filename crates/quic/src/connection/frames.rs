@@ -1,13 +1,13 @@
 //! What each frame of the peer does (RFC 9000 section 19).
 
-use super::{Connection, Progress};
+use super::Connection;
 use crate::error::TransportError;
 use crate::ids::NumberedId;
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use trace::PacketKind;
 use units::Time;
-use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header, Side};
+use wire::{Code, ConnectionId, Frame, FrameError, Frames, Header};
 
 fn frame_error(error: FrameError) -> TransportError {
     TransportError {
@@ -102,35 +102,18 @@ impl Connection {
                 }
                 // Section 13.3: an id that is retired is not announced any more.
                 self.control.on_done(SentFrame::NewConnectionId { sequence });
-                let limit = self.peer.as_ref().map_or(2, |peer| peer.active_connection_id_limit);
-                let control = &mut self.control;
-                self.local_ids.top_up(limit, |sequence| control.ask(SentFrame::NewConnectionId { sequence }));
+                self.top_up_ids();
             }
             Frame::PathChallenge { data } => self.on_challenge(data),
             Frame::PathResponse { data } => return self.on_response(now, data),
-            Frame::NewToken { token } => {
-                // RFC 9000-19.7-4.
-                if self.origin.side == Side::Server {
-                    return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
-                }
-                if let Some(remembering) = &self.remembering {
-                    remembering.memory.remember_token(&remembering.server, self.version, token);
-                }
-            }
-            Frame::HandshakeDone => {
-                // RFC 9000-19.20-2.
-                if self.origin.side == Side::Server {
-                    return Err(TransportError::new(
-                        Code::PROTOCOL_VIOLATION,
-                        "HANDSHAKE_DONE from a client",
-                    ));
-                }
-                if self.progress == Progress::Complete {
-                    self.confirm_handshake(now);
-                }
-            }
+            Frame::NewToken { token } => return self.on_new_token(token),
+            Frame::HandshakeDone => return self.on_handshake_done(now),
             Frame::Datagram { data, .. } => return self.on_datagram(data, frame.encoded_size()),
-            Frame::AckFrequency { .. } | Frame::ImmediateAck => return self.on_ack_request(&frame),
+            Frame::AckFrequency { .. } | Frame::ImmediateAck => {
+                if self.acks.on_request(&frame)? {
+                    self.hurry();
+                }
+            }
             Frame::ConnectionClose { code, reason, .. } => {
                 let reason = String::from_utf8_lossy(reason).into_owned();
                 self.begin_draining(now, crate::CloseReason::PeerTransport { code, reason });
@@ -139,57 +122,6 @@ impl Connection {
                 let reason = String::from_utf8_lossy(reason).into_owned();
                 self.begin_draining(now, crate::CloseReason::PeerApplication { code, reason });
             }
-        }
-        Ok(())
-    }
-
-    fn on_crypto(
-        &mut self,
-        now: Time,
-        kind: SpaceKind,
-        offset: u64,
-        data: &[u8],
-    ) -> Result<(), TransportError> {
-        let left = match kind {
-            SpaceKind::Initial => self.space(SpaceKind::Handshake).is_none_or(|space| space.keys.is_some()),
-            SpaceKind::Handshake => self.progress >= Progress::Complete,
-            SpaceKind::Data => false,
-        };
-        let session = &mut self.session;
-        let space = match kind {
-            SpaceKind::Data => Some(&mut self.data),
-            early => self.early_spaces[early as usize].as_deref_mut(),
-        };
-        let Some(space) = space else { return Ok(()) };
-        if kind == SpaceKind::Initial
-            && self.write_level != SpaceKind::Initial
-            && self.origin.side == Side::Server
-            && !data.is_empty()
-            && !space.crypto.is_new(offset, data.len())
-        {
-            self.repeat_flight(now);
-            return Ok(());
-        }
-        // RFC 9001 section 4.1.3: a level that TLS has left brings nothing new.
-        if left && space.crypto.is_new(offset, data.len()) {
-            return Err(TransportError::new(
-                Code::PROTOCOL_VIOLATION,
-                "new handshake data at a level that is over",
-            ));
-        }
-        space.crypto.receive(offset, data)?;
-        space.crypto.feed(now, kind.level(), session)?;
-        // RFC 9001 section 4.1.3: TLS has moved to other keys, so nothing may be left at the old ones.
-        let level = self.write_level;
-        self.drive_handshake(now)?;
-        if kind == SpaceKind::Data {
-            self.remember_sessions();
-        }
-        if self.write_level != level && self.space(level).is_some_and(|space| space.crypto.has_gap()) {
-            return Err(TransportError::new(
-                Code::PROTOCOL_VIOLATION,
-                "handshake data left at a level that is over",
-            ));
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Key updates (RFC 9001 section 6): when this side begins one, and what a packet of another key phase means.
 
-use super::{Connection, Progress};
+use super::Connection;
 use crate::error::{CloseReason, TransportError};
-use crate::key_phase::{AeadLimits, Other, Use};
+use crate::key_phase::{Other, Use};
+use crate::space::SpaceKind;
 use trace::event::DropReason;
-use units::{Duration, Time};
+use units::Time;
 use wire::Code;
 
 impl Connection {
@@ -12,38 +13,22 @@ impl Connection {
     /// must be confirmed, a packet of the present key phase acknowledged, and the update before settled
     /// (RFC 9001 sections 6.1 and 6.5).
     pub fn update_keys(&mut self) {
-        self.key_phases.request();
-    }
-
-    /// The 1-RTT keys are there.
-    pub(super) fn begin_key_phases(&mut self) {
-        let Some(keys) = self.data.keys.as_ref() else { return };
-        let limits = AeadLimits {
-            confidentiality: keys.local.confidentiality_limit(),
-            integrity: keys.remote.integrity_limit(),
-        };
-        let lower = self.config.aead_limits.unwrap_or(limits);
-        self.key_phases.begin(AeadLimits {
-            confidentiality: limits.confidentiality.min(lower.confidentiality),
-            integrity: limits.integrity.min(lower.integrity),
-        });
+        self.keys.phases.request();
     }
 
     /// The handshake is complete: the next keys can be made ahead of time.
     pub(super) fn prepare_next_keys(&mut self) {
-        self.key_phases.next = self.session.next_keys().map(Box::new);
+        self.keys.prepare(self.session.next_keys());
     }
 
-    /// What the key phases count with as a probe timeout.
-    fn key_pto(&self) -> Duration {
-        self.recovery.rtt.pto() + self.peer_max_ack_delay
+    /// Before a 1-RTT packet is begun: whether it may be.
+    #[inline]
+    pub(super) fn may_seal(&mut self, now: Time) -> bool {
+        !self.keys.phases.is_due() || self.check_key_use(now)
     }
-
-    /// Before a 1-RTT packet is begun. Gives whether it may be.
     #[cold]
-    pub(super) fn check_key_use(&mut self, now: Time) -> bool {
-        let confirmed = self.progress == Progress::Confirmed;
-        match self.key_phases.before_sealing(now, confirmed, self.key_pto()) {
+    fn check_key_use(&mut self, now: Time) -> bool {
+        match self.keys.before_sealing(now, self.probe_timeout()) {
             Use::Fine => true,
             Use::Update => {
                 self.advance_keys(now, None);
@@ -61,14 +46,11 @@ impl Connection {
 
     /// The next key phase begins, in both directions: here, or with a packet of the peer of this number.
     fn advance_keys(&mut self, now: Time, received: Option<u64>) {
-        let (Some(next), Some(keys)) = (self.key_phases.next.take(), self.data.keys.as_mut()) else { return };
-        keys.local.update(next.local);
-        let old = keys.remote.update(next.remote);
-        let next_number = self.data.sent.next_number();
-        self.key_phases.advance(now, old, self.key_pto(), (next_number, received));
-        self.stats.key_updates += 1;
-        self.prepare_next_keys();
-        self.trace_key_update(now);
+        let numbers = (self.next_number(), received);
+        if self.keys.advance(now, self.probe_timeout(), numbers) {
+            self.prepare_next_keys();
+            self.note_key_update(now);
+        }
     }
 
     /// Opens a 1-RTT packet whose key phase is not the present one: it was overtaken by an update, or begins one.
@@ -80,25 +62,25 @@ impl Connection {
         bytes: &mut [u8],
         start: usize,
     ) -> Result<usize, DropReason> {
-        let likely = self.key_phases.other(number);
+        let likely = self.keys.phases.other(number);
         // An attempt that fails leaves nothing of the packet.
         let kept = bytes.to_vec();
         if likely == Other::Next {
-            let next = self.key_phases.next.as_ref().map(|keys| keys.remote.open(number, bytes, start));
+            let next = self.keys.phases.next.as_ref().map(|keys| keys.remote.open(number, bytes, start));
             if let Some(Ok(length)) = next {
-                if !self.key_phases.may_follow() {
+                if !self.keys.phases.may_follow() {
                     // RFC 9001 section 6.2: twice, and no acknowledgement in between.
                     self.fail_update(now, "a key update before the last one was acknowledged");
                     return Err(DropReason::Invalid);
                 }
                 self.advance_keys(now, Some(number));
-                self.key_phases.opened_previous = false;
+                self.keys.phases.opened_previous = false;
                 return Ok(length);
             }
             bytes.copy_from_slice(&kept);
         }
-        let tried = likely == Other::Next && self.key_phases.next.is_some();
-        let Some(previous) = self.key_phases.previous(now) else {
+        let tried = likely == Other::Next && self.keys.phases.next.is_some();
+        let Some(previous) = self.keys.phases.previous(now) else {
             return Err(if tried { DropReason::DecryptionFailure } else { DropReason::KeyUnavailable });
         };
         let length = previous.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
@@ -107,8 +89,28 @@ impl Connection {
             self.fail_update(now, "old keys after new ones");
             return Err(DropReason::Invalid);
         }
-        self.key_phases.opened_previous = true;
+        self.keys.phases.opened_previous = true;
         Ok(length)
+    }
+
+    /// An ACK frame for 1-RTT packets up to `largest` came.
+    #[inline]
+    pub(super) fn check_acked_keys(&mut self, now: Time, largest: u64) -> Result<(), TransportError> {
+        if self.keys.phases.on_acked(now, largest) {
+            let reason = "new keys acknowledged under old ones";
+            return Err(TransportError::new(Code::KEY_UPDATE_ERROR, reason));
+        }
+        Ok(())
+    }
+    /// The keys of a space of the handshake are discarded (RFC 9001 section 4.9).
+    pub(super) fn discard_keys(&mut self, now: Time, kind: SpaceKind) {
+        self.keys.discard(kind);
+        self.trace_keys_discarded(now, kind);
+    }
+    /// Whether there are keys of a space.
+    #[inline]
+    pub(super) fn has_keys(&self, kind: SpaceKind) -> bool {
+        self.keys.get(kind).is_some()
     }
 
     fn fail_update(&mut self, now: Time, reason: &'static str) {
@@ -118,7 +120,7 @@ impl Connection {
     /// A packet did not open. RFC 9001 section 6.6: only so many forgeries may be tried.
     #[cold]
     pub(super) fn note_open_failure(&mut self, now: Time) {
-        if self.key_phases.on_failure() {
+        if self.keys.phases.on_failure() {
             let reason = "too many packets that do not open";
             self.fail(now, TransportError::new(Code::AEAD_LIMIT_REACHED, reason));
         }
@@ -180,22 +182,22 @@ mod tests {
         let at_server = settle(&mut client, &mut server).unwrap();
 
         let ping = |client: &mut Endpoint, server: &mut Endpoint| {
-            client.get_mut(handle).unwrap().data.ping = true;
+            client.get_mut(handle).unwrap().spaces.data.ping = true;
             settle(client, server);
         };
         let connection = client.get_mut(handle).unwrap();
-        let next = connection.key_phases.next.take().unwrap();
-        let old = connection.data.keys.as_mut().unwrap().local.update(next.local);
-        connection.key_phases.bit = true;
+        let next = connection.keys.phases.next.take().unwrap();
+        let old = connection.keys.data_mut().unwrap().local.update(next.local);
+        connection.keys.phases.bit = true;
         // The answers come under the next keys, too.
-        connection.data.keys.as_mut().unwrap().remote.update(next.remote);
+        connection.keys.data_mut().unwrap().remote.update(next.remote);
         ping(&mut client, &mut server);
         let connection = server.get(at_server).unwrap();
         assert_eq!((connection.stats().key_updates, connection.close_reason()), (1, None));
 
         let connection = client.get_mut(handle).unwrap();
-        connection.data.keys.as_mut().unwrap().local.update(old);
-        connection.key_phases.bit = false;
+        connection.keys.data_mut().unwrap().local.update(old);
+        connection.keys.phases.bit = false;
         ping(&mut client, &mut server);
         let reason = server.get(at_server).unwrap().close_reason();
         assert!(

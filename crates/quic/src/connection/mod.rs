@@ -5,61 +5,58 @@
 //! here; what happens to a datagram stands in `receive` and `acknowledge`, how one is made in `transmit`, how it all
 //! ends in `closing`.
 
-mod ack_frequency;
 mod acknowledge;
 mod closing;
 mod datagram;
 mod early_data;
-mod ecn;
 mod establish;
 mod frames;
 mod keys;
-mod migrate;
-mod mtu;
 mod packet;
+mod paths;
 mod prefetch;
-mod query;
 mod receive;
 mod retry;
 mod timers;
 mod tracing;
 mod transmit;
-mod validate;
 mod versions;
 
 pub use receive::Datagram;
 pub(crate) use receive::opens;
 pub use transmit::Transmit;
 
-use crate::ack_policy::{AckPolicy, EveryNth};
+use crate::ack_frequency::AckFrequency;
 use crate::config::Config;
 use crate::control::Control;
 use crate::datagrams::Datagrams;
 use crate::error::{CloseReason, StreamError, TransportError};
 use crate::event::Event;
+use crate::handshake::Crypto;
+use crate::idle::Idle;
 use crate::ids::{IdMaker, LocalIds, RemoteIds};
-use crate::key_phase::KeyPhases;
+use crate::key_set::KeySet;
 use crate::opening::Opening;
-use crate::path::{Others, Path, Preferred};
+use crate::path::{Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
 use crate::resume::{Remembering, ZeroRtt};
-use crate::schedule::{PathView, Priority};
+use crate::schedule::Priority;
 use crate::sent::Contents;
-use crate::space::{Space, SpaceKind};
+use crate::space::{BySpace, Space};
 use crate::stats::Stats;
-use crate::stream::{Data, Read, Reading, Streams};
+use crate::stream::{Data, Read, Reading, StreamStats, Streams};
+use crate::tokens::{TokenIssuer, Tokens};
 use crate::variety::Variety;
-use closing::Phase;
+use crate::version::{self, Versions};
+use closing::Closing;
 use random::Stream;
 use receive::Early;
-pub(crate) use retry::TokenIssuer;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tls::{Change, Session};
 use trace::{Interest, Log};
-use units::{Duration, Time};
-use versions::Versions;
+use units::Time;
 use wire::{Code, ConnectionId, Direction, Side, StreamId, TransportParameters, Version};
 
 /// How far the handshake is.
@@ -90,6 +87,8 @@ pub(crate) struct Origin {
     pub retry_source: Option<ConnectionId>,
     /// At a server: whether a token has shown that the client receives what is sent to its address.
     pub validated: bool,
+    /// The id that this side chose: its packets with long headers come from it.
+    pub source: ConnectionId,
     /// The id that the peer chose, where it is known: at a server from the start.
     pub peer_id: Option<ConnectionId>,
 }
@@ -116,67 +115,36 @@ pub struct Connection {
     origin: Origin,
     config: Arc<Config>,
     progress: Progress,
-    phase: Phase,
+    closing: Closing,
     session: Session,
     protection: tls::Protection,
-    /// The version that is spoken.
-    version: Version,
-    /// Where it may become another.
-    versions: Option<Box<Versions>>,
-    /// The spaces of the handshake, until they are given up.
-    early_spaces: [Option<Box<Space>>; 2],
-    data: Space,
-    /// The space whose CRYPTO stream takes what TLS writes next.
-    write_level: SpaceKind,
-    ack_policy: Box<dyn AckPolicy>,
-    /// The newest ACK_FREQUENCY frame of the peer.
-    ack_requests_heard: Option<u64>,
-    key_phases: KeyPhases,
-    recovery: Recovery,
+    versions: Versions,
+    keys: KeySet,
+    crypto: Crypto,
+    /// What was sent and received, by packet-number space.
+    spaces: BySpace<Space>,
+    /// When each end acknowledges.
+    acks: AckFrequency,
     streams: Streams,
     /// Once either side uses them.
     datagrams: Option<Box<Datagrams>>,
     /// Where the options ask for any.
     variety: Option<Box<Variety>>,
-    /// The path in use.
-    path: Path,
-    others: Others,
-    /// How many recoveries there were before the one of the path in use.
-    epochs: u32,
-    /// What the data of challenges and the draws of controllers follow from.
-    path_seed: u64,
+    paths: Paths,
     local_ids: LocalIds,
-    remote_ids: RemoteIds,
     /// Frames that are neither of a stream nor of a level, and wait to be sent.
     control: Control,
-    path_responses: VecDeque<[u8; 8]>,
+    /// The peer's transport parameters, once they are known.
     peer: Option<TransportParameters>,
     local_parameters: TransportParameters,
-    peer_max_ack_delay: Duration,
-    /// As in `peer`, where nothing else is looked at for every packet.
-    peer_ack_delay_exponent: u64,
-    idle_timeout: Option<Duration>,
-    idle_from: Time,
-    /// Whether something ack-eliciting was sent since the last packet arrived: only the first restarts the idle timer.
-    eliciting_since_receipt: bool,
-    /// Whence a client counts to its next probe while nothing is underway: the last time that something ack-eliciting
-    /// was sent or the timer was set anew (RFC 9002 section A.8).
-    probe_base: Time,
-    /// When the pacer lets the next packet go.
-    paced_until: Option<Time>,
+    idle: Idle,
     events: VecDeque<Event>,
     early: Early,
     /// How often the flight of the handshake was sent again at once (RFC 9002 section 6.2.3).
     flights_repeated: u8,
     contents: Contents,
     losses: Vec<Loss>,
-    close_reason: Option<CloseReason>,
-    /// At a client: the token that its Initial packets carry (RFC 9000 section 8.1).
-    token: Vec<u8>,
-    /// At a server that gives clients tokens.
-    issuer: Option<Box<TokenIssuer>>,
-    /// At a client.
-    remembering: Option<Remembering>,
+    tokens: Tokens,
     /// Where 0-RTT is offered or taken.
     zero_rtt: Option<Box<ZeroRtt>>,
     log: Log,
@@ -191,7 +159,7 @@ impl Connection {
     /// A connection at its start. A client's first flight waits to be sent afterwards.
     pub(crate) fn new(
         now: Time,
-        origin: Origin,
+        mut origin: Origin,
         config: Arc<Config>,
         context: &tls::Context,
         parts: Parts<'_>,
@@ -199,21 +167,23 @@ impl Connection {
         let Parts { maker, random, interest, issuer, opening, remembering, tickets, preferred } = parts;
         let mut fork = |name| random.fork(name);
         let mut local_ids = LocalIds::new(maker, fork("ids"));
+        origin.source = local_ids.first();
         let mut parameters = establish::local_parameters(&config, &origin, &local_ids);
         if origin.side == Side::Server {
             parameters.preferred_address = preferred.parameter(|| local_ids.issue_preferred());
         }
         let remembered =
             opening.and_then(|opening| establish::recall(opening, remembering.as_ref(), origin.version));
-        parameters.version_information = versions::information(&config, origin.version, remembered.is_some());
+        parameters.version_information =
+            version::information(&config.versions, origin.version, remembered.is_some());
         let mut encoded = Vec::with_capacity(128);
         parameters.encode(&mut encoded, None);
-        let version = origin.version.0;
+        let first = origin.version;
         let change = match origin.side {
             Side::Client => Change::Follow,
-            Side::Server => versions::choice(&config, origin.version, &parameters),
+            Side::Server => version::choice(config.versions, origin.version, &parameters),
         };
-        let start = tls::Start { random: fork("tls"), now, version, parameters: encoded, change };
+        let start = tls::Start { random: fork("tls"), now, version: first.0, parameters: encoded, change };
         let (session, remembered) = match opening {
             Some(opening) => establish::start_client(context, start, opening, remembered)?,
             None => (establish::start_server(context, start, tickets, &parameters)?, None),
@@ -221,10 +191,10 @@ impl Connection {
         // After all else that draws, so that these options move no other draws.
         let variety = Variety::new(&config, &mut fork);
         let path_seed = fork("paths").bits();
-        let versions = Versions::of(&config, context, opening, &mut fork);
-        let mut initial = Box::new(Space::new());
+        let versions = Versions::new(origin.side, first, &config, context, (opening, &mut fork));
         let id = origin.initial_destination;
-        initial.keys = Some(tls::initial_keys(context.protection(), version, id.as_bytes(), origin.side));
+        let keys = tls::initial_keys(context.protection(), first.0, id.as_bytes(), origin.side);
+        let tokens = Tokens::new(issuer, remembering, config.new_tokens, first);
         let controller = congestion::build(
             config.controller.name,
             &config.controller.arguments,
@@ -234,51 +204,51 @@ impl Connection {
         let (Some(controller), Some(scheduler)) = (controller, scheduler) else {
             return Err(TransportError::new(Code::INTERNAL_ERROR, "no such controller or scheduler"));
         };
-        let l4s = controller.is_l4s();
+        let mut route = Route::new(origin.side, origin.local, origin.remote, local_ids.first())
+            .with_options(&config, controller.is_l4s());
+        if origin.validated {
+            route.validate();
+        }
+        let mut recovery = Recovery::new(&config, controller);
+        recovery.probe_base = now;
+        let remote_ids = RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit);
+        let is_moveable = parameters.preferred_address.is_some();
+        let paths = Paths::new(
+            origin.side,
+            Path::new(route, recovery),
+            remote_ids,
+            config.clone(),
+            (path_seed, is_moveable),
+        );
         let mut connection = Connection {
             progress: Progress::Handshaking,
-            phase: Phase::Open,
+            closing: Closing::new(),
             session,
             protection: context.protection(),
-            version: origin.version,
             versions,
-            early_spaces: [Some(initial), Some(Box::new(Space::new()))],
-            data: Space::with_options(&config.ack),
-            write_level: SpaceKind::Initial,
-            ack_policy: Box::new(EveryNth::new(&config.ack)),
-            ack_requests_heard: None,
-            key_phases: KeyPhases::new(config.key_update_after),
-            recovery: Recovery::new(&config, controller),
+            keys: KeySet::new(keys, &config),
+            crypto: Crypto::new(),
+            spaces: BySpace::new(
+                Space::of_handshake(&config),
+                Space::of_handshake(&config),
+                Space::of_data(&config),
+            ),
+            acks: AckFrequency::new(&config, &parameters),
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
             variety,
-            path: Path::new(origin.side, origin.local, origin.remote, local_ids.first())
-                .with_options(&config, l4s),
-            others: Others::default(),
-            epochs: 0,
-            path_seed,
+            paths,
             local_ids,
-            remote_ids: RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit),
             control: Control::default(),
-            path_responses: VecDeque::new(),
             peer: None,
             local_parameters: parameters,
-            peer_max_ack_delay: Duration::ZERO,
-            peer_ack_delay_exponent: 3,
-            idle_timeout: (!config.max_idle_timeout.is_zero()).then_some(config.max_idle_timeout),
-            idle_from: now,
-            eliciting_since_receipt: false,
-            probe_base: now,
-            paced_until: None,
+            idle: Idle::new(now, &config),
             events: VecDeque::new(),
             early: Early::default(),
             flights_repeated: 0,
             contents: Contents::default(),
             losses: Vec::new(),
-            close_reason: None,
-            token: Vec::new(),
-            issuer,
-            remembering,
+            tokens,
             zero_rtt: None,
             log: Log::new(interest),
             now,
@@ -287,10 +257,6 @@ impl Connection {
             origin,
             config,
         };
-        if connection.origin.validated {
-            connection.path.validate();
-        }
-        connection.take_remembered_token();
         connection.trace_start(now);
         connection.drive_handshake(now)?;
         if let Some(remembered) = remembered {
@@ -404,7 +370,7 @@ impl Connection {
     }
 
     fn check_open(&self) -> Result<(), StreamError> {
-        if self.phase == Phase::Open { Ok(()) } else { Err(StreamError::Closed) }
+        if self.is_over() { Err(StreamError::Closed) } else { Ok(()) }
     }
 
     /// The next thing that the application may want to act on.
@@ -425,33 +391,47 @@ impl Connection {
         self.streams.has_events() || !self.events.is_empty() || self.has_datagram_events()
     }
 
-    // ---- spaces and keys ----
+    // ---- what can be asked of its streams and ids ----
 
+    /// How many streams of a direction the peer may open so far, those that are over among them: MAX_STREAMS as it was told
+    /// last (RFC 9000 section 4.6).
+    pub fn peer_stream_limit(&self, direction: Direction) -> u64 {
+        self.streams.peer_limit(direction)
+    }
+    /// The counters.
+    pub fn stats(&self) -> Stats {
+        Stats { streams: self.streams.stats, ..self.counters() }
+    }
+    /// The counters of the streams alone.
     #[inline]
-    fn space(&self, kind: SpaceKind) -> Option<&Space> {
-        match kind {
-            SpaceKind::Data => Some(&self.data),
-            early => self.early_spaces[early as usize].as_deref(),
-        }
+    pub fn stream_stats(&self) -> &StreamStats {
+        &self.streams.stats
     }
+    /// Real bytes that the streams keep until they are acknowledged; 0 without [`Connection::set_send_allowance`].
+    pub fn kept_bytes(&self) -> u64 {
+        self.streams.kept()
+    }
+    /// Whether a stream has room for nothing because of [`Connection::set_send_allowance`], and its application is to be told when
+    /// it has.
+    pub fn waits_for_allowance(&mut self) -> bool {
+        self.streams.wait_for_allowance()
+    }
+    /// The number of streams that are not over.
+    pub fn open_streams(&self) -> usize {
+        self.streams.open_count()
+    }
+    /// Whether packets to this id are for this connection.
     #[inline]
-    fn space_mut(&mut self, kind: SpaceKind) -> Option<&mut Space> {
-        match kind {
-            SpaceKind::Data => Some(&mut self.data),
-            early => self.early_spaces[early as usize].as_deref_mut(),
-        }
+    pub(crate) fn owns(&self, id: &[u8]) -> bool {
+        self.local_ids.owns(id)
     }
 
-    /// Gives up a space of the handshake with its keys (RFC 9001 section 4.9).
-    fn discard_space(&mut self, now: Time, kind: SpaceKind) {
-        if let Some(mut space) = self.early_spaces[kind as usize].take() {
-            self.recovery.discard(&mut space);
-            self.probe_base = now;
-            self.trace_keys_discarded(now, kind);
+    /// The application has written so many bytes to the end of a stream.
+    #[inline]
+    fn trace_written(&mut self, now: Time, stream: StreamId, length: u64) {
+        if self.log.interest().packets && length > 0 {
+            let offset = self.streams.written(stream).saturating_sub(length);
+            self.log.push(now, trace::Event::StreamWritten { stream: stream.value(), offset, length });
         }
-    }
-
-    fn view(&self, now: Time) -> PathView {
-        PathView { now, window: self.recovery.window(), smoothed_rtt: self.recovery.rtt.smoothed() }
     }
 }

@@ -10,20 +10,15 @@ impl Connection {
     /// Asks for what every packet needs of the connection itself. What only the handshake or a move needs is left out.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        ask_for(&self.phase);
-        ask_for(&self.data);
-        ask_for(&self.key_phases);
-        ask_for(&self.recovery);
+        ask_for(&self.closing);
+        ask_for(&self.spaces);
+        ask_for(&self.keys);
         ask_for(&self.streams);
-        ask_for(&self.path);
-        ask_for(&self.others);
+        ask_for(&self.paths);
         ask_for(&self.local_ids);
-        ask_for(&self.remote_ids);
         ask_for(&self.control);
-        ask_for(&self.peer_max_ack_delay);
-        ask_for(&self.peer_ack_delay_exponent);
-        ask_for(&self.idle_from);
-        ask_for(&self.paced_until);
+        ask_for(&self.idle);
+        ask_for(&self.acks);
         ask_for(&self.events);
         ask_for(&self.contents);
         ask_for(&self.losses);
@@ -35,11 +30,9 @@ impl Connection {
     /// Asks for its parts elsewhere, once the connection itself has come.
     #[inline]
     pub(crate) fn prefetch_parts(&self) {
-        ask_for(&*self.ack_policy);
-        self.data.sent.prefetch();
+        self.spaces.data.sent.prefetch();
         self.local_ids.prefetch();
-        self.recovery.prefetch();
+        self.paths.prefetch();
         self.streams.prefetch();
-        self.stats.rtt.prefetch(self.recovery.rtt.latest());
     }
 }

@@ -1,9 +1,9 @@
 //! What happens to a datagram that arrived.
 
-use super::{Connection, Phase, Progress};
+use super::{Connection, Progress};
 use crate::error::TransportError;
 use crate::ids::LOCAL_ID_LENGTH;
-use crate::path::MIN_PAYLOAD;
+use crate::path::{MIN_PAYLOAD, is_probing};
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
 use trace::PacketKind;
@@ -70,44 +70,28 @@ impl Connection {
     pub(crate) fn receive(&mut self, now: Time, datagram: &mut Datagram<'_>) {
         let length = datagram.length();
         self.now = now;
-        if !self.path.is_between(datagram.local, datagram.remote)
-            && !self.expect_elsewhere(datagram.local, datagram.remote, length)
-        {
+        if !self.arrive(datagram.local, datagram.remote, length) {
             // RFC 9000 section 9: a client must drop packets from addresses that it does not know, and 18.2: so may an
             // endpoint that has sent disable_active_migration.
             return self.drop_packet(now, PacketKind::Unknown, length, DropReason::Invalid);
         }
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += length as u64;
-        if self.others.arrival.is_none() {
-            self.path.on_received(length as u64);
-        }
         self.trace_datagram_received(now, length);
-        match &mut self.phase {
-            Phase::Open => {}
+        if self.is_over() {
             // RFC 9000-10.2.1-2: what comes from elsewhere is not answered.
-            Phase::Closing { .. } if self.others.arrival.take().is_some() => return,
-            Phase::Closing { .. } => return self.answer_while_closing(length as u64),
-            Phase::Draining { .. } | Phase::Gone => {
-                self.others.arrival = None;
-                return;
+            if !self.end_arrival() {
+                self.answer_while_closing(length as u64);
             }
+            return;
         }
         self.process(now, datagram);
-        self.others.arrival = None;
+        self.end_arrival();
         if self.early.waiting.capacity() > 0 {
             self.process_early(now);
         }
     }
 
-    /// Whether a datagram from this address that ends in this token is a stateless reset (RFC 9000 section 10.3.1).
-    pub(crate) fn is_reset_by(&self, remote: SocketAddr, token: [u8; 16]) -> bool {
-        // RFC 9000 section 10.3.1: tokens count for the ids that are in use, each with its remote address.
-        let current = self.path.remote == remote && self.remote_ids.current_numbered().has_token(token);
-        let mut others = self.others.iter();
-        self.phase == Phase::Open
-            && (current || others.any(|other| other.path.remote == remote && other.id.has_token(token)))
-    }
     /// The peer has lost all state: nothing is sent any more.
     // RFC 9000-10.3.1-4.
     pub(crate) fn on_stateless_reset(&mut self, now: Time) {
@@ -117,12 +101,12 @@ impl Connection {
     /// Takes in the packets that had to wait for keys which are there now.
     #[cold]
     fn process_early(&mut self, now: Time) {
-        while self.phase == Phase::Open && !self.early.waiting.is_empty() {
+        while !self.is_over() && !self.early.waiting.is_empty() {
             let ready = self.early.waiting.iter().position(|packet| self.can_open(packet.kind));
             let Some(at) = ready else { break };
             let Waiting { mut bytes, hole, damage, ecn, .. } = self.early.waiting.remove(at);
             let bytes = &mut bytes[..];
-            let (local, remote) = (self.path.local, self.path.remote);
+            let (local, remote) = (self.local(), self.remote());
             self.process(now, &mut Datagram { local, remote, ecn, bytes, hole, damage });
         }
         if self.progress == Progress::Confirmed {
@@ -142,9 +126,8 @@ impl Connection {
             return self.zero_rtt.as_ref().is_some_and(|early| early.opener.is_some());
         }
         let Some(kind) = space_of(packet) else { return false };
-        let keys = self.space(kind).is_some_and(|space| space.keys.is_some());
         // RFC 9001 section 5.7: no 1-RTT packet is processed before the handshake is complete.
-        keys && (kind != SpaceKind::Data || self.progress >= Progress::Complete)
+        self.keys.get(kind).is_some() && (kind != SpaceKind::Data || self.progress >= Progress::Complete)
     }
 
     /// Processes the packets of a datagram; if none opens, it may be a stateless reset.
@@ -168,7 +151,7 @@ impl Connection {
         let (mut rest, mut start) = (&mut *datagram.bytes, 0usize);
         let mut first_destination: Option<ConnectionId> = None;
         // RFC 9000-12.2-1, 9000-12.2-3: one after the other, each on its own.
-        while !rest.is_empty() && self.phase == Phase::Open {
+        while !rest.is_empty() && !self.is_over() {
             // By reference: to move what was just written costs more than to read it where it is.
             let parsed = if self.config.grease_quic_bit {
                 // RFC 9287-3-2.
@@ -240,20 +223,18 @@ impl Connection {
     fn open_packet(&mut self, now: Time, packet: Sealed<'_>) {
         let Sealed { header, kind, bytes, hole, damaged, ecn } = packet;
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
+        let largest = self.spaces.get(kind).map(|space| space.received.ranges.max());
         if kind == SpaceKind::Initial
-            && header.version != self.version
-            && self.former_keys().is_none()
-            && !self.follow(header, bytes, damaged)
+            && header.version != self.versions.spoken()
+            && self.versions.former_keys().is_none()
+            && !self.follow(header, bytes, (largest.flatten(), damaged))
         {
             return self.drop_packet(now, header.kind, length, DropReason::DecryptionFailure);
         }
         if !self.can_open(header.kind) {
             return self.put_aside(now, header.kind, (bytes, hole, damaged, ecn));
         }
-        let largest = match self.space(kind) {
-            Some(space) => space.received.ranges.max(),
-            None => return,
-        };
+        let Some(largest) = largest else { return };
         let opened = self.unprotect(now, (kind, header), bytes, largest, damaged);
         let (number, payload) = match opened {
             Ok(opened) => opened,
@@ -267,14 +248,17 @@ impl Connection {
             }
         };
         // RFC 9000-12.3-4, 9000-12.3-5: after the packet opened, so that nobody learns what was received.
-        let received = self.space(kind).is_some_and(|space| space.received.is_duplicate(number));
+        let received = self.spaces.get(kind).is_some_and(|space| space.received.is_duplicate(number));
         if received {
             return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
         }
         // RFC 9000-17.2-7, 9000-17.3.1-3.
-        if !FirstByte(bytes[0]).reserved_bits_are_zero() && !self.on_immediate_ack_bit(FirstByte(bytes[0])) {
-            let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
-            return self.fail(now, error);
+        if !FirstByte(bytes[0]).reserved_bits_are_zero() {
+            if !self.acks.admits_bit(FirstByte(bytes[0])) {
+                let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");
+                return self.fail(now, error);
+            }
+            self.hurry();
         }
         self.stats.packets_received += 1;
         if self.zero_rtt.is_some() && header.kind == PacketKind::OneRtt {
@@ -295,9 +279,9 @@ impl Connection {
             Ok(ack_eliciting) => self.note_received(now, kind, number, ack_eliciting, ecn),
             Err(error) => self.fail(now, error),
         }
-        if self.others.arrival.is_some() && kind == SpaceKind::Data {
+        if self.came_elsewhere() && kind == SpaceKind::Data {
             let newest = largest.is_none_or(|largest| number > largest);
-            let probing = super::migrate::is_probing(payload, virtual_tail);
+            let probing = is_probing(payload, virtual_tail);
             self.on_packet_elsewhere(now, header.destination, newest, probing);
         }
     }
@@ -323,13 +307,13 @@ impl Connection {
         }
         // RFC 9000 section 17.3.1 and RFC 9001 section 6.2.
         if header.kind == PacketKind::OneRtt {
-            if FirstByte(bytes[0]).key_phase() != self.key_phases.bit {
+            if FirstByte(bytes[0]).key_phase() != self.keys.phases.bit {
                 let length = self.open_other_phase(now, number, bytes, start)?;
                 return Ok((number, (start, start + length)));
             }
             let length = opener.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
-            self.key_phases.on_received(number);
-            self.key_phases.opened_previous = false;
+            self.keys.phases.on_received(number);
+            self.keys.phases.opened_previous = false;
             return Ok((number, (start, start + length)));
         }
         let length = opener.open(number, bytes, start).map_err(|_| DropReason::DecryptionFailure)?;
@@ -342,31 +326,30 @@ impl Connection {
         if header.kind == PacketKind::ZeroRtt {
             return self.zero_rtt.as_ref()?.opener.as_ref();
         }
-        if header.kind == PacketKind::Initial && header.version != self.version {
-            return self.former_keys().map(|keys| &keys.remote);
+        if header.kind == PacketKind::Initial && header.version != self.versions.spoken() {
+            return self.versions.former_keys().map(|keys| &keys.remote);
         }
-        Some(&self.space(kind)?.keys.as_ref()?.remote)
+        Some(&self.keys.get(kind)?.remote)
     }
 
     /// A packet opened: its sender is the peer.
     #[inline]
     fn on_authenticated(&mut self, now: Time, kind: SpaceKind, header: &Header) {
-        self.idle_from = now;
-        self.eliciting_since_receipt = false;
+        self.idle.on_received(now);
         if kind == SpaceKind::Data {
             return;
         }
-        self.on_version_seen(header.version);
+        self.versions.on_seen(header.version);
         // RFC 9000-7.2-2, 9000-7.2-4: it stays the same until the first packet, and after that.
         if self.origin.peer_id.is_none() {
             // RFC 9000 section 7.2: the server's first packet names the id that it goes by.
             self.origin.peer_id = Some(header.source);
-            self.remote_ids.set_first(header.source);
+            self.set_peer_id(header.source);
         }
         if kind == SpaceKind::Handshake && self.origin.side == Side::Server {
             // 8.1: who answers in a Handshake packet has received what was sent to its address;
             // RFC 9001 section 4.9.1: and Initial packets are over.
-            self.path.validate();
+            self.on_address_proven();
             self.discard_space(now, SpaceKind::Initial);
         }
     }
@@ -375,14 +358,21 @@ impl Connection {
     fn note_received(&mut self, now: Time, kind: SpaceKind, number: u64, ack_eliciting: bool, ecn: Ecn) {
         match kind {
             SpaceKind::Data => {
-                self.data.received.note(now, number, ack_eliciting, ecn, Some(&mut *self.ack_policy));
+                let policy = Some(&mut self.acks.policy);
+                self.spaces.data.received.note(now, number, ack_eliciting, ecn, policy);
             }
             early => {
-                if let Some(space) = self.early_spaces[early as usize].as_deref_mut() {
+                if let Some(space) = self.spaces.get_mut(early) {
                     space.received.note(now, number, ack_eliciting, ecn, None);
                 }
             }
         }
+    }
+
+    /// The packet that is being read is to be acknowledged at once (draft-ietf-quic-ack-frequency section 5).
+    #[cold]
+    pub(super) fn hurry(&mut self) {
+        self.spaces.data.received.hurry();
     }
 
     /// Whether keys for packets of this type may still come.
@@ -391,7 +381,7 @@ impl Connection {
             // With the whole ClientHello it is decided.
             return self.origin.side == Side::Server && self.peer.is_none();
         }
-        let space = space_of(packet).and_then(|kind| self.space(kind));
+        let space = space_of(packet).and_then(|kind| self.spaces.get(kind));
         self.progress < Progress::Complete && space.is_some()
     }
 
@@ -404,12 +394,6 @@ impl Connection {
         }
         let damage = damaged.then_some(Damage { first: 0, last: u32::MAX });
         self.early.waiting.push(Waiting { kind, bytes: bytes.to_vec(), hole, damage, ecn });
-    }
-
-    #[cold]
-    pub(super) fn drop_packet(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {
-        self.stats.packets_dropped += 1;
-        self.trace_packet_dropped(now, kind, length, reason);
     }
 }
 

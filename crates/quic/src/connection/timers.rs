@@ -1,11 +1,12 @@
 //! When a connection has to act without being asked: loss and probe timers, delayed acknowledgements, idle timeout.
 
-use super::{Connection, Phase, Progress};
+use super::{Connection, Progress};
 use crate::error::{CloseReason, TransportError};
 use crate::loss;
+use crate::path::Path;
 use crate::space::SpaceKind;
 use units::{Duration, Time};
-use wire::{Code, Side};
+use wire::Code;
 
 /// A peer that makes us send more packets than this without acknowledging one is given up.
 const MAX_UNACKNOWLEDGED: usize = 1 << 20;
@@ -14,16 +15,14 @@ impl Connection {
     /// When [`Connection::wake`] must be called at the latest.
     #[inline]
     pub fn wake_at(&self) -> Option<Time> {
-        match &self.phase {
-            Phase::Open => {}
-            Phase::Closing { until, .. } | Phase::Draining { until } => return Some(*until),
-            Phase::Gone => return None,
+        if self.is_over() {
+            return self.closing.until();
         }
         let time = |deadline: Option<Time>| deadline.unwrap_or(Time::NEVER);
         let at = time(self.loss_timer().map(|(at, _)| at))
             .min(time(self.ack_deadline()))
-            .min(time(self.paced_until))
-            .min(time(self.path_deadline()))
+            .min(time(self.paths.current.paced_until))
+            .min(time(self.paths.deadline()))
             .min(time(self.idle_deadline()))
             .min(time(self.keep_alive_deadline()))
             .min(time(self.zero_rtt.as_ref().and_then(|early| early.discard_at)));
@@ -33,26 +32,20 @@ impl Connection {
     /// Time has passed.
     pub fn wake(&mut self, now: Time) {
         self.now = now;
-        match &self.phase {
-            Phase::Open => {}
-            Phase::Closing { until, .. } | Phase::Draining { until } => {
-                if *until <= now {
-                    self.phase = Phase::Gone;
-                    self.trace_state(now, "closed");
-                }
-                return;
+        if self.is_over() {
+            if self.closing.until().is_some_and(|until| until <= now) {
+                self.closing.finish();
+                self.trace_state(now, "closed");
             }
-            Phase::Gone => return,
+            return;
         }
         if self.idle_deadline().is_some_and(|at| at <= now) {
             // RFC 9000 section 10.1: silently, and without a closing period.
-            self.end(now, CloseReason::IdleTimeout);
-            self.phase = Phase::Gone;
-            return;
+            return self.end_silently(now, CloseReason::IdleTimeout);
         }
-        if self.path_deadline().is_some_and(|at| at <= now) {
+        if self.paths.deadline().is_some_and(|at| at <= now) {
             self.on_path_time(now);
-            if self.phase != Phase::Open {
+            if self.is_over() {
                 return;
             }
         }
@@ -61,10 +54,10 @@ impl Connection {
             self.on_loss_timer(now, kind);
         }
         if self.keep_alive_deadline().is_some_and(|at| at <= now) {
-            self.data.ping = true;
+            self.spaces.data.ping = true;
         }
-        if self.paced_until.is_some_and(|at| at <= now) {
-            self.paced_until = None;
+        if self.paths.current.paced_until.is_some_and(|at| at <= now) {
+            self.paths.current.paced_until = None;
         }
         if self.zero_rtt.is_some() {
             self.discard_early_keys(now);
@@ -73,11 +66,11 @@ impl Connection {
 
     #[inline]
     fn ack_deadline(&self) -> Option<Time> {
-        if self.path.is_blocked() {
+        if self.paths.current.route.is_blocked() {
             return None;
         }
-        let mut deadline = self.data.received.deadline();
-        for space in self.early_spaces.iter().flatten().filter(|space| space.keys.is_some()) {
+        let mut deadline = self.spaces.data.received.deadline();
+        for space in self.spaces.early() {
             if let Some(at) = space.received.deadline() {
                 deadline = Some(deadline.map_or(at, |known| known.min(at)));
             }
@@ -87,23 +80,14 @@ impl Connection {
 
     #[inline]
     fn idle_deadline(&self) -> Option<Time> {
-        // RFC 9000-10.1-1: at least three times the PTO.
-        let pto = self.recovery.rtt.pto() + self.peer_max_ack_delay;
-        self.idle_timeout.map(|timeout| self.idle_from + timeout.max(pto * 3))
+        self.idle.deadline(self.paths.current.probe_timeout())
     }
 
     #[inline]
     fn keep_alive_deadline(&self) -> Option<Time> {
-        let interval = self.config.keep_alive?;
-        (self.progress == Progress::Confirmed && !self.data.ping && self.data.sent.ack_eliciting() == 0)
-            .then(|| self.idle_from + interval)
-    }
-
-    /// Whether the peer is sure not to wait for us to prove our address (RFC 9002 section A.6).
-    pub(super) fn peer_completed_validation(&self) -> bool {
-        self.origin.side == Side::Server
-            || self.progress == Progress::Confirmed
-            || self.early_spaces[1].as_ref().is_none_or(|space| space.largest_acked.is_some())
+        let data = &self.spaces.data;
+        let at = self.idle.keep_alive_at()?;
+        (self.progress == Progress::Confirmed && !data.ping && data.sent.ack_eliciting() == 0).then_some(at)
     }
 
     /// The loss detection timer and the space that it is for (RFC 9002 sections 6.1.2, 6.2.1 and A.8).
@@ -117,68 +101,67 @@ impl Connection {
 
     #[inline]
     fn data_loss_timer(&self) -> Option<(Time, SpaceKind)> {
-        if let Some(at) = self.data.loss_time {
+        if let Some(at) = self.spaces.data.loss_time {
             return Some((at, SpaceKind::Data));
         }
-        if self.data.sent.ack_eliciting() == 0 || self.path.is_blocked() {
+        if self.spaces.data.sent.ack_eliciting() == 0 || self.paths.current.route.is_blocked() {
             // RFC 9002 section 6.2.2.1: where nothing more may be sent there is no use in a timer.
             return None;
         }
-        let timeout =
-            loss::probe_timeout(&self.recovery.rtt, self.peer_max_ack_delay, self.recovery.pto_count);
-        Some((self.data.last_eliciting_at + timeout, SpaceKind::Data))
+        let path = &self.paths.current;
+        let timeout = loss::probe_timeout(&path.recovery.rtt, path.max_ack_delay(), path.recovery.pto_count);
+        Some((self.spaces.data.last_eliciting_at + timeout, SpaceKind::Data))
     }
 
     fn handshake_loss_timer(&self) -> Option<(Time, SpaceKind)> {
-        let losses = SpaceKind::ALL.into_iter().filter_map(|kind| Some((self.space(kind)?.loss_time?, kind)));
+        let losses =
+            SpaceKind::ALL.into_iter().filter_map(|kind| Some((self.spaces.get(kind)?.loss_time?, kind)));
         if let Some(first) = losses.min() {
             return Some(first);
         }
-        if self.path.is_blocked() {
+        if self.paths.current.route.is_blocked() {
             // 6.2.2.1: a server that may not send more has no use for a timer.
             return None;
         }
-        let timeout = loss::probe_timeout(&self.recovery.rtt, Duration::ZERO, self.recovery.pto_count);
+        let Path { route, recovery, .. } = &self.paths.current;
+        let timeout = loss::probe_timeout(&recovery.rtt, Duration::ZERO, recovery.pto_count);
         let early = [SpaceKind::Initial, SpaceKind::Handshake].into_iter();
-        let sendable = early.filter(|kind| *kind != SpaceKind::Initial || self.path.admits_full());
+        let sendable = early.filter(|kind| *kind != SpaceKind::Initial || route.admits_full());
         let eliciting = sendable.filter_map(|kind| {
-            let space = self.space(kind).filter(|space| space.sent.ack_eliciting() > 0)?;
+            let space = self.spaces.get(kind).filter(|space| space.sent.ack_eliciting() > 0)?;
             Some((space.last_eliciting_at + timeout, kind))
         });
         if let Some(first) = eliciting.min() {
             return Some(first);
         }
-        if self.peer_completed_validation() {
+        if self.peer_completed_validation(self.has_heard_of_handshake()) {
             return None;
         }
         // RFC 9002 section 6.2.2.1, RFC 9000-8.1-4: a client goes on proving its address, so that the server is never
         // stuck; 9000-8.1-5: with the newest keys that it has.
-        let kind = match self.space(SpaceKind::Handshake).is_some_and(|space| space.keys.is_some()) {
-            true => SpaceKind::Handshake,
-            false => SpaceKind::Initial,
+        let kind = match self.crypto.level() {
+            SpaceKind::Initial => SpaceKind::Initial,
+            _ => SpaceKind::Handshake,
         };
-        Some((self.probe_base + timeout, kind))
+        Some((recovery.probe_base + timeout, kind))
     }
 
     fn on_loss_timer(&mut self, now: Time, kind: SpaceKind) {
-        if self.space(kind).is_some_and(|space| space.loss_time.is_some()) {
+        if self.spaces.get(kind).is_some_and(|space| space.loss_time.is_some()) {
             self.detect_losses(now, kind);
             self.trace_metrics(now);
             return;
         }
-        if self.space(kind).is_some_and(|space| space.sent.kept() > MAX_UNACKNOWLEDGED) {
+        if self.spaces.get(kind).is_some_and(|space| space.sent.kept() > MAX_UNACKNOWLEDGED) {
             return self.fail(now, TransportError::new(Code::INTERNAL_ERROR, "too much is not acknowledged"));
         }
-        self.recovery.pto_count += 1;
-        self.stats.probe_timeouts += 1;
-        if self.path.mtu.is_some() {
-            self.note_silence(now);
-        }
+        self.paths.on_probe_timeout(now);
+        self.settle_paths(now);
         // 6.2.4: two probes, and during the handshake, with them, two of every other space that has data underway.
         for probed in SpaceKind::ALL {
             let wanted =
                 probed == kind || self.progress != Progress::Confirmed && self.has_unfinished(probed);
-            if let Some(space) = self.space_mut(probed).filter(|_| wanted) {
+            if let Some(space) = self.spaces.get_mut(probed).filter(|_| wanted) {
                 space.probing.left = 2;
                 space.ping = true;
             }
@@ -190,7 +173,8 @@ impl Connection {
     /// full of what the peer cannot open yet.
     fn has_unfinished(&self, kind: SpaceKind) -> bool {
         let readable = kind != SpaceKind::Data || self.progress >= Progress::Complete;
-        let space = self.space(kind).filter(|space| readable && space.keys.is_some());
-        space.is_some_and(|space| space.sent.ack_eliciting() > 0 || space.crypto.has_pending())
+        // Without keys nothing is underway, and nothing was written.
+        let space = self.spaces.get(kind).filter(|_| readable);
+        space.is_some_and(|space| space.sent.ack_eliciting() > 0 || self.crypto.has_pending(kind))
     }
 }

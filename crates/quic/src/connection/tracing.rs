@@ -3,19 +3,33 @@
 use super::Connection;
 use crate::error::CloseReason;
 use crate::space::SpaceKind;
+use crate::stats::Stats;
 use std::net::SocketAddr;
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
-use trace::{Event, Packet, PacketKind};
+use trace::{Event, Log, Packet, PacketKind};
 use units::Time;
 use wire::{ConnectionId, Frames, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
 
 impl Connection {
+    /// The events that wait for a sink.
+    pub fn log(&mut self) -> &mut Log {
+        &mut self.log
+    }
+    /// The counters but those of streams.
+    pub(super) fn counters(&self) -> Stats {
+        self.with_path_stats(self.with_datagram_stats(self.stats.clone()))
+    }
+    /// Whether no packet has opened yet.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.stats.packets_received == 0
+    }
+
     pub(super) fn trace_start(&mut self, now: Time) {
         if self.log.interest().lifecycle {
             let event = Event::ConnectionStarted {
                 local: self.origin.local,
                 remote: self.origin.remote,
-                source: self.local_ids.first().as_bytes().to_vec(),
+                source: self.origin.source.as_bytes().to_vec(),
                 original_destination: self.origin.original_destination.as_bytes().to_vec(),
             };
             self.log.push(now, event);
@@ -95,15 +109,6 @@ impl Connection {
         }
     }
 
-    /// The application has written so many bytes to the end of a stream.
-    #[inline]
-    pub(super) fn trace_written(&mut self, now: Time, stream: StreamId, length: u64) {
-        if self.log.interest().packets && length > 0 {
-            let offset = self.streams.written(stream).saturating_sub(length);
-            self.log.push(now, Event::StreamWritten { stream: stream.value(), offset, length });
-        }
-    }
-
     pub(super) fn trace_closed(&mut self, now: Time, reason: &CloseReason) {
         if self.log.interest().lifecycle {
             let (application, code) = reason.code();
@@ -127,7 +132,8 @@ impl Connection {
     }
 
     /// The 1-RTT keys of both sides are those of the next phase.
-    pub(super) fn trace_key_update(&mut self, now: Time) {
+    pub(super) fn note_key_update(&mut self, now: Time) {
+        self.stats.key_updates += 1;
         if self.log.interest().lifecycle {
             let phase = Some(self.stats.key_updates);
             for key in key_names(SpaceKind::Data) {
@@ -192,7 +198,7 @@ impl Connection {
         if self.log.interest().packets {
             let kind = self.packet_kind(kind);
             let long = kind != PacketKind::OneRtt;
-            let source = if long { self.local_ids.first() } else { ConnectionId::EMPTY };
+            let source = if long { self.origin.source } else { ConnectionId::EMPTY };
             let packet = Packet {
                 kind,
                 number: Some(number),
@@ -234,7 +240,8 @@ impl Connection {
         }
     }
 
-    pub(super) fn trace_retry_received(&mut self, now: Time, header: &Header, length: usize) {
+    pub(super) fn note_retry_received(&mut self, now: Time, header: &Header, length: usize) {
+        self.stats.packets_received += 1;
         if self.log.interest().packets {
             let packet = Packet {
                 kind: header.kind,
@@ -249,13 +256,9 @@ impl Connection {
         }
     }
 
-    pub(super) fn trace_packet_dropped(
-        &mut self,
-        now: Time,
-        kind: PacketKind,
-        length: usize,
-        reason: DropReason,
-    ) {
+    #[cold]
+    pub(super) fn drop_packet(&mut self, now: Time, kind: PacketKind, length: usize, reason: DropReason) {
+        self.stats.packets_dropped += 1;
         if self.log.interest().packets {
             self.log.push(now, Event::PacketDropped { kind, length: length as u32, reason });
         }
@@ -271,13 +274,6 @@ impl Connection {
                 let trigger: LossTrigger = loss.trigger;
                 self.log.push(now, Event::PacketLost { kind, number: loss.number, trigger });
             }
-        }
-    }
-
-    #[inline]
-    pub(super) fn trace_metrics(&mut self, now: Time) {
-        if self.log.interest().metrics {
-            self.recovery.trace(now, &mut self.traced_state, &mut self.log);
         }
     }
 }

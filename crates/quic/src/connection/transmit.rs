@@ -1,7 +1,7 @@
 //! How a datagram is made.
 
-use super::packet::{Expansion, Made, SAMPLE_OFFSET, TAG, Wants};
-use super::{Connection, Phase, Progress};
+use super::packet::{DatagramDraft, Expansion, SAMPLE_OFFSET, SpaceWants, TAG};
+use super::{Connection, Progress};
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
 use crate::space::SpaceKind;
 use congestion::Limit;
@@ -32,32 +32,29 @@ impl Connection {
     /// Makes the next datagram, if one is to be sent at `now`, at the end of `buffer`, which is empty.
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         debug_assert!(buffer.is_empty());
-        match self.phase {
-            Phase::Open => {}
-            Phase::Closing { .. } => return self.transmit_close(now, buffer),
-            // RFC 9000-10.2.2-1, 9000-10.2.2-2.
-            Phase::Draining { .. } | Phase::Gone => return None,
+        if self.is_over() {
+            return self.transmit_close(now, buffer);
         }
-        if self.has_path_duties()
+        if self.paths.has_duties()
             && let Some(transmit) = self.transmit_validation(now, buffer)
         {
             return Some(transmit);
         }
-        if self.path.is_blocked() {
+        if self.paths.current.route.is_blocked() {
             // RFC 9002 section 7.8: it is not the window that holds.
-            self.recovery.note_stop(now, Limit::Application);
+            self.paths.current.recovery.note_stop(now, Limit::Application);
             return None;
         }
-        if self.path.mtu.as_ref().is_some_and(|search| search.due().is_some())
+        if self.paths.probes_size()
             && let Some(transmit) = self.transmit_mtu_probe(now, buffer)
         {
             return Some(transmit);
         }
-        let limit = self.path.payload(self.config.max_udp_payload);
-        let mut made = Made { ecn: self.mark(now), ..Made::default() };
+        let limit = self.paths.current.route.payload();
+        let mut made = DatagramDraft { ecn: self.mark(now), ..DatagramDraft::default() };
         if self.progress == Progress::Confirmed {
             let wants = self.data_wants(now, limit);
-            if wants != Wants::Nothing {
+            if wants != SpaceWants::Nothing {
                 self.packet(now, SpaceKind::Data, wants, (buffer, limit, Expansion::None), &mut made);
             }
         } else {
@@ -67,13 +64,14 @@ impl Connection {
     }
 
     #[inline]
-    fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], made: &Made) -> Option<Transmit> {
+    fn finish_datagram(&mut self, now: Time, buffer: &mut [u8], made: &DatagramDraft) -> Option<Transmit> {
         if buffer.is_empty() {
             return None;
         }
         let length = buffer.len() + made.hole.map_or(0, |hole| hole.length as usize);
-        self.path.on_sent(length as u64);
-        let (local, remote) = (self.path.local, self.path.remote);
+        let route = &mut self.paths.current.route;
+        route.on_sent(length as u64);
+        let (local, remote) = (route.local, route.remote);
         Some(self.finish_over(now, length, made, (local, remote)))
     }
 
@@ -83,7 +81,7 @@ impl Connection {
         &mut self,
         now: Time,
         length: usize,
-        made: &Made,
+        made: &DatagramDraft,
         (local, remote): (SocketAddr, SocketAddr),
     ) -> Transmit {
         self.stats.datagrams_sent += 1;
@@ -94,38 +92,43 @@ impl Connection {
 
     /// While the handshake is not confirmed: packets of several spaces in one datagram (RFC 9000 section 12.2), which
     /// is padded where the RFC asks for it (14.1).
-    fn transmit_handshake(&mut self, now: Time, buffer: &mut Vec<u8>, limit: usize, made: &mut Made) {
-        let mut wants = [Wants::Nothing; 3];
+    fn transmit_handshake(
+        &mut self,
+        now: Time,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        made: &mut DatagramDraft,
+    ) {
+        let mut wants = [SpaceWants::Nothing; 3];
         for kind in SpaceKind::ALL {
             wants[kind as usize] = match kind {
                 SpaceKind::Data => self.data_wants(now, limit),
                 early => self.early_wants(now, early, limit),
             };
         }
-        if !wants.contains(&Wants::Flight) && self.recovery.admits(limit as u64) {
+        if !wants.contains(&SpaceWants::Flight) && self.paths.current.recovery.admits(limit as u64) {
             // RFC 9002 section 7.8: messages of the handshake seldom fill the window.
             self.note_nothing_to_send(now);
         }
         let initial = wants[SpaceKind::Initial as usize];
         // RFC 9000-8.1-3, 9000-14.1-1: every Initial of a client; 9000-14.1-2: those of a server that are acknowledged.
         let mut padded = match self.origin.side {
-            Side::Client => initial != Wants::Nothing,
-            Side::Server => initial == Wants::Flight,
+            Side::Client => initial != SpaceWants::Nothing,
+            Side::Server => initial == SpaceWants::Flight,
         };
         // A server that may not send a full datagram does not send an Initial packet that asks for one.
         if padded && limit < usize::from(MIN_PAYLOAD) {
-            let due = self.space(SpaceKind::Initial).is_some_and(|space| space.received.is_due(now));
-            wants[SpaceKind::Initial as usize] = if due { Wants::Ack } else { Wants::Nothing };
+            wants[SpaceKind::Initial as usize] = self.ack_wanted(now, SpaceKind::Initial);
             padded = false;
         }
         for kind in SpaceKind::ALL {
             let room = limit.saturating_sub(buffer.len() + made.hole.map_or(0, |hole| hole.length as usize));
-            if wants[kind as usize] == Wants::Nothing || (!buffer.is_empty() && room < LEAST_ROOM) {
+            if wants[kind as usize] == SpaceWants::Nothing || (!buffer.is_empty() && room < LEAST_ROOM) {
                 continue;
             }
             let last = SpaceKind::ALL
                 .into_iter()
-                .all(|later| later <= kind || wants[later as usize] == Wants::Nothing);
+                .all(|later| later <= kind || wants[later as usize] == SpaceWants::Nothing);
             let expansion = match (padded, last) {
                 (false, _) => Expansion::None,
                 (true, false) => Expansion::IfLast,
@@ -140,80 +143,13 @@ impl Connection {
         }
     }
 
-    fn early_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> Wants {
-        let Some(space) = self.space(kind).filter(|space| space.keys.is_some()) else {
-            return Wants::Nothing;
-        };
-        let flight = space.crypto.has_pending() || space.ping;
-        if space.probing.left > 0 || flight && self.recovery.admits(limit as u64) {
-            Wants::Flight
-        } else if space.received.is_due(now) {
-            Wants::Ack
-        } else {
-            Wants::Nothing
-        }
-    }
-
-    /// What the 1-RTT space may send, with window and pacer asked, and noted where they refuse.
-    #[inline]
-    fn data_wants(&mut self, now: Time, limit: usize) -> Wants {
-        if (self.data.keys.is_none()
-            || self.progress == Progress::Handshaking && self.origin.side == Side::Client)
-            && !self.sends_early_data()
-        {
-            return Wants::Nothing;
-        }
-        if self.data.probing.left > 0 {
-            return Wants::Flight;
-        }
-        let ack = if self.data.received.is_due(now) { Wants::Ack } else { Wants::Nothing };
-        if !self.recovery.admits(self.room_wanted(limit)) && self.awaits_acknowledgement() {
-            self.recovery.note_stop(now, Limit::Window);
-            return ack;
-        }
-        let view = self.view(now);
-        let pending = self.streams.has_pending(&view)
-            || !self.control.is_empty()
-            || self.data.ping
-            || self.has_datagrams()
-            || self.data.crypto.has_pending();
-        if !pending {
-            self.note_nothing_to_send(now);
-            return ack;
-        }
-        if let Some(at) = self.recovery.paced_until(now) {
-            self.recovery.note_stop(now, Limit::Pacer);
-            self.paced_until = Some(at);
-            return ack;
-        }
-        Wants::Flight
-    }
-
-    /// Nothing may be sent though the window has room: because there is nothing, or because the peer gives no credit for it,
-    /// which limits the rate as a network would (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
-    #[inline]
-    fn note_nothing_to_send(&mut self, now: Time) {
-        if self.streams.wait_for_credit() || self.paced_until.is_some_and(|until| until > now) {
-            self.recovery.note_stop(now, Limit::Application);
-        } else {
-            self.recovery.note_dry(now);
-        }
-    }
-
-    /// Whether an acknowledgement will come that makes room in the window. Packets of ACK and PADDING frames take room (RFC
-    /// 9002 section 2), but nobody acknowledges them, nor notices that they are lost, until something else is sent.
-    #[inline]
-    fn awaits_acknowledgement(&self) -> bool {
-        let mut early = self.early_spaces.iter().flatten();
-        self.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
-    }
-
     /// CONNECTION_CLOSE in every space whose packets the peer may be able to open (10.2.3).
     fn transmit_close(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        if self.path.is_blocked() {
+        if self.paths.current.route.is_blocked() {
             return None;
         }
-        let limit = self.path.payload(self.config.max_udp_payload) as u64;
+        let limit = self.paths.current.route.payload() as u64;
+        // RFC 9000-10.2.2-1, 9000-10.2.2-2: while draining there is none.
         let limit = limit.min(self.closing_limit()?) as usize;
         let spaces: Vec<SpaceKind> = self.closing_spaces().collect();
         let pad = spaces.contains(&SpaceKind::Initial) && self.origin.side == Side::Client;
@@ -221,14 +157,14 @@ impl Connection {
             return None;
         }
         for (i, kind) in spaces.iter().copied().enumerate() {
-            let destination = self.remote_ids.current();
+            let destination = self.paths.ids.current();
             let Some(begun) = self.begin_packet(kind, destination, buffer) else { continue };
             // 8.1: the last words count against the credit of an address that is not proven, too.
             let Some(room) = limit.checked_sub(buffer.len() + TAG + MAX_CLOSE_FIELDS) else {
                 buffer.truncate(begun.start);
                 break;
             };
-            let number = self.space(kind).map_or(0, |space| space.sent.next_number());
+            let number = begun.number;
             self.encode_close(kind, room, buffer);
             if pad && i + 1 == spaces.len() {
                 let padded = buffer.len().max(usize::from(MIN_PAYLOAD) - TAG);
@@ -240,16 +176,10 @@ impl Connection {
             let named = (number, destination);
             self.trace_packet_sent(now, kind, named, &buffer[begun.payload_offset..], (size, None));
             self.seal(kind, number, buffer, begun, 0);
-            let mut contents = std::mem::take(&mut self.contents);
-            contents.clear();
-            if let Some(space) = self.space_mut(kind) {
-                // Numbers are never used twice, in closing either.
-                space.sent.push(now, size as u32, congestion::SentState::default(), &contents);
-            }
-            self.contents = contents;
-            self.stats.packets_sent += 1;
+            // Numbers are never used twice, in closing either.
+            self.note_number_used(now, kind, size as u32);
         }
-        let transmit = self.finish_datagram(now, buffer, &Made::default())?;
+        let transmit = self.finish_datagram(now, buffer, &DatagramDraft::default())?;
         self.note_close_sent(transmit.length as u64);
         Some(transmit)
     }

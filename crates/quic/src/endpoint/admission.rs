@@ -111,6 +111,7 @@ impl Endpoint {
             original_destination: retried.unwrap_or(destination),
             retry_source: retried.map(|_| destination),
             validated: retried.is_some() || credential == Credential::Known,
+            source: ConnectionId::EMPTY,
             // RFC 9000-7.2-5.
             peer_id: Some(header.source),
         };

@@ -18,12 +18,13 @@ pub use stats::EndpointStats;
 
 use crate::address_token::SpentTokens;
 use crate::config::Config;
-use crate::connection::{Connection, Origin, Parts, TokenIssuer, Transmit};
+use crate::connection::{Connection, Origin, Parts, Transmit};
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::opening::Opening;
 use crate::path::{Migration, Preferred};
 use crate::resume::{Memory, Remembering};
+use crate::tokens::TokenIssuer;
 use crate::waiting::WaitingRoom;
 use answers::Answers;
 use random::Stream;
@@ -169,6 +170,7 @@ impl Endpoint {
             original_destination,
             retry_source: None,
             validated: true,
+            source: ConnectionId::EMPTY,
             peer_id: None,
         };
         let slot = self.insert(now, origin, opening.config.clone(), Some(&opening))?;

@@ -1,255 +1,252 @@
-//! One path to the peer: its two addresses, whether the peer's is proven, and how much may be sent there
+//! The paths of a connection: the one in use with all that is known of it, and those that may come into use
 //! (RFC 9000 sections 8, 9 and 14).
+//!
+//! [`Paths`] hears what arrives, what was asked for and what time it is. What is to be done about it outside, an event for
+//! the application say, it leaves as a [`PathOutput`], for the connection to take.
 
+mod arrivals;
+mod duties;
 mod ecn;
 mod migration;
+mod moves;
 mod mtu;
-mod others;
+mod route;
+mod signals;
+mod unused;
 mod validation;
 
+pub(crate) use arrivals::is_probing;
+pub(crate) use duties::Over;
 pub(crate) use ecn::{EcnPath, Mark, Report as EcnReport};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
+pub(crate) use moves::Situation;
 pub(crate) use mtu::MtuSearch;
-pub(crate) use others::{Arrival, MAX_RESPONSES, Other, Others, Role};
+pub(crate) use route::{AMPLIFICATION, LEAST_ROOM, Route, same_local};
+pub(crate) use signals::AckBatch;
+pub(crate) use unused::{Arrival, MAX_RESPONSES, Role, UnusedPath, UnusedPaths};
 pub(crate) use validation::{Answer, Validation, Verdict};
 
 pub use crate::config::MIN_PAYLOAD;
 
 use crate::config::Config;
+use crate::error::TransportError;
+use crate::event::Event;
+use crate::ids::RemoteIds;
+use crate::recovery::Recovery;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
-use wire::{ConnectionId, Side};
+use std::sync::Arc;
+use trace::event::{EcnState, MigrationState};
+use units::{Duration, Histogram, Time};
+use wire::{Ack, PreferredAddress, Side, TransportParameters};
 
-/// In so much room fits every packet with an ACK frame of one range: 54 bytes of header at most, 26 of frame, 16 of
-/// tag. In less none is begun, so that what is due never waits for room that it cannot use.
-pub(crate) const LEAST_ROOM: usize = 96;
-/// In so much room fits every packet with a PATH_CHALLENGE or PATH_RESPONSE and nothing else: 25 bytes of header at
-/// most, 9 of frame, 16 of tag.
-const CHALLENGE_ROOM: u64 = 50;
-/// While an address is being validated, so much of what may be sent there is kept for challenges that have to be
-/// repeated: the peer may have no reason to send anything more.
-const CHALLENGE_RESERVE: u64 = 5 * CHALLENGE_ROOM;
-/// So many times what came from an address may be sent there before it is proven (RFC 9000 section 8.1).
-pub(crate) const AMPLIFICATION: u64 = 3;
-
-/// A path of a connection. Whatever is known of a path and of nothing else stands here, so that a connection that moves
-/// to another path starts anew with it; except for RTT, window and pacer, which `recovery` has.
-#[derive(Debug)]
-pub(crate) struct Path {
-    /// The address here; its IP is unspecified where the system chooses it.
-    pub(crate) local: SocketAddr,
-    pub(crate) remote: SocketAddr,
-    /// The id of ours that the peer's packets came to when this path was first seen.
-    pub(crate) addressed_to: ConnectionId,
-    /// Whether the peer is known to receive at its address.
-    validated: bool,
-    /// Whether the path is known to carry 1200 bytes each way (RFC 9000 section 8.2.1).
-    carries_full: bool,
-    received: u64,
-    sent: u64,
-    peer_max_payload: u64,
-    /// The first packet number that is sent on it since it came into use: what is below went another way.
-    pub(crate) since: u64,
-    pub(crate) ecn: EcnPath,
-    /// Where the options ask for it.
-    pub(crate) mtu: Option<Box<MtuSearch>>,
-    /// While it is being validated (RFC 9000 section 8.2).
-    pub(crate) validation: Option<Box<Validation>>,
+/// How the peer acknowledges: what its transport parameters say, and what it was asked for later.
+#[derive(Debug, Clone, Copy)]
+struct PeerAcks {
+    max_delay: Duration,
+    /// ack_delay_exponent (RFC 9000 section 18.2).
+    exponent: u64,
+    /// Whether it keeps to the maximum: from the confirmation of the handshake on (RFC 9002 section 5.3).
+    bound: bool,
 }
 
-/// Whether two addresses of this side may be the same: an unspecified IP address stands for any.
-#[inline]
-pub(crate) fn same_local(one: SocketAddr, other: SocketAddr) -> bool {
-    one == other || one.ip().is_unspecified() || other.ip().is_unspecified()
+/// The path in use: its route, what is in flight on it, and what the acknowledgements tell of it. Nothing of this is kept
+/// elsewhere, so that a connection could have two of them.
+pub(crate) struct Path {
+    pub(crate) route: Route,
+    /// RTT, window, pacer, bytes in flight.
+    pub(crate) recovery: Recovery,
+    /// When the pacer lets the next packet go.
+    pub(crate) paced_until: Option<Time>,
+    peer_acks: PeerAcks,
 }
 
 impl Path {
-    /// The path of the handshake. A client trusts the address that it chose; a server must see the client's proven.
-    pub(crate) fn new(side: Side, local: SocketAddr, remote: SocketAddr, addressed_to: ConnectionId) -> Path {
-        Path {
-            local,
-            remote,
-            addressed_to,
-            validated: side == Side::Client,
-            // The datagrams of the handshake have that size (14.1).
-            carries_full: true,
-            received: 0,
-            sent: 0,
-            peer_max_payload: u64::MAX,
-            since: 0,
-            ecn: EcnPath::default(),
-            mtu: None,
-            validation: None,
-        }
-    }
-    /// The path with what the options of the connection ask for; `l4s`: the controller answers to CE as an L4S sender.
-    pub(crate) fn with_options(self, config: &Config, l4s: bool) -> Path {
-        let mark = if l4s { Some(Mark::Ect1) } else { config.ecn.then_some(Mark::Ect0) };
-        let mtu = config.mtu_discovery.then(|| Box::new(MtuSearch::new(config.max_udp_payload)));
-        Path { ecn: EcnPath::new(mark), mtu, ..self }
-    }
-    /// A path between other addresses, to the same peer. `trusted`: the peer's address need not be proven.
-    pub(crate) fn beside(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Path {
-        Path {
-            local,
-            remote,
-            addressed_to: ConnectionId::EMPTY,
-            validated: trusted,
-            carries_full: false,
-            received: 0,
-            sent: 0,
-            peer_max_payload: self.peer_max_payload,
-            since: 0,
-            // RFC 9000 section 13.4.2: validated for each path anew.
-            ecn: self.ecn.anew(),
-            // RFC 9000 section 14.3: so is its size.
-            mtu: self.mtu.as_deref().map(|search| Box::new(search.anew())),
-            validation: None,
-        }
+    /// The path of the handshake.
+    pub(crate) fn new(route: Route, recovery: Recovery) -> Path {
+        let peer_acks = PeerAcks { max_delay: Duration::ZERO, exponent: 3, bound: false };
+        Path { route, recovery, paced_until: None, peer_acks }
     }
 
-    /// Whether datagrams between these addresses are of this path.
+    /// The longest that the peer may take to acknowledge.
     #[inline]
-    pub(crate) fn is_between(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        self.remote == remote && same_local(self.local, local)
+    pub(crate) fn max_ack_delay(&self) -> Duration {
+        self.peer_acks.max_delay
     }
-    /// Whether a move to the other path changes nothing but a port: most often a NAT has chosen another one
-    /// (RFC 9000 section 9.4).
-    pub(crate) fn differs_in_port_only(&self, other: &Path) -> bool {
-        self.remote.ip() == other.remote.ip()
-            && self.local.ip() == other.local.ip()
-            && !self.local.ip().is_unspecified()
-    }
-    /// RFC 9000-8.1-2: a datagram counts with all its bytes, whether its packets open or not.
+    /// The probe timeout (RFC 9002 section 6.2.1).
     #[inline]
-    pub(crate) fn on_received(&mut self, bytes: u64) {
-        self.received += bytes;
+    pub(crate) fn probe_timeout(&self) -> Duration {
+        self.recovery.rtt.pto() + self.peer_acks.max_delay
     }
+    /// How long the peer says that it waited with an ACK frame of 1-RTT packets (RFC 9002 section 5.3).
     #[inline]
-    pub(crate) fn on_sent(&mut self, bytes: u64) {
-        self.sent += bytes;
+    pub(crate) fn ack_delay(&self, ack: &Ack<'_>) -> Duration {
+        let delay = Duration::from_micros(ack.delay().saturating_mul(1 << self.peer_acks.exponent));
+        if self.peer_acks.bound { delay.min(self.peer_acks.max_delay) } else { delay }
     }
-    /// The peer has shown that it receives what is sent to its address.
+    /// Whether the pacer, asked now, lets a packet go. If not, it is noted when it will.
     #[inline]
-    pub(crate) fn validate(&mut self) {
-        self.validated = true;
-    }
-    /// A datagram of 1200 bytes was answered by one.
-    pub(crate) fn validate_full(&mut self) {
-        self.carries_full = true;
-    }
-    /// Whether the peer is known to receive at its address.
-    pub(crate) fn is_validated(&self) -> bool {
-        self.validated
-    }
-    /// Whether the path is good for everything: the peer's address is proven, and 1200 bytes pass.
-    pub(crate) fn is_proven(&self) -> bool {
-        self.validated && self.carries_full
-    }
-    /// The bytes that may be sent now.
-    #[inline]
-    pub(crate) fn allowance(&self) -> u64 {
-        if self.validated {
-            return u64::MAX;
+    pub(crate) fn is_paced(&mut self, now: Time) -> bool {
+        let until = self.recovery.paced_until(now);
+        if until.is_some() {
+            self.paced_until = until;
         }
-        let reserve = if self.validation.is_some() { CHALLENGE_RESERVE } else { 0 };
-        self.credit().saturating_sub(reserve)
+        until.is_none()
     }
-    /// RFC 9000-8-1, 9000-8.1-1, 9000-14.1-4, 9000-9.3-2: the bytes that the amplification limit admits.
-    fn credit(&self) -> u64 {
-        if self.validated { u64::MAX } else { (self.received * AMPLIFICATION).saturating_sub(self.sent) }
-    }
-    /// Whether nothing that is worth a header may be sent until more has arrived.
-    #[inline]
-    pub(crate) fn is_blocked(&self) -> bool {
-        self.allowance() < LEAST_ROOM as u64
-    }
-    /// Whether a datagram of the size that some Initial packets demand may be sent (RFC 9000 section 14.1).
-    pub(crate) fn admits_full(&self) -> bool {
-        self.allowance() >= u64::from(MIN_PAYLOAD)
-    }
-    /// The largest datagram for the validation of the path; `None`: none may be sent. It has 1200 bytes or is as small as
-    /// it can be, so that what the limit admits lasts.
-    pub(crate) fn validation_payload(&self) -> Option<usize> {
-        match self.credit() {
-            0..CHALLENGE_ROOM => None,
-            credit if credit < u64::from(MIN_PAYLOAD) => Some(CHALLENGE_ROOM as usize),
-            _ => Some(usize::from(MIN_PAYLOAD)),
-        }
-    }
-    /// The peer takes no larger payloads: max_udp_payload_size.
-    pub(crate) fn limit_payload(&mut self, maximum: u64) {
-        self.peer_max_payload = maximum;
-        if let Some(search) = &mut self.mtu {
-            search.limit(maximum);
-        }
-    }
-    /// The largest payload that the path is known to carry, or, where nobody asks the path, what is configured.
-    #[inline]
-    fn known_to_pass(&self, configured: u16) -> u16 {
-        self.mtu.as_deref().map_or(configured, MtuSearch::current)
-    }
-    /// How far the search for a larger size is: the largest payload that is known to pass, and whether it is over for a
-    /// while.
-    #[inline]
-    pub(crate) fn searched(&self) -> Option<(u16, bool)> {
-        self.mtu.as_deref().map(|search| (search.current(), search.is_done()))
-    }
-    /// The largest payload that the path carries, given what is configured, whatever may be sent now.
-    pub(crate) fn size(&self, configured: u16) -> usize {
-        u64::from(self.known_to_pass(configured)).min(self.peer_max_payload) as usize
-    }
-    /// The largest payload to send, given what is configured.
-    #[inline]
-    pub(crate) fn payload(&self, configured: u16) -> usize {
-        let known = u64::from(self.known_to_pass(configured));
-        known.min(self.peer_max_payload).min(self.allowance()) as usize
+    /// Whether behind a packet of this size the window has no room for a full one, so that the sender waits until an
+    /// acknowledgement comes.
+    pub(crate) fn fills_window(&self, size: u64) -> bool {
+        !self.recovery.admits(size + self.route.payload() as u64)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What paths count over the time of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct PathStats {
+    pub(crate) packets_lost: u64,
+    pub(crate) packets_spuriously_lost: u64,
+    pub(crate) probe_timeouts: u64,
+    /// The RTT samples.
+    pub(crate) rtt: Histogram,
+    pub(crate) ect_packets_sent: u64,
+    pub(crate) ce_packets_reported: u64,
+    pub(crate) ecn_failures: u64,
+    pub(crate) mtu_probes_sent: u64,
+    pub(crate) mtu_probes_lost: u64,
+    pub(crate) mtu_black_holes: u64,
+    pub(crate) changes: u64,
+    pub(crate) validations_failed: u64,
+    pub(crate) challenges_sent: u64,
+}
 
-    fn address(text: &str) -> SocketAddr {
-        text.parse().unwrap()
-    }
-    fn first(side: Side, local: SocketAddr, remote: SocketAddr) -> Path {
-        Path::new(side, local, remote, ConnectionId::EMPTY)
+/// What is to be done outside because of something that a path heard, in this order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PathOutput {
+    /// The application is told.
+    Event(Event),
+    /// How far a move is, between these addresses here and there.
+    Migration(MigrationState, SocketAddr, SocketAddr),
+    /// The validation of ECN has come to this.
+    Ecn(EcnState),
+    /// The size of datagrams, before and from now on, and whether the search for a larger one is over.
+    Mtu { old: u16, new: u16, done: bool },
+    /// Window and RTT are those of another path.
+    Metrics,
+    /// The peer is told that the id of this number is not used any more.
+    Retire(u64),
+    /// The connection is closed with this error.
+    Fail(TransportError),
+    /// There is no path to the peer any more: the connection ends without a word.
+    NoPath,
+}
+
+/// The paths of a connection.
+pub(crate) struct Paths {
+    /// The path in use.
+    pub(crate) current: Path,
+    /// The peer's ids, which packets go to.
+    pub(crate) ids: RemoteIds,
+    unused: UnusedPaths,
+    /// Answers to challenges that came on the path in use.
+    responses: VecDeque<[u8; 8]>,
+    config: Arc<Config>,
+    side: Side,
+    /// The addresses of the handshake: here and there.
+    first: (SocketAddr, SocketAddr),
+    /// At a server: whether it has given out another address.
+    is_moveable: bool,
+    /// Whether the handshake is confirmed.
+    confirmed: bool,
+    /// Whether the peer does not want this side to move.
+    moves_disabled: bool,
+    /// Where the peer would rather have packets sent to.
+    preferred: Option<PreferredAddress>,
+    /// How many recoveries there were before the one of the path in use.
+    epochs: u32,
+    /// What the data of challenges and the draws of controllers follow from.
+    seed: u64,
+    pub(crate) stats: PathStats,
+    outputs: Vec<PathOutput>,
+}
+
+impl Paths {
+    /// The path of the handshake and no other. `is_moveable`: a server has told of an address that it prefers.
+    pub(crate) fn new(
+        side: Side,
+        current: Path,
+        ids: RemoteIds,
+        config: Arc<Config>,
+        (seed, is_moveable): (u64, bool),
+    ) -> Paths {
+        Paths {
+            first: (current.route.local, current.route.remote),
+            current,
+            ids,
+            unused: UnusedPaths::default(),
+            responses: VecDeque::new(),
+            config,
+            side,
+            is_moveable,
+            confirmed: false,
+            moves_disabled: false,
+            preferred: None,
+            epochs: 0,
+            seed,
+            stats: PathStats::default(),
+            outputs: Vec::new(),
+        }
     }
 
-    /// RFC 9000-8-1, 9000-8.1-1.
-    #[test]
-    fn a_server_sends_no_more_than_three_times_until_the_address_is_proven() {
-        let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
-        let mut path = first(Side::Server, local, remote);
-        assert!(path.is_blocked());
-        path.on_received(1200);
-        assert_eq!((path.allowance(), path.payload(1472)), (3600, 1472));
-        path.on_sent(2944);
-        assert_eq!(path.payload(1472), 656);
-        path.on_sent(656);
-        assert!(path.is_blocked());
-        path.validate();
-        path.limit_payload(1300);
-        assert_eq!(path.payload(1472), 1300);
-        assert!(!first(Side::Client, remote, local).is_blocked());
-        let other = path.beside(local, address("10.0.0.9:1"), false);
-        assert!(other.is_blocked() && !other.is_proven(), "nothing is known of another address");
-        assert_eq!(path.beside(local, remote, true).payload(1472), 1300, "the peer is the same");
+    /// The peer's transport parameters have come.
+    pub(crate) fn on_peer_parameters(&mut self, peer: &TransportParameters) {
+        self.current.peer_acks.max_delay = Duration::from_millis(peer.max_ack_delay_ms);
+        self.current.peer_acks.exponent = peer.ack_delay_exponent;
+        self.current.route.limit_payload(peer.max_udp_payload_size);
+        self.moves_disabled = peer.disable_active_migration;
+        self.preferred = peer.preferred_address;
+        if let Some(preferred) = peer.preferred_address {
+            self.ids.add_preferred(preferred.id, preferred.token);
+        }
+        if let Some(token) = peer.stateless_reset_token {
+            self.ids.set_first_token(token);
+        }
+    }
+    /// The peer may take so long to acknowledge, because it was asked to. When it begins to is not known, so that a shorter
+    /// delay is not counted on.
+    pub(crate) fn allow_ack_delay(&mut self, delay: Duration) {
+        let known = &mut self.current.peer_acks.max_delay;
+        *known = delay.max(*known);
+    }
+    /// The handshake is confirmed: a client turns to the address that the server prefers.
+    pub(crate) fn on_confirmed(&mut self, now: Time) {
+        self.confirmed = true;
+        self.current.peer_acks.bound = true;
+        self.try_preferred(now);
+    }
+    /// All that was sent is sent again, with a fresh state of recovery, whose RTT is this where it is known (RFC 9002
+    /// section 6.3).
+    pub(crate) fn begin_again(&mut self, now: Time, rtt: Option<Duration>) {
+        if let Some(recovery) = Recovery::fresh(&self.config, rtt, self.seed) {
+            self.current.recovery = recovery;
+        }
+        self.current.recovery.probe_base = now;
+        self.current.paced_until = None;
     }
 
-    #[test]
-    fn an_unspecified_address_is_no_change_of_path() {
-        let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
-        let path = first(Side::Server, local, remote);
-        assert!(path.is_between(local, remote) && path.is_between(address("0.0.0.0:443"), remote));
-        assert!(!path.is_between(address("10.0.0.3:443"), remote));
-        assert!(!path.is_between(local, address("10.0.0.1:2")));
-        let any = first(Side::Client, address("[::]:5"), remote);
-        assert!(any.is_between(address("[fe80::1]:5"), remote));
-        assert!(path.differs_in_port_only(&path.beside(local, address("10.0.0.1:2"), false)));
-        assert!(!path.differs_in_port_only(&path.beside(local, address("10.0.0.2:1"), false)));
-        assert!(!any.differs_in_port_only(&any.beside(address("[::]:6"), remote, true)), "who knows");
+    /// Whether something is to be done outside.
+    #[inline]
+    pub(crate) fn has_outputs(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+    /// What is to be done outside, since the last call.
+    pub(crate) fn take_outputs(&mut self) -> Vec<PathOutput> {
+        std::mem::take(&mut self.outputs)
+    }
+    /// Asks for what the next packet needs that lies elsewhere.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        self.current.recovery.prefetch();
+        self.stats.rtt.prefetch(self.current.recovery.rtt.latest());
     }
 }

@@ -16,6 +16,7 @@ mod module_cycles;
 mod randomness;
 mod rfc_citations;
 mod room_map;
+mod shared_fields;
 mod skipped_tests;
 mod subject_line;
 
@@ -35,6 +36,7 @@ pub const RULES: &[Rule] = &[
     randomness::RULE,
     rfc_citations::RULE,
     room_map::RULE,
+    shared_fields::RULE,
     skipped_tests::RULE,
     subject_line::RULE,
 ];

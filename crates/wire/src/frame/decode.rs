@@ -1,9 +1,9 @@
 //! The decoder of packet payloads.
 
+use crate::StreamId;
 use crate::frame::ack::{Ack, EcnCounts, next_range};
-use crate::frame::{ACK_FREQUENCY, Data, Frame, FrameError, FrameProblem};
+use crate::frame::{Data, Frame, FrameError, FrameProblem};
 use crate::varint::{self, Reader, UnexpectedEnd};
-use crate::{Code, ConnectionId, Direction, StreamId};
 
 impl From<UnexpectedEnd> for FrameProblem {
     fn from(_: UnexpectedEnd) -> FrameProblem {
@@ -130,85 +130,20 @@ impl<'a> Frames<'a> {
             Ok(frame_type) if reader.position() - start != varint::size(frame_type) => {
                 Err(FrameError { frame_type, problem: FrameProblem::LongType })
             }
-            Ok(ACK_FREQUENCY) => {
-                let truncated =
-                    |_| FrameError { frame_type: ACK_FREQUENCY, problem: FrameProblem::Truncated };
-                let mut field = || reader.varint().map_err(truncated);
-                let frame = Frame::AckFrequency {
-                    sequence: field()?,
-                    threshold: field()?,
-                    max_ack_delay_us: field()?,
-                    reordering_threshold: field()?,
-                };
+            Ok(frame_type) => {
                 self.reader = reader;
-                Ok(frame)
+                Frame::read(&mut self.reader, frame_type)
+                    .map_err(|problem| FrameError { frame_type, problem })
             }
-            Ok(frame_type) => Err(FrameError { frame_type, problem: FrameProblem::UnknownType }),
         }
     }
-
     #[inline(never)]
     fn rare(&mut self, frame_type: u8) -> Result<Frame<'a>, FrameProblem> {
-        let reader = &mut self.reader;
-        Ok(match frame_type {
-            0x00 => {
-                let rest = reader.rest();
-                let more = rest.iter().position(|byte| *byte != 0).unwrap_or(rest.len());
-                reader.bytes(more)?;
-                Frame::Padding { length: 1 + more }
-            }
-            0x01 => Frame::Ping,
-            0x04 => Frame::ResetStream {
-                id: StreamId::from_value(reader.varint()?),
-                code: reader.varint()?,
-                final_size: reader.varint()?,
-            },
-            0x05 => Frame::StopSending { id: StreamId::from_value(reader.varint()?), code: reader.varint()? },
-            0x06 => {
-                let offset = reader.varint()?;
-                let data = reader.prefixed()?;
-                within_stream(offset, data.len())?;
-                Frame::Crypto { offset, data }
-            }
-            // RFC 9000-19.7-2.
-            0x07 => match reader.prefixed()? {
-                [] => return Err(FrameProblem::EmptyToken),
-                token => Frame::NewToken { token },
-            },
-            0x10 => Frame::MaxData { maximum: reader.varint()? },
-            0x11 => {
-                Frame::MaxStreamData { id: StreamId::from_value(reader.varint()?), maximum: reader.varint()? }
-            }
-            0x12 | 0x13 => {
-                Frame::MaxStreams { direction: direction(frame_type), maximum: stream_count(reader)? }
-            }
-            0x14 => Frame::DataBlocked { limit: reader.varint()? },
-            0x15 => Frame::StreamDataBlocked {
-                id: StreamId::from_value(reader.varint()?),
-                limit: reader.varint()?,
-            },
-            0x16 | 0x17 => {
-                Frame::StreamsBlocked { direction: direction(frame_type), limit: stream_count(reader)? }
-            }
-            0x18 => new_connection_id(reader)?,
-            0x19 => Frame::RetireConnectionId { sequence: reader.varint()? },
-            0x1a => Frame::PathChallenge { data: reader.array()? },
-            0x1b => Frame::PathResponse { data: reader.array()? },
-            0x1c => Frame::ConnectionClose {
-                code: Code(reader.varint()?),
-                frame_type: reader.varint()?,
-                reason: reader.prefixed()?,
-            },
-            0x1d => Frame::ApplicationClose { code: reader.varint()?, reason: reader.prefixed()? },
-            0x1e => Frame::HandshakeDone,
-            0x1f => Frame::ImmediateAck,
-            0x30 | 0x31 => {
-                let to_end = frame_type == 0x30;
-                return Ok(Frame::Datagram { data: self.datagram(to_end)?, to_end });
-            }
-            // RFC 9000-12.4-4.
-            _ => return Err(FrameProblem::UnknownType),
-        })
+        if let 0x30 | 0x31 = frame_type {
+            let to_end = frame_type == 0x30;
+            return Ok(Frame::Datagram { data: self.datagram(to_end)?, to_end });
+        }
+        Frame::read(&mut self.reader, u64::from(frame_type))
     }
 }
 
@@ -282,36 +217,9 @@ fn pair_problem(mut reader: Reader<'_>) -> FrameProblem {
 }
 
 /// "The largest offset delivered on a stream -- the sum of the offset and data length -- cannot exceed 2^62-1"
-/// (RFC 9000 section 19.8, and 19.6 for CRYPTO).
+/// (RFC 9000 section 19.8).
 #[inline]
 fn within_stream(offset: u64, length: usize) -> Result<(), FrameProblem> {
-    // RFC 9000-19.6-1, 9000-19.8-2.
+    // RFC 9000-19.8-2.
     if offset + length as u64 > varint::MAX { Err(FrameProblem::BeyondLastOffset) } else { Ok(()) }
-}
-
-fn direction(frame_type: u8) -> Direction {
-    if frame_type & 1 == 0 { Direction::Bidirectional } else { Direction::Unidirectional }
-}
-
-fn stream_count(reader: &mut Reader<'_>) -> Result<u64, FrameProblem> {
-    let count = reader.varint()?;
-    // RFC 9000-4.6-1, 9000-19.11-1, 9000-19.14-1.
-    if count > StreamId::MAX_COUNT { Err(FrameProblem::TooManyStreams) } else { Ok(count) }
-}
-
-fn new_connection_id<'a>(reader: &mut Reader<'_>) -> Result<Frame<'a>, FrameProblem> {
-    let sequence = reader.varint()?;
-    let retire_prior_to = reader.varint()?;
-    // RFC 9000-19.15-6.
-    if retire_prior_to > sequence {
-        return Err(FrameProblem::RetirePriorTo);
-    }
-    // One byte, not a variable-length integer (RFC 9000 figure 39).
-    let length = usize::from(reader.u8()?);
-    // RFC 9000-19.15-1.
-    if !(1..=ConnectionId::MAX_LENGTH).contains(&length) {
-        return Err(FrameProblem::ConnectionIdLength);
-    }
-    let id = ConnectionId::new(reader.bytes(length)?).ok_or(FrameProblem::ConnectionIdLength)?;
-    Ok(Frame::NewConnectionId { sequence, retire_prior_to, id, token: reader.array()? })
 }

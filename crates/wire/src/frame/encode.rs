@@ -1,8 +1,9 @@
-//! The encoder of frames, with functions of their own for what is in nearly every packet.
+//! The encoder of frames: those with a form of their own, and functions for what is in nearly every packet. The others are
+//! written as they are described.
 
-use crate::frame::{ACK_FREQUENCY, Ack, Data, EcnCounts, Frame};
+use crate::StreamId;
+use crate::frame::{Ack, Data, EcnCounts, Frame};
 use crate::varint::{self, encode};
-use crate::{Direction, StreamId};
 use std::ops::RangeInclusive;
 
 /// Appends the start of a STREAM frame; the data is to follow. Without a `length` the frame goes to the end of its
@@ -128,15 +129,6 @@ fn encode_all<const N: usize>(out: &mut Vec<u8>, values: [u64; N]) {
     values.into_iter().for_each(|value| encode(out, value));
 }
 
-fn encode_prefixed(out: &mut Vec<u8>, bytes: &[u8]) {
-    encode(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
-}
-
-fn prefixed_size(bytes: &[u8]) -> usize {
-    varint::size(bytes.len() as u64) + bytes.len()
-}
-
 fn sizes<const N: usize>(values: [u64; N]) -> usize {
     values.into_iter().map(varint::size).sum()
 }
@@ -163,138 +155,62 @@ impl Ack<'_> {
     }
 }
 
-/// The lowest bit of the types of MAX_STREAMS and STREAMS_BLOCKED.
-fn direction_bit(direction: Direction) -> u64 {
-    u64::from(direction == Direction::Unidirectional)
-}
-
 impl Frame<'_> {
     /// The type as [`Frame::encode`] writes it.
     pub fn frame_type(&self) -> u64 {
         match self {
-            Frame::Padding { .. } => 0x00,
-            Frame::Ping => 0x01,
             Frame::Ack(ack) => 0x02 + u64::from(ack.ecn.is_some()),
-            Frame::ResetStream { .. } => 0x04,
-            Frame::StopSending { .. } => 0x05,
-            Frame::Crypto { .. } => 0x06,
-            Frame::NewToken { .. } => 0x07,
             Frame::Stream { offset, fin, .. } => 0x0a | u64::from(*offset > 0) << 2 | u64::from(*fin),
-            Frame::MaxData { .. } => 0x10,
-            Frame::MaxStreamData { .. } => 0x11,
-            Frame::MaxStreams { direction, .. } => 0x12 + direction_bit(*direction),
-            Frame::DataBlocked { .. } => 0x14,
-            Frame::StreamDataBlocked { .. } => 0x15,
-            Frame::StreamsBlocked { direction, .. } => 0x16 + direction_bit(*direction),
-            Frame::NewConnectionId { .. } => 0x18,
-            Frame::RetireConnectionId { .. } => 0x19,
-            Frame::PathChallenge { .. } => 0x1a,
-            Frame::PathResponse { .. } => 0x1b,
-            Frame::ConnectionClose { .. } => 0x1c,
-            Frame::ApplicationClose { .. } => 0x1d,
-            Frame::HandshakeDone => 0x1e,
             Frame::Datagram { to_end, .. } => 0x31 - u64::from(*to_end),
-            Frame::AckFrequency { .. } => ACK_FREQUENCY,
-            Frame::ImmediateAck => 0x1f,
+            plain => plain.plain_type(),
         }
     }
 
     /// Appends the frame. A STREAM frame gets its length written, so that others may follow; virtual data of a STREAM or
     /// a DATAGRAM frame is counted in that and not written: the caller puts the hole there.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        if let Frame::Stream { id, offset, data, fin } = *self {
-            stream_header(out, id, offset, Some(data.len()), fin);
-            if let Data::Bytes(bytes) = data {
-                out.extend_from_slice(bytes);
-            }
-            return;
-        }
-        encode(out, self.frame_type());
         match *self {
-            Frame::Padding { length } => out.resize(out.len() + length.saturating_sub(1), 0),
-            Frame::Ping | Frame::HandshakeDone | Frame::ImmediateAck | Frame::Stream { .. } => {}
-            Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => {
-                encode_all(out, [sequence, threshold, max_ack_delay_us, reordering_threshold]);
+            Frame::Ack(ack) => {
+                encode(out, self.frame_type());
+                ack.encode(out);
+            }
+            Frame::Stream { id, offset, data, fin } => {
+                stream_header(out, id, offset, Some(data.len()), fin);
+                data.write(out);
             }
             Frame::Datagram { data, to_end } => {
-                if !to_end {
-                    encode(out, data.len() as u64);
-                }
-                if let Data::Bytes(bytes) = data {
-                    out.extend_from_slice(bytes);
-                }
+                datagram_header(out, (!to_end).then_some(data.len()));
+                data.write(out);
             }
-            Frame::Ack(ack) => ack.encode(out),
-            Frame::ResetStream { id, code, final_size } => encode_all(out, [id.value(), code, final_size]),
-            Frame::StopSending { id, code } => encode_all(out, [id.value(), code]),
-            Frame::Crypto { offset, data } => {
-                encode(out, offset);
-                encode_prefixed(out, data);
-            }
-            Frame::NewToken { token } => encode_prefixed(out, token),
-            Frame::MaxStreamData { id, maximum } => encode_all(out, [id.value(), maximum]),
-            Frame::StreamDataBlocked { id, limit } => encode_all(out, [id.value(), limit]),
-            Frame::MaxData { maximum: value }
-            | Frame::MaxStreams { maximum: value, .. }
-            | Frame::DataBlocked { limit: value }
-            | Frame::StreamsBlocked { limit: value, .. }
-            | Frame::RetireConnectionId { sequence: value } => encode(out, value),
-            Frame::NewConnectionId { sequence, retire_prior_to, id, token } => {
-                encode_all(out, [sequence, retire_prior_to]);
-                out.push(id.len() as u8);
-                out.extend_from_slice(id.as_bytes());
-                out.extend_from_slice(&token);
-            }
-            Frame::PathChallenge { data } | Frame::PathResponse { data } => out.extend_from_slice(&data),
-            Frame::ConnectionClose { code, frame_type, reason } => {
-                encode_all(out, [code.0, frame_type]);
-                encode_prefixed(out, reason);
-            }
-            Frame::ApplicationClose { code, reason } => {
-                encode(out, code);
-                encode_prefixed(out, reason);
+            plain => {
+                encode(out, plain.plain_type());
+                plain.write(out);
             }
         }
     }
 
     /// The bytes that [`Frame::encode`] appends: without virtual data.
     pub fn encoded_size(&self) -> usize {
-        let fields = match *self {
-            Frame::Padding { length } => length.saturating_sub(1),
-            Frame::Ping | Frame::HandshakeDone | Frame::ImmediateAck => 0,
-            // One more for its type.
-            Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => {
-                1 + sizes([sequence, threshold, max_ack_delay_us, reordering_threshold])
-            }
-            Frame::Ack(ack) => ack.size(),
+        match *self {
+            Frame::Ack(ack) => 1 + ack.size(),
             Frame::Stream { id, offset, data, .. } => {
-                let bytes = if let Data::Bytes(bytes) = data { bytes.len() } else { 0 };
-                stream_header_size(id, offset, Some(data.len())) - 1 + bytes
+                stream_header_size(id, offset, Some(data.len())) + data.real_length()
             }
             Frame::Datagram { data, to_end } => {
-                let bytes = if let Data::Bytes(bytes) = data { bytes.len() } else { 0 };
-                datagram_header_size((!to_end).then_some(data.len())) - 1 + bytes
+                datagram_header_size((!to_end).then_some(data.len())) + data.real_length()
             }
-            Frame::ResetStream { id, code, final_size } => sizes([id.value(), code, final_size]),
-            Frame::StopSending { id, code } => sizes([id.value(), code]),
-            Frame::Crypto { offset, data } => varint::size(offset) + prefixed_size(data),
-            Frame::NewToken { token } => prefixed_size(token),
-            Frame::MaxStreamData { id, maximum } => sizes([id.value(), maximum]),
-            Frame::StreamDataBlocked { id, limit } => sizes([id.value(), limit]),
-            Frame::MaxData { maximum: value }
-            | Frame::MaxStreams { maximum: value, .. }
-            | Frame::DataBlocked { limit: value }
-            | Frame::StreamsBlocked { limit: value, .. }
-            | Frame::RetireConnectionId { sequence: value } => varint::size(value),
-            Frame::NewConnectionId { sequence, retire_prior_to, id, token } => {
-                sizes([sequence, retire_prior_to]) + 1 + id.len() + token.len()
-            }
-            Frame::PathChallenge { data } | Frame::PathResponse { data } => data.len(),
-            Frame::ConnectionClose { code, frame_type, reason } => {
-                sizes([code.0, frame_type]) + prefixed_size(reason)
-            }
-            Frame::ApplicationClose { code, reason } => varint::size(code) + prefixed_size(reason),
-        };
-        1 + fields
+            plain => varint::size(plain.plain_type()) + plain.size(),
+        }
+    }
+}
+
+impl Data<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        if let Data::Bytes(bytes) = self {
+            out.extend_from_slice(bytes);
+        }
+    }
+    fn real_length(&self) -> usize {
+        if let Data::Bytes(bytes) = self { bytes.len() } else { 0 }
     }
 }

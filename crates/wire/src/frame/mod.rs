@@ -1,10 +1,13 @@
-//! Frames (RFC 9000 section 19): the values, what each may do, and their decoder and encoder.
+//! Frames (RFC 9000 section 19): each is described once, here; values, decoder, encoder and what each may do are made of
+//! that by `table`.
 
 mod ack;
+mod codec;
 mod decode;
 mod encode;
 mod error;
 mod properties;
+mod table;
 mod tracing;
 
 pub use ack::{Ack, AckRanges, EcnCounts};
@@ -15,7 +18,10 @@ pub use encode::{
 };
 pub use error::{FrameError, FrameProblem};
 
+use crate::varint::{self, Reader};
 use crate::{Code, ConnectionId, Direction, StreamId};
+use codec::{Bytes, Codec, ErrorCode, Id, InType, Integer, Prefixed, Stream, StreamCount, Token, Zeros};
+use table::{frames, has};
 
 /// The bytes that a STREAM or a DATAGRAM frame carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,49 +52,147 @@ impl Data<'_> {
     }
 }
 
-/// The type of ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4), which takes two bytes.
-const ACK_FREQUENCY: u64 = 0xaf;
-
-/// A frame. Integers are those on the wire: a delay is not scaled, an application's code is any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Frame<'a> {
+frames! {
     /// PADDING (19.1). A run of them is one value.
     Padding {
         /// How many there are, at least 1.
-        length: usize,
-    },
+        length: usize as Zeros,
+    } = 0x00, "PADDING", "IH01", "NP";
     /// PING (19.2).
-    Ping,
-    /// ACK, with or without ECN counts (19.3).
-    Ack(Ack<'a>),
+    Ping = 0x01, "PING", "IH01", "";
     /// RESET_STREAM (19.4).
     ResetStream {
         /// The stream.
-        id: StreamId,
+        id: StreamId as Stream,
         /// The application's code.
-        code: u64,
+        code: u64 as Integer,
         /// The final size of the stream in bytes.
-        final_size: u64,
-    },
+        final_size: u64 as Integer,
+    } = 0x04, "RESET_STREAM", "__01", "";
     /// STOP_SENDING (19.5).
     StopSending {
         /// The stream.
-        id: StreamId,
+        id: StreamId as Stream,
         /// The application's code.
-        code: u64,
-    },
+        code: u64 as Integer,
+    } = 0x05, "STOP_SENDING", "__01", "";
     /// CRYPTO (19.6). Offset and length together are at most 2^62 - 1.
     Crypto {
         /// The offset of the first byte in the handshake messages of its level.
-        offset: u64,
+        offset: u64 as Integer,
         /// The bytes.
-        data: &'a [u8],
-    },
+        data: &'a [u8] as Prefixed,
+    } = 0x06, "CRYPTO", "IH_1", "",
+        // RFC 9000-19.6-1.
+        BeyondLastOffset unless offset + data.len() as u64 <= varint::MAX;
     /// NEW_TOKEN (19.7).
     NewToken {
         /// The token, not empty.
-        token: &'a [u8],
-    },
+        token: &'a [u8] as Token,
+    } = 0x07, "NEW_TOKEN", "___1", "";
+    /// MAX_DATA (19.9).
+    MaxData {
+        /// The greatest sum of stream offsets that may be sent, in bytes.
+        maximum: u64 as Integer,
+    } = 0x10, "MAX_DATA", "__01", "";
+    /// MAX_STREAM_DATA (19.10).
+    MaxStreamData {
+        /// The stream.
+        id: StreamId as Stream,
+        /// The greatest offset that may be sent, in bytes.
+        maximum: u64 as Integer,
+    } = 0x11, "MAX_STREAM_DATA", "__01", "";
+    /// MAX_STREAMS (19.11).
+    MaxStreams {
+        /// Of which direction.
+        direction: Direction as InType,
+        /// How many streams may be opened in all, at most 2^60.
+        maximum: u64 as StreamCount,
+    } = 0x12 or 0x13, "MAX_STREAMS", "__01", "";
+    /// DATA_BLOCKED (19.12).
+    DataBlocked {
+        /// The limit of the connection at which the sender waits, in bytes.
+        limit: u64 as Integer,
+    } = 0x14, "DATA_BLOCKED", "__01", "";
+    /// STREAM_DATA_BLOCKED (19.13).
+    StreamDataBlocked {
+        /// The stream.
+        id: StreamId as Stream,
+        /// The limit of the stream at which the sender waits, in bytes.
+        limit: u64 as Integer,
+    } = 0x15, "STREAM_DATA_BLOCKED", "__01", "";
+    /// STREAMS_BLOCKED (19.14).
+    StreamsBlocked {
+        /// Of which direction.
+        direction: Direction as InType,
+        /// The limit on streams at which the sender waits, at most 2^60.
+        limit: u64 as StreamCount,
+    } = 0x16 or 0x17, "STREAMS_BLOCKED", "__01", "";
+    /// NEW_CONNECTION_ID (19.15).
+    NewConnectionId {
+        /// The sequence number of the id.
+        sequence: u64 as Integer,
+        /// Ids with lower sequence numbers are to be retired; at most `sequence`.
+        retire_prior_to: u64 as Integer,
+        /// The id: 1 to 20 bytes.
+        id: ConnectionId as Id,
+        /// The stateless reset token of packets to that id.
+        token: [u8; 16] as Bytes<16>,
+    } = 0x18, "NEW_CONNECTION_ID", "__01", "P",
+        // RFC 9000-19.15-6.
+        RetirePriorTo unless retire_prior_to <= sequence;
+    /// RETIRE_CONNECTION_ID (19.16).
+    RetireConnectionId {
+        /// The sequence number of the id.
+        sequence: u64 as Integer,
+    } = 0x19, "RETIRE_CONNECTION_ID", "__01", "";
+    /// PATH_CHALLENGE (19.17).
+    PathChallenge {
+        /// Bytes that cannot be guessed.
+        data: [u8; 8] as Bytes<8>,
+    } = 0x1a, "PATH_CHALLENGE", "__01", "P";
+    /// PATH_RESPONSE (19.18).
+    PathResponse {
+        /// The bytes of the challenge.
+        data: [u8; 8] as Bytes<8>,
+    } = 0x1b, "PATH_RESPONSE", "___1", "P";
+    /// CONNECTION_CLOSE of type 0x1c: QUIC closes the connection (19.19). In packets of the handshake there is no other: what
+    /// an application says must not be readable before that is done (RFC 9000 section 10.2.3).
+    ConnectionClose {
+        /// Why.
+        code: Code as ErrorCode,
+        /// The type of the frame that was the reason, or 0.
+        frame_type: u64 as Integer,
+        /// An explanation for people: should be UTF-8, may be anything.
+        reason: &'a [u8] as Prefixed,
+    } = 0x1c, "CONNECTION_CLOSE", "IH01", "N";
+    /// CONNECTION_CLOSE of type 0x1d: the application closes the connection (19.19).
+    ApplicationClose {
+        /// The application's code.
+        code: u64 as Integer,
+        /// An explanation for people: should be UTF-8, may be anything.
+        reason: &'a [u8] as Prefixed,
+    } = 0x1d, "CONNECTION_CLOSE", "__01", "N";
+    /// HANDSHAKE_DONE (19.20).
+    HandshakeDone = 0x1e, "HANDSHAKE_DONE", "___1", "";
+    /// ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4). Not in 0-RTT packets: min_ack_delay is not remembered
+    /// (section 3).
+    AckFrequency {
+        /// Grows with each such frame: older ones are ignored.
+        sequence: u64 as Integer,
+        /// How many ack-eliciting packets may come without an acknowledgement.
+        threshold: u64 as Integer,
+        /// The max_ack_delay that is asked for, in microseconds.
+        max_ack_delay_us: u64 as Integer,
+        /// How far packets may be out of order before they are acknowledged at once; 0: however far.
+        reordering_threshold: u64 as Integer,
+    } = 0xaf, "ACK_FREQUENCY", "___1", "";
+    /// IMMEDIATE_ACK (draft-ietf-quic-ack-frequency section 5).
+    ImmediateAck = 0x1f, "IMMEDIATE_ACK", "___1", "";
+
+    @special
+    /// ACK, with or without ECN counts (19.3).
+    Ack(Ack<'a>) = "ACK", "IH_1", "NC";
     /// STREAM (19.8). Offset and length together are at most 2^62 - 1.
     Stream {
         /// The stream.
@@ -99,109 +203,14 @@ pub enum Frame<'a> {
         data: Data<'a>,
         /// Whether the stream ends behind them.
         fin: bool,
-    },
-    /// MAX_DATA (19.9).
-    MaxData {
-        /// The greatest sum of stream offsets that may be sent, in bytes.
-        maximum: u64,
-    },
-    /// MAX_STREAM_DATA (19.10).
-    MaxStreamData {
-        /// The stream.
-        id: StreamId,
-        /// The greatest offset that may be sent, in bytes.
-        maximum: u64,
-    },
-    /// MAX_STREAMS (19.11).
-    MaxStreams {
-        /// Of which direction.
-        direction: Direction,
-        /// How many streams may be opened in all, at most 2^60.
-        maximum: u64,
-    },
-    /// DATA_BLOCKED (19.12).
-    DataBlocked {
-        /// The limit of the connection at which the sender waits, in bytes.
-        limit: u64,
-    },
-    /// STREAM_DATA_BLOCKED (19.13).
-    StreamDataBlocked {
-        /// The stream.
-        id: StreamId,
-        /// The limit of the stream at which the sender waits, in bytes.
-        limit: u64,
-    },
-    /// STREAMS_BLOCKED (19.14).
-    StreamsBlocked {
-        /// Of which direction.
-        direction: Direction,
-        /// The limit on streams at which the sender waits, at most 2^60.
-        limit: u64,
-    },
-    /// NEW_CONNECTION_ID (19.15).
-    NewConnectionId {
-        /// The sequence number of the id.
-        sequence: u64,
-        /// Ids with lower sequence numbers are to be retired; at most `sequence`.
-        retire_prior_to: u64,
-        /// The id: 1 to 20 bytes.
-        id: ConnectionId,
-        /// The stateless reset token of packets to that id.
-        token: [u8; 16],
-    },
-    /// RETIRE_CONNECTION_ID (19.16).
-    RetireConnectionId {
-        /// The sequence number of the id.
-        sequence: u64,
-    },
-    /// PATH_CHALLENGE (19.17).
-    PathChallenge {
-        /// Bytes that cannot be guessed.
-        data: [u8; 8],
-    },
-    /// PATH_RESPONSE (19.18).
-    PathResponse {
-        /// The bytes of the challenge.
-        data: [u8; 8],
-    },
-    /// CONNECTION_CLOSE of type 0x1c: QUIC closes the connection (19.19).
-    ConnectionClose {
-        /// Why.
-        code: Code,
-        /// The type of the frame that was the reason, or 0.
-        frame_type: u64,
-        /// An explanation for people: should be UTF-8, may be anything.
-        reason: &'a [u8],
-    },
-    /// CONNECTION_CLOSE of type 0x1d: the application closes the connection (19.19).
-    ApplicationClose {
-        /// The application's code.
-        code: u64,
-        /// An explanation for people: should be UTF-8, may be anything.
-        reason: &'a [u8],
-    },
-    /// HANDSHAKE_DONE (19.20).
-    HandshakeDone,
+    } = "STREAM", "__01", "F";
     /// DATAGRAM (RFC 9221 section 4).
     Datagram {
         /// The bytes.
         data: Data<'a>,
         /// Whether the frame has no Length field and goes to the end of its packet: type 0x30, and not 0x31.
         to_end: bool,
-    },
-    /// ACK_FREQUENCY (draft-ietf-quic-ack-frequency section 4).
-    AckFrequency {
-        /// Grows with each such frame: older ones are ignored.
-        sequence: u64,
-        /// How many ack-eliciting packets may come without an acknowledgement.
-        threshold: u64,
-        /// The max_ack_delay that is asked for, in microseconds.
-        max_ack_delay_us: u64,
-        /// How far packets may be out of order before they are acknowledged at once; 0: however far.
-        reordering_threshold: u64,
-    },
-    /// IMMEDIATE_ACK (draft-ietf-quic-ack-frequency section 5).
-    ImmediateAck,
+    } = "DATAGRAM", "__01", "";
 }
 
 #[cfg(test)]

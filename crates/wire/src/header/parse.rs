@@ -248,7 +248,7 @@ impl Header {
         datagram[..self.end].last_chunk().copied()
     }
     /// The versions that a Version Negotiation packet lists; none for all other types.
-    pub fn versions<'a>(&self, datagram: &'a [u8]) -> impl Iterator<Item = Version> + 'a {
+    pub fn versions<'a>(&self, datagram: &'a [u8]) -> impl Iterator<Item = Version> + Clone + 'a {
         let list = match self.kind {
             PacketKind::VersionNegotiation => self.extra_start..self.extra_end,
             _ => 0..0,

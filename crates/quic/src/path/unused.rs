@@ -1,6 +1,6 @@
 //! The paths of a connection that are not in use: the one to go back to, those being tried, those being left.
 
-use super::Path;
+use super::Route;
 use crate::ids::NumberedId;
 use crate::recovery::Recovery;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use units::Time;
 
 /// Paths beside the one in use. Beyond, the oldest that nobody needs gives way.
-const MAX_OTHERS: usize = 4;
+const MAX_UNUSED: usize = 4;
 /// PATH_RESPONSE frames that wait on one path: a flood of challenges is answered no further.
 pub(crate) const MAX_RESPONSES: usize = 4;
 
@@ -27,8 +27,8 @@ pub(crate) enum Role {
 }
 
 /// A path that is not in use.
-pub(crate) struct Other {
-    pub(crate) path: Path,
+pub(crate) struct UnusedPath {
+    pub(crate) route: Route,
     /// The id of the peer that packets on it go to.
     pub(crate) id: NumberedId,
     pub(crate) role: Role,
@@ -40,9 +40,9 @@ pub(crate) struct Other {
     pub(crate) until: Time,
 }
 
-impl Other {
-    pub(crate) fn new(path: Path, id: NumberedId, role: Role, until: Time) -> Other {
-        Other { path, id, role, recovery: None, responses: VecDeque::new(), until }
+impl UnusedPath {
+    pub(crate) fn new(route: Route, id: NumberedId, role: Role, until: Time) -> UnusedPath {
+        UnusedPath { route, id, role, recovery: None, responses: VecDeque::new(), until }
     }
     /// A challenge that came on it is to be answered there.
     pub(crate) fn answer(&mut self, data: [u8; 8]) {
@@ -52,7 +52,11 @@ impl Other {
     }
     /// When there is something to do.
     fn wake_at(&self) -> Time {
-        self.path.validation.as_deref().map_or(Time::NEVER, |validation| validation.wake_at()).min(self.until)
+        self.route
+            .validation
+            .as_deref()
+            .map_or(Time::NEVER, |validation| validation.wake_at())
+            .min(self.until)
     }
 }
 
@@ -69,44 +73,44 @@ pub(crate) struct Arrival {
 
 /// All that a connection with one path need not have.
 #[derive(Default)]
-pub(crate) struct Others {
-    list: Vec<Other>,
+pub(crate) struct UnusedPaths {
+    list: Vec<UnusedPath>,
     /// The datagram that is being processed, if it came on another path than the one in use.
     pub(crate) arrival: Option<Arrival>,
     /// Validations that failed since the last that did not.
     pub(crate) failures: u32,
 }
 
-impl Others {
+impl UnusedPaths {
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Other> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &UnusedPath> {
         self.list.iter()
     }
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Other> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut UnusedPath> {
         self.list.iter_mut()
     }
-    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut Other> {
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut UnusedPath> {
         self.list.get_mut(index)
     }
     pub(crate) fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
-        self.list.iter().position(|other| other.path.is_between(local, remote))
+        self.list.iter().position(|other| other.route.is_between(local, remote))
     }
     pub(crate) fn find_role(&self, role: Role) -> Option<usize> {
         self.list.iter().position(|other| other.role == role)
     }
-    pub(crate) fn remove(&mut self, index: usize) -> Other {
+    pub(crate) fn remove(&mut self, index: usize) -> UnusedPath {
         self.list.remove(index)
     }
     /// Takes out the first that is not to be kept.
-    pub(crate) fn remove_unless(&mut self, keep: impl Fn(&Other) -> bool) -> Option<Other> {
+    pub(crate) fn remove_unless(&mut self, keep: impl Fn(&UnusedPath) -> bool) -> Option<UnusedPath> {
         let at = self.list.iter().position(|other| !keep(other))?;
         Some(self.list.remove(at))
     }
     /// Adds a path; gives its index, and the path that had to give way.
-    pub(crate) fn add(&mut self, other: Other) -> (usize, Option<Other>) {
-        let full = self.list.len() >= MAX_OTHERS;
+    pub(crate) fn add(&mut self, other: UnusedPath) -> (usize, Option<UnusedPath>) {
+        let full = self.list.len() >= MAX_UNUSED;
         let gives_way = self.list.iter().position(|known| full && known.role != Role::Fallback);
         let gone = gives_way.map(|at| self.list.remove(at));
         self.list.push(other);
@@ -114,6 +118,6 @@ impl Others {
     }
     /// When there is something to do for one of them.
     pub(crate) fn wake_at(&self) -> Time {
-        self.list.iter().map(Other::wake_at).min().unwrap_or(Time::NEVER)
+        self.list.iter().map(UnusedPath::wake_at).min().unwrap_or(Time::NEVER)
     }
 }

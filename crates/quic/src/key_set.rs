@@ -1,0 +1,91 @@
+//! The keys of a connection: those of the handshake, and those of 1-RTT packets with their phases (RFC 9001 sections 4.9
+//! and 6).
+
+use crate::config::Config;
+use crate::key_phase::{AeadLimits, KeyPhases, Use};
+use crate::space::SpaceKind;
+use tls::{Keys, PacketKeys};
+use units::{Duration, Time};
+
+/// The keys that there are.
+pub(crate) struct KeySet {
+    early: [Option<Box<Keys>>; 2],
+    data: Option<Keys>,
+    pub(crate) phases: KeyPhases,
+    /// What the options say of how often a key may be used.
+    limits: Option<AeadLimits>,
+    /// Whether the handshake is confirmed.
+    confirmed: bool,
+}
+
+impl KeySet {
+    /// Before anything has come: there are those of Initial packets.
+    pub(crate) fn new(initial: Keys, config: &Config) -> KeySet {
+        KeySet {
+            early: [Some(Box::new(initial)), None],
+            data: None,
+            phases: KeyPhases::new(config.key_update_after),
+            limits: config.aead_limits,
+            confirmed: false,
+        }
+    }
+
+    /// The keys of a space, once they are there and until they are discarded.
+    #[inline]
+    pub(crate) fn get(&self, kind: SpaceKind) -> Option<&Keys> {
+        match kind {
+            SpaceKind::Data => self.data.as_ref(),
+            early => self.early[early as usize].as_deref(),
+        }
+    }
+    /// The keys of a space of the handshake are these now; gives those before.
+    pub(crate) fn set_early(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {
+        let place = self.early.get_mut(kind as usize)?;
+        place.replace(Box::new(keys)).map(|before| *before)
+    }
+    /// The keys of a space of the handshake are discarded.
+    pub(crate) fn discard(&mut self, kind: SpaceKind) {
+        if let Some(place) = self.early.get_mut(kind as usize) {
+            *place = None;
+        }
+    }
+
+    /// The 1-RTT keys are there.
+    pub(crate) fn begin_phases(&mut self, keys: Keys) {
+        let limits = AeadLimits {
+            confidentiality: keys.local.confidentiality_limit(),
+            integrity: keys.remote.integrity_limit(),
+        };
+        let lower = self.limits.unwrap_or(limits);
+        self.phases.begin(AeadLimits {
+            confidentiality: limits.confidentiality.min(lower.confidentiality),
+            integrity: limits.integrity.min(lower.integrity),
+        });
+        self.data = Some(keys);
+    }
+    /// The handshake is confirmed: keys may be updated (RFC 9001 section 6.1).
+    pub(crate) fn on_confirmed(&mut self) {
+        self.confirmed = true;
+    }
+    /// The next keys, made ahead of time.
+    pub(crate) fn prepare(&mut self, next: Option<PacketKeys>) {
+        self.phases.next = next.map(Box::new);
+    }
+    /// What is to be done before the next 1-RTT packet is sealed.
+    pub(crate) fn before_sealing(&self, now: Time, pto: Duration) -> Use {
+        self.phases.before_sealing(now, self.confirmed, pto)
+    }
+    /// The next phase begins, in both directions, if its keys are there: see [`KeyPhases::advance`].
+    pub(crate) fn advance(&mut self, now: Time, pto: Duration, numbers: (u64, Option<u64>)) -> bool {
+        let (Some(next), Some(keys)) = (self.phases.next.take(), self.data.as_mut()) else { return false };
+        keys.local.update(next.local);
+        let old = keys.remote.update(next.remote);
+        self.phases.advance(now, old, pto, numbers);
+        true
+    }
+
+    #[cfg(test)]
+    pub(crate) fn data_mut(&mut self) -> Option<&mut Keys> {
+        self.data.as_mut()
+    }
+}

@@ -1,0 +1,218 @@
+//! What acknowledgements and losses say of the path in use: ECN (RFC 9000 section 13.4) and the size of datagrams
+//! (section 14).
+
+use super::{EcnReport, Path, PathOutput, Paths};
+use crate::recovery::{Loss, NewlyAcked};
+use crate::sent::{SentKind, SentPacket};
+use crate::space::Space;
+use trace::event::EcnState;
+use units::Time;
+use wire::{Ack, Ecn};
+
+/// What one ACK frame newly acknowledges.
+#[derive(Debug, Default)]
+pub(crate) struct AckBatch {
+    pub(crate) newly: NewlyAcked,
+    /// Packets that were declared lost before.
+    pub(crate) spurious: u64,
+    /// Whether any packet went over another path.
+    pub(crate) foreign: bool,
+    /// Packets that left with an ECN mark on this path.
+    marked: u64,
+    /// Whether any left with one on another path.
+    marked_elsewhere: bool,
+    /// How far the search for the size was before.
+    searched: Option<(u16, bool)>,
+}
+
+impl Path {
+    /// A packet is newly acknowledged.
+    #[inline]
+    pub(crate) fn on_packet_acked(
+        &mut self,
+        now: Time,
+        number: u64,
+        (packet, was_lost): (&SentPacket, bool),
+        batch: &mut AckBatch,
+    ) {
+        let since = self.route.since;
+        if packet.kind == SentKind::Ect {
+            if number >= since {
+                batch.marked += 1;
+            } else {
+                batch.marked_elsewhere = true;
+            }
+        }
+        // RFC 9000-9.4-1: what went another way says nothing of this one.
+        if packet.epoch != self.recovery.epoch {
+            batch.foreign = true;
+            return;
+        }
+        batch.spurious += u64::from(was_lost);
+        if let Some(search) = &mut self.route.mtu
+            && number >= since
+        {
+            search.on_acked(now, number, packet.size, packet.sent_at);
+        }
+        batch.newly.add(&mut self.recovery, now, number, packet, was_lost);
+    }
+}
+
+impl Paths {
+    /// Before an ACK frame is taken in.
+    #[inline]
+    pub(crate) fn begin_ack(&mut self) -> AckBatch {
+        self.current.recovery.begin_ack();
+        AckBatch { searched: self.current.route.searched(), ..AckBatch::default() }
+    }
+    /// All packets of an ACK frame are taken in. `raised`: it raised the largest acknowledged. Gives the packets that have
+    /// come with CE since the frame before.
+    #[inline]
+    pub(crate) fn end_ack(
+        &mut self,
+        now: Time,
+        space: &mut Space,
+        (ack, raised): (&Ack<'_>, bool),
+        batch: &AckBatch,
+    ) -> u64 {
+        self.stats.packets_spuriously_lost += batch.spurious;
+        self.on_searched(now, batch.searched);
+        // RFC 9000-13.4.2.1-1: counts that came out of order are not looked at.
+        if raised && self.current.route.ecn.is_enabled() {
+            self.on_ecn_counts(now, space, ack, batch)
+        } else {
+            0
+        }
+    }
+    /// Packets were declared lost.
+    pub(crate) fn on_losses(&mut self, now: Time, losses: &[Loss]) {
+        self.stats.packets_lost += losses.len() as u64;
+        let (since, state) = (self.current.route.since, self.current.route.ecn.state());
+        let of_path = losses.iter().filter(|loss| loss.number >= since);
+        for _ in of_path.clone().filter(|loss| loss.kind == SentKind::Ect) {
+            self.current.route.ecn.on_lost();
+        }
+        self.note_ecn_state(state);
+        let before = self.current.route.searched();
+        let Some(search) = &mut self.current.route.mtu else { return };
+        for loss in of_path {
+            self.stats.mtu_probes_lost += u64::from(loss.kind == SentKind::MtuProbe);
+            self.stats.mtu_black_holes +=
+                u64::from(search.on_lost(now, loss.number, loss.size, loss.sent_at));
+        }
+        self.on_searched(now, before);
+    }
+    /// A probe timeout fired.
+    pub(crate) fn on_probe_timeout(&mut self, now: Time) {
+        self.stats.probe_timeouts += 1;
+        self.current.recovery.pto_count += 1;
+        let before = self.current.route.searched();
+        if let Some(search) = &mut self.current.route.mtu {
+            self.stats.mtu_black_holes += u64::from(search.on_silence(self.current.recovery.pto_count));
+            self.on_searched(now, before);
+        }
+    }
+
+    // ---- ECN ----
+
+    /// The ECN field of the next datagram.
+    #[inline]
+    pub(crate) fn mark(&mut self, now: Time) -> Ecn {
+        if !self.current.route.ecn.is_enabled() {
+            return Ecn::NotEct;
+        }
+        let (before, timeout) = (self.current.route.ecn.state(), self.current.probe_timeout());
+        let ecn = self.current.route.ecn.mark(now, timeout);
+        self.note_ecn_state(before);
+        ecn
+    }
+    /// A packet left with a mark.
+    #[inline]
+    pub(crate) fn on_marked(&mut self) {
+        self.current.route.ecn.on_marked();
+        self.stats.ect_packets_sent += 1;
+    }
+
+    /// An ACK frame raised the largest acknowledged.
+    fn on_ecn_counts(&mut self, now: Time, space: &mut Space, ack: &Ack<'_>, batch: &AckBatch) -> u64 {
+        let before = space.ecn_counts;
+        let counts = ack.ecn();
+        space.ecn_counts = counts.unwrap_or(before);
+        let (acked, sent, mixed) = (batch.marked, space.sent.ect, batch.marked_elsewhere);
+        let report = EcnReport { counts, before, acked, sent, mixed };
+        let (state, timeout) = (self.current.route.ecn.state(), self.current.probe_timeout());
+        let congested = self.current.route.ecn.on_ack(now, timeout, &report);
+        self.stats.ce_packets_reported += congested;
+        self.note_ecn_state(state);
+        congested
+    }
+
+    #[inline]
+    fn note_ecn_state(&mut self, before: Option<EcnState>) {
+        let state = self.current.route.ecn.state();
+        if state != before
+            && let Some(state) = state
+        {
+            self.stats.ecn_failures += u64::from(state == EcnState::Failed);
+            self.outputs.push(PathOutput::Ecn(state));
+        }
+    }
+
+    // ---- the size of datagrams ----
+
+    /// The size of the probe that waits to be sent, if there is one and the window could ever hold it. `probing`: the
+    /// probes of a timeout are still to be sent.
+    fn mtu_probe_due(&self, probing: bool) -> Option<usize> {
+        let Path { route, recovery, .. } = &self.current;
+        let size = usize::from(route.mtu.as_ref()?.due()?);
+        let calm = self.confirmed
+            && route.is_proven()
+            && route.validation.is_none()
+            && recovery.pto_count == 0
+            && !probing;
+        (calm && size as u64 <= recovery.window()).then_some(size)
+    }
+    /// The size of the probe that is to be sent now: window and pacer admit it.
+    #[cold]
+    pub(crate) fn mtu_probe(&mut self, now: Time, probing: bool) -> Option<usize> {
+        let size = self.mtu_probe_due(probing)?;
+        (self.current.recovery.admits(size as u64) && self.current.is_paced(now)).then_some(size)
+    }
+    /// The probe that was due left as the packet of this number.
+    pub(crate) fn on_mtu_probe_sent(&mut self, number: u64, size: usize) {
+        if let Some(search) = &mut self.current.route.mtu {
+            search.on_probe_sent(number);
+        }
+        self.stats.mtu_probes_sent += 1;
+        self.current.route.on_sent(size as u64);
+    }
+    /// Whether a probe waits to be sent.
+    #[inline]
+    pub(crate) fn probes_size(&self) -> bool {
+        self.current.route.mtu.as_ref().is_some_and(|search| search.due().is_some())
+    }
+    /// The room in the window without which nothing is sent: for a datagram of `limit` bytes, or for the probe that waits.
+    /// That consumes window like anything else (RFC 9000 section 14.4), and a sender with much to send would never leave it
+    /// any.
+    #[inline]
+    pub(crate) fn room_wanted(&self, limit: usize, probing: bool) -> u64 {
+        if self.current.route.mtu.is_none() {
+            return limit as u64;
+        }
+        self.mtu_probe_due(probing).unwrap_or(0).max(limit) as u64
+    }
+
+    /// The search may have come further than `before`.
+    #[inline]
+    fn on_searched(&mut self, now: Time, before: Option<(u16, bool)>) {
+        let searched = self.current.route.searched();
+        if searched != before
+            && let (Some((old, _)), Some((new, done))) = (before, searched)
+        {
+            if new != old {
+                self.current.recovery.set_datagram_size(now, u64::from(new));
+            }
+            self.outputs.push(PathOutput::Mtu { old, new, done });
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Which version a connection speaks: negotiation between versions that are compatible, and by Version Negotiation
+//! packets (RFC 9368), for the versions 1 and 2 (RFC 9369), whose handshake messages are the same.
+
+use crate::config::Config;
+use crate::error::TransportError;
+use crate::opening::Opening;
+use random::Stream;
+use tls::{Change, Choice, Choose, Keys};
+use trace::PacketKind;
+use wire::{Code, Side, TransportParameters, Version, VersionInformation, VersionList};
+
+/// What it takes to begin a handshake anew.
+pub(crate) struct Restart {
+    pub(crate) tls: tls::Context,
+    pub(crate) server_name: Option<String>,
+    pub(crate) random: Stream,
+}
+
+/// What a connection keeps that may come to speak another version than it began with.
+struct Negotiation {
+    /// At a server that has changed the version: the keys of Initial packets in the version that the client began with,
+    /// until it is seen to have changed, too.
+    former: Option<Keys>,
+    /// At a client: what it takes to begin anew.
+    restart: Option<Restart>,
+    /// At a client: whether it has begun anew because of a Version Negotiation packet.
+    reacted: bool,
+}
+
+/// The versions of a connection.
+pub(crate) struct Versions {
+    side: Side,
+    /// That of the client's first packet: of the last of them, if it has begun anew in another.
+    first: Version,
+    /// The one that is spoken.
+    spoken: Version,
+    /// Those of the options, the best first.
+    supported: VersionList,
+    /// Where there is more than one of them.
+    negotiation: Option<Box<Negotiation>>,
+}
+
+/// What is to be done about a Version Negotiation packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reaction {
+    /// It is dropped.
+    Ignore,
+    /// The handshake begins anew in this version.
+    BeginIn(Version),
+    /// The connection is over: no version is spoken at both ends.
+    NoCommonVersion,
+}
+
+impl Versions {
+    /// Of a connection that begins in `first`.
+    pub(crate) fn new(
+        side: Side,
+        first: Version,
+        config: &Config,
+        tls: &tls::Context,
+        (opening, fork): (Option<&Opening>, &mut impl FnMut(&'static str) -> Stream),
+    ) -> Versions {
+        let negotiation = (config.versions.iter().count() > 1).then(|| {
+            let restart = opening.map(|opening| Restart {
+                tls: tls.clone(),
+                server_name: opening.server_name.clone(),
+                random: fork("versions"),
+            });
+            Box::new(Negotiation { former: None, restart, reacted: false })
+        });
+        Versions { side, first, spoken: first, supported: config.versions, negotiation }
+    }
+
+    /// The version of the client's first packet.
+    pub(crate) fn first(&self) -> Version {
+        self.first
+    }
+    /// The version that is spoken.
+    #[inline]
+    pub(crate) fn spoken(&self) -> Version {
+        self.spoken
+    }
+    /// The version of the packets of this type that are sent.
+    pub(crate) fn of_packets(&self, kind: PacketKind) -> Version {
+        // RFC 9369 section 4.1: 0-RTT packets have that of the client's first packet.
+        if kind == PacketKind::ZeroRtt { self.first } else { self.spoken }
+    }
+    /// What this end says of versions now.
+    pub(crate) fn information(&self) -> Option<VersionInformation> {
+        information(&self.supported, self.spoken, false)
+    }
+
+    /// Whether packets of this type and version may be of this connection. `undecided`: TLS has read nothing of the peer
+    /// that decides on the version.
+    pub(crate) fn admits(&self, kind: PacketKind, version: Version, undecided: bool) -> bool {
+        let first = version == self.first;
+        match kind {
+            PacketKind::VersionNegotiation => true,
+            // Its integrity tag tells.
+            PacketKind::Retry | PacketKind::ZeroRtt => first,
+            _ if version == self.spoken => true,
+            // RFC 9369 section 4.1: until the client is seen to have changed, too.
+            PacketKind::Initial if first => self.former_keys().is_some(),
+            // At a client: the server may still change to this version. The ServerHello decides.
+            PacketKind::Initial | PacketKind::Handshake => {
+                self.side == Side::Client
+                    && self.negotiation.is_some()
+                    && self.spoken == self.first
+                    && undecided
+                    && self.supported.contains(version)
+            }
+            _ => false,
+        }
+    }
+
+    /// At a server: the keys of Initial packets in the version that the client began with, where it has changed it.
+    pub(crate) fn former_keys(&self) -> Option<&Keys> {
+        self.negotiation.as_ref()?.former.as_ref()
+    }
+    /// The peer has sent a packet in this version.
+    pub(crate) fn on_seen(&mut self, version: Version) {
+        if let Some(negotiation) = &mut self.negotiation
+            && version == self.spoken
+        {
+            negotiation.former = None;
+        }
+    }
+    /// At a server: it goes on in the version that TLS has chosen. `former`: the keys of Initial packets until now.
+    pub(crate) fn adopt(&mut self, version: Version, former: Option<Keys>) {
+        if let Some(negotiation) = &mut self.negotiation {
+            negotiation.former = former;
+        }
+        self.spoken = version;
+    }
+    /// At a client: the server has changed to this version.
+    pub(crate) fn follow(&mut self, version: Version) {
+        self.spoken = version;
+    }
+
+    /// At a client: a Version Negotiation packet with this list, before anything else came from the server (RFC 9368
+    /// sections 2.1 and 4).
+    pub(crate) fn on_list(&self, listed: impl Iterator<Item = Version> + Clone) -> Reaction {
+        let reacted = self.negotiation.as_ref().is_some_and(|negotiation| negotiation.reacted);
+        // RFC 9000-6.2-3: a server that speaks the version in use has no reason to list it.
+        if reacted || listed.clone().any(|version| version == self.first) {
+            return Reaction::Ignore;
+        }
+        let listed: VersionList = listed.collect();
+        let common = self.supported.iter().find(|version| listed.contains(*version));
+        // RFC 9000-6.2-1: no other version is spoken here.
+        common.map_or(Reaction::NoCommonVersion, Reaction::BeginIn)
+    }
+    /// At a client: it begins anew in another version; gives what it takes.
+    pub(crate) fn begin_anew(&mut self, version: Version) -> Option<&mut Restart> {
+        let negotiation = self.negotiation.as_deref_mut()?;
+        let restart = negotiation.restart.as_mut()?;
+        negotiation.reacted = true;
+        (self.first, self.spoken) = (version, version);
+        Some(restart)
+    }
+
+    /// The peer's transport parameters have come, which tell whether somebody on the way has meddled with the choice of
+    /// the version (RFC 9368 section 4).
+    pub(crate) fn check(&self, theirs: Option<VersionInformation>) -> Result<(), TransportError> {
+        let error = |reason| Err(TransportError::new(Code::VERSION_NEGOTIATION_ERROR, reason));
+        let client = self.side == Side::Client;
+        let reacted = self.negotiation.as_ref().is_some_and(|negotiation| negotiation.reacted);
+        let Some(theirs) = theirs else {
+            // RFC 9368 section 8: a server that speaks version 1 alone need not say so.
+            let needed = self.spoken != self.first || reacted && self.spoken != Version::V1;
+            return if client && needed { error("version_information is missing") } else { Ok(()) };
+        };
+        let expected = if client { self.spoken } else { self.first };
+        if theirs.chosen != expected {
+            return error("the version that the peer has chosen is not the one in use");
+        }
+        // Without the attacker's list it would have chosen this one.
+        let best = self.supported.iter().find(|version| theirs.available.contains(*version));
+        if reacted && best != Some(self.spoken) {
+            return error("a version that both ends like better was kept from them");
+        }
+        Ok(())
+    }
+}
+
+/// What an end that has chosen this version says of versions. An end that speaks version 1 alone says nothing (RFC 9368
+/// section 8). `resumes`: a client stays in the version of its ticket (RFC 9369 section 5).
+pub(crate) fn information(
+    supported: &VersionList,
+    chosen: Version,
+    resumes: bool,
+) -> Option<VersionInformation> {
+    let silent = supported.iter().eq([Version::V1]);
+    let available = if resumes { [chosen].into_iter().collect() } else { *supported };
+    (!silent).then_some(VersionInformation { chosen, available })
+}
+
+/// How a server chooses that has been asked in `first`: of the client's versions the one that it likes best (RFC 9368
+/// section 2.3). A client that sends 0-RTT packets keeps its version, since these have the keys of that.
+pub(crate) fn choice(supported: VersionList, first: Version, own: &TransportParameters) -> Change {
+    let mut own = *own;
+    if supported.iter().count() < 2 {
+        return Change::Never;
+    }
+    Change::Choose(Choose::new(move |offer| {
+        let theirs = TransportParameters::decode(offer.parameters, Side::Client).ok()?;
+        let theirs = theirs.version_information.filter(|_| !offer.early_data)?;
+        let best = supported.iter().find(|version| theirs.available.contains(*version));
+        let version = best.filter(|best| *best != first && theirs.chosen == first)?;
+        own.version_information = Some(VersionInformation { chosen: version, available: supported });
+        let mut parameters = Vec::with_capacity(128);
+        own.encode(&mut parameters, None);
+        Some(Choice { version: version.0, parameters })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHER: Version = Version(0x1a2a_3a4a);
+
+    fn versions(side: Side, supported: &[Version]) -> Versions {
+        let supported: VersionList = supported.iter().copied().collect();
+        let negotiation = Negotiation { former: None, restart: None, reacted: false };
+        let negotiation = (supported.iter().count() > 1).then(|| Box::new(negotiation));
+        Versions { side, first: Version::V1, spoken: Version::V1, supported, negotiation }
+    }
+
+    /// RFC 9000-6.2-1, 9000-6.2-3; RFC 9368 section 2.1: one packet is answered.
+    #[test]
+    fn a_list_is_answered_by_the_best_version_that_is_in_it_too() {
+        let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
+        let react = |client: &Versions, list: &[Version]| client.on_list(list.iter().copied());
+        assert_eq!(react(&client, &[OTHER, Version::V1]), Reaction::Ignore);
+        assert_eq!(react(&client, &[OTHER, Version::V2]), Reaction::BeginIn(Version::V2));
+        assert_eq!(react(&client, &[OTHER]), Reaction::NoCommonVersion);
+        assert!(client.begin_anew(Version::V2).is_none(), "there is nothing to begin anew with");
+        client.negotiation.as_mut().unwrap().reacted = true;
+        assert_eq!(react(&client, &[OTHER, Version::V2]), Reaction::Ignore);
+    }
+
+    /// RFC 9369 section 4.1.
+    #[test]
+    fn a_client_follows_the_server_until_its_hello_has_decided() {
+        let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
+        assert!(client.admits(PacketKind::Initial, Version::V2, true));
+        assert!(!client.admits(PacketKind::Initial, Version::V2, false));
+        assert!(!client.admits(PacketKind::Initial, OTHER, true));
+        client.follow(Version::V2);
+        assert!(!client.admits(PacketKind::Initial, Version::V1, true), "and not back");
+        assert_eq!(client.of_packets(PacketKind::ZeroRtt), Version::V1);
+        assert_eq!(client.of_packets(PacketKind::Handshake), Version::V2);
+        assert!(!versions(Side::Client, &[Version::V1]).admits(PacketKind::Initial, Version::V2, true));
+    }
+
+    /// RFC 9368 section 4: what an attacker made of the choice is found out.
+    #[test]
+    fn the_peers_word_is_compared_with_what_happened() {
+        let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
+        let available: VersionList = [Version::V2, Version::V1].into_iter().collect();
+        let says = |chosen| Some(VersionInformation { chosen, available });
+        assert!(client.check(says(Version::V1)).is_ok() && client.check(None).is_ok());
+        assert!(client.check(says(Version::V2)).is_err());
+        client.negotiation.as_mut().unwrap().reacted = true;
+        assert!(client.check(says(Version::V1)).is_err(), "version 2 was kept from the two");
+        client.follow(Version::V2);
+        assert!(client.check(says(Version::V2)).is_ok() && client.check(None).is_err());
+    }
+}

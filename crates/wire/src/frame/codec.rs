@@ -1,0 +1,168 @@
+//! How the fields of frames stand on the wire, each kind of field once (RFC 9000 section 19.1: "all fields ... in the order
+//! in which they are listed").
+
+use crate::frame::FrameProblem;
+use crate::varint::{self, Reader, encode};
+use crate::{Code, ConnectionId, Direction, StreamId};
+
+/// A kind of field: how it is read, written, measured and shown. `frame_type` is that of the frame that it is in, which
+/// some fields are a part of.
+pub(super) trait Codec<'a> {
+    /// Its value.
+    type Value;
+    fn read(reader: &mut Reader<'a>, frame_type: u64) -> Result<Self::Value, FrameProblem>;
+    fn write(value: &Self::Value, out: &mut Vec<u8>);
+    /// The bytes that `write` appends.
+    fn size(value: &Self::Value) -> usize;
+    /// What it adds to the type of its frame.
+    fn bit(_value: &Self::Value) -> u64 {
+        0
+    }
+}
+
+/// A codec whose value is written as one variable-length integer.
+macro_rules! integer {
+    ($(#[doc = $doc:literal])* $codec:ident: $value:ty, $read:expr, $write:expr) => {
+        $(#[doc = $doc])*
+        pub(super) struct $codec;
+        impl<'a> Codec<'a> for $codec {
+            type Value = $value;
+            fn read(reader: &mut Reader<'a>, _frame_type: u64) -> Result<$value, FrameProblem> {
+                let read: fn(u64) -> Result<$value, FrameProblem> = $read;
+                read(reader.varint()?)
+            }
+            fn write(value: &$value, out: &mut Vec<u8>) {
+                let write: fn(&$value) -> u64 = $write;
+                encode(out, write(value));
+            }
+            fn size(value: &$value) -> usize {
+                let write: fn(&$value) -> u64 = $write;
+                varint::size(write(value))
+            }
+        }
+    };
+}
+
+integer! {
+    /// Any integer.
+    Integer: u64, Ok, |value| *value
+}
+integer! {
+    /// A stream.
+    Stream: StreamId, |value| Ok(StreamId::from_value(value)), |id| id.value()
+}
+integer! {
+    /// An error code of QUIC.
+    ErrorCode: Code, |value| Ok(Code(value)), |code| code.0
+}
+integer! {
+    /// How many streams there may be: at most 2^60.
+    // RFC 9000-4.6-1, 9000-19.11-1, 9000-19.14-1.
+    StreamCount: u64, |count| if count > StreamId::MAX_COUNT { Err(FrameProblem::TooManyStreams) } else { Ok(count) }, |count| *count
+}
+
+/// The direction of streams: the lowest bit of the type.
+pub(super) struct InType;
+impl<'a> Codec<'a> for InType {
+    type Value = Direction;
+    fn read(_: &mut Reader<'a>, frame_type: u64) -> Result<Direction, FrameProblem> {
+        Ok(if frame_type & 1 == 0 { Direction::Bidirectional } else { Direction::Unidirectional })
+    }
+    fn write(_: &Direction, _: &mut Vec<u8>) {}
+    fn size(_: &Direction) -> usize {
+        0
+    }
+    fn bit(direction: &Direction) -> u64 {
+        u64::from(*direction == Direction::Unidirectional)
+    }
+}
+
+/// Bytes behind their length.
+pub(super) struct Prefixed;
+impl<'a> Codec<'a> for Prefixed {
+    type Value = &'a [u8];
+    fn read(reader: &mut Reader<'a>, _: u64) -> Result<&'a [u8], FrameProblem> {
+        Ok(reader.prefixed()?)
+    }
+    fn write(bytes: &&'a [u8], out: &mut Vec<u8>) {
+        encode(out, bytes.len() as u64);
+        out.extend_from_slice(bytes);
+    }
+    fn size(bytes: &&'a [u8]) -> usize {
+        varint::size(bytes.len() as u64) + bytes.len()
+    }
+}
+
+/// A token behind its length: at least one byte.
+pub(super) struct Token;
+impl<'a> Codec<'a> for Token {
+    type Value = &'a [u8];
+    fn read(reader: &mut Reader<'a>, _: u64) -> Result<&'a [u8], FrameProblem> {
+        // RFC 9000-19.7-2.
+        match reader.prefixed()? {
+            [] => Err(FrameProblem::EmptyToken),
+            token => Ok(token),
+        }
+    }
+    fn write(token: &&'a [u8], out: &mut Vec<u8>) {
+        Prefixed::write(token, out);
+    }
+    fn size(token: &&'a [u8]) -> usize {
+        Prefixed::size(token)
+    }
+}
+
+/// So many bytes.
+pub(super) struct Bytes<const N: usize>;
+impl<'a, const N: usize> Codec<'a> for Bytes<N> {
+    type Value = [u8; N];
+    fn read(reader: &mut Reader<'a>, _: u64) -> Result<[u8; N], FrameProblem> {
+        Ok(reader.array()?)
+    }
+    fn write(bytes: &[u8; N], out: &mut Vec<u8>) {
+        out.extend_from_slice(bytes);
+    }
+    fn size(_: &[u8; N]) -> usize {
+        N
+    }
+}
+
+/// A connection id of 1 to 20 bytes behind its length, which is one byte and not a variable-length integer (RFC 9000
+/// figure 39).
+pub(super) struct Id;
+impl<'a> Codec<'a> for Id {
+    type Value = ConnectionId;
+    fn read(reader: &mut Reader<'a>, _: u64) -> Result<ConnectionId, FrameProblem> {
+        let length = usize::from(reader.u8()?);
+        // RFC 9000-19.15-1.
+        if !(1..=ConnectionId::MAX_LENGTH).contains(&length) {
+            return Err(FrameProblem::ConnectionIdLength);
+        }
+        ConnectionId::new(reader.bytes(length)?).ok_or(FrameProblem::ConnectionIdLength)
+    }
+    fn write(id: &ConnectionId, out: &mut Vec<u8>) {
+        out.push(id.len() as u8);
+        out.extend_from_slice(id.as_bytes());
+    }
+    fn size(id: &ConnectionId) -> usize {
+        1 + id.len()
+    }
+}
+
+/// A run of PADDING frames: their number, of which the first is the type.
+pub(super) struct Zeros;
+impl<'a> Codec<'a> for Zeros {
+    type Value = usize;
+    fn read(reader: &mut Reader<'a>, _: u64) -> Result<usize, FrameProblem> {
+        let rest = reader.rest();
+        let more = rest.iter().position(|byte| *byte != 0).unwrap_or(rest.len());
+        reader.bytes(more)?;
+        Ok(1 + more)
+    }
+    fn write(length: &usize, out: &mut Vec<u8>) {
+        out.resize(out.len() + length.saturating_sub(1), 0);
+    }
+    fn size(length: &usize) -> usize {
+        length.saturating_sub(1)
+    }
+}
