@@ -8,7 +8,6 @@ mod encode;
 mod error;
 mod properties;
 mod table;
-mod tracing;
 
 pub use ack::{Ack, AckRanges, EcnCounts};
 pub use decode::Frames;
