@@ -30,7 +30,7 @@ impl Admission {
 
 /// The acknowledgements of a connection, and the requests for them in both directions.
 #[derive(Debug)]
-pub(crate) struct AckFrequency {
+pub(crate) struct AckRequests {
     /// When this side acknowledges.
     pub(crate) policy: AckPolicy,
     /// The newest ACK_FREQUENCY frame of the peer.
@@ -43,10 +43,10 @@ pub(crate) struct AckFrequency {
     peer: Admission,
 }
 
-impl AckFrequency {
+impl AckRequests {
     /// With the options of a connection, of which the peer is told these parameters.
-    pub(crate) fn new(config: &Config, own: &TransportParameters) -> AckFrequency {
-        AckFrequency {
+    pub(crate) fn new(config: &Config, own: &TransportParameters) -> AckRequests {
+        AckRequests {
             policy: AckPolicy::new(&config.ack),
             heard: None,
             wanted: config.peer_ack,

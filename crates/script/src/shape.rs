@@ -2,9 +2,10 @@
 
 use crate::syntax::{Given, Item};
 use crate::value::{Value, Variables};
-use crate::words::{Absent, EVENTS, Entry, FRAMES};
+use crate::words::{APPLICATION_CLOSE, Absent, EVENTS, Entry, FRAMES};
 use quic::Event;
 use std::fmt;
+use wire::frame::Field;
 use wire::{Direction, Frame};
 
 /// A word of a table with its values.
@@ -115,87 +116,45 @@ pub(crate) fn fields_fit(
         .all(|given| get(given.field.name).is_some_and(|value| given.pattern.matches(&value, variables)))
 }
 
+/// The word for a frame, and its fields. Spans are numbers of microseconds whose names end with `_us`.
 fn frame_fields(frame: &Frame<'_>, ack_delay_exponent: u8) -> (&'static str, Fields) {
+    let mut fields = Fields::new();
     match *frame {
-        Frame::Padding { length } => ("PADDING", vec![int("length", length as u64)]),
-        Frame::Ping => ("PING", vec![]),
         Frame::Ack(ack) => {
             let ranges = ack.ranges().map(|range| (*range.start(), *range.end())).collect();
-            let delay =
-                units::Duration::from_micros(ack.delay().saturating_mul(1 << ack_delay_exponent.min(20)));
-            let mut fields = vec![("ranges", Value::Ranges(ranges)), ("delay", Value::Span(delay))];
+            let delay = ack.scaled_delay(ack_delay_exponent.min(20));
+            fields.extend([("ranges", Value::Ranges(ranges)), ("delay", Value::Span(delay))]);
             if let Some(counts) = ack.ecn() {
                 fields.extend([int("ect0", counts.ect0), int("ect1", counts.ect1), int("ce", counts.ce)]);
             }
-            ("ACK", fields)
         }
-        Frame::ResetStream { id, code, final_size } => (
-            "RESET_STREAM",
-            vec![int("stream", id.value()), int("code", code), int("final_size", final_size)],
-        ),
-        Frame::StopSending { id, code } => {
-            ("STOP_SENDING", vec![int("stream", id.value()), int("code", code)])
-        }
-        Frame::Crypto { offset, data } => {
-            ("CRYPTO", vec![int("offset", offset), int("length", data.len() as u64)])
-        }
-        Frame::NewToken { token } => ("NEW_TOKEN", vec![bytes("token", token)]),
         Frame::Stream { id, offset, data, fin } => {
-            let mut fields =
-                vec![int("stream", id.value()), int("offset", offset), int("length", data.len() as u64)];
+            fields.extend([
+                int("stream", id.value()),
+                int("offset", offset),
+                int("length", data.len() as u64),
+            ]);
             fields.extend(fin.then_some(("fin", Value::Flag)));
-            ("STREAM", fields)
         }
-        Frame::MaxData { maximum } => ("MAX_DATA", vec![int("maximum", maximum)]),
-        Frame::MaxStreamData { id, maximum } => {
-            ("MAX_STREAM_DATA", vec![int("stream", id.value()), int("maximum", maximum)])
-        }
-        Frame::MaxStreams { direction: of, maximum } => {
-            ("MAX_STREAMS", vec![direction(of), int("maximum", maximum)])
-        }
-        Frame::DataBlocked { limit } => ("DATA_BLOCKED", vec![int("limit", limit)]),
-        Frame::StreamDataBlocked { id, limit } => {
-            ("STREAM_DATA_BLOCKED", vec![int("stream", id.value()), int("limit", limit)])
-        }
-        Frame::StreamsBlocked { direction: of, limit } => {
-            ("STREAMS_BLOCKED", vec![direction(of), int("limit", limit)])
-        }
-        Frame::NewConnectionId { sequence, retire_prior_to, id, token } => (
-            "NEW_CONNECTION_ID",
-            vec![
-                int("sequence", sequence),
-                int("retire_prior_to", retire_prior_to),
-                bytes("id", id.as_bytes()),
-                bytes("token", &token),
-            ],
-        ),
-        Frame::RetireConnectionId { sequence } => ("RETIRE_CONNECTION_ID", vec![int("sequence", sequence)]),
-        Frame::PathChallenge { data } => ("PATH_CHALLENGE", vec![bytes("data", &data)]),
-        Frame::PathResponse { data } => ("PATH_RESPONSE", vec![bytes("data", &data)]),
-        Frame::ConnectionClose { code, frame_type, reason } => (
-            "CONNECTION_CLOSE",
-            vec![
-                int("code", code.0),
-                int("frame_type", frame_type),
-                text("reason", String::from_utf8_lossy(reason)),
-            ],
-        ),
-        Frame::ApplicationClose { code, reason } => {
-            ("APPLICATION_CLOSE", vec![int("code", code), text("reason", String::from_utf8_lossy(reason))])
-        }
-        Frame::HandshakeDone => ("HANDSHAKE_DONE", vec![]),
-        Frame::Datagram { data, .. } => ("DATAGRAM", vec![int("length", data.len() as u64)]),
-        Frame::AckFrequency { sequence, threshold, max_ack_delay_us, reordering_threshold } => (
-            "ACK_FREQUENCY",
-            vec![
-                int("sequence", sequence),
-                int("threshold", threshold),
-                ("max_ack_delay", Value::Span(units::Duration::from_micros(max_ack_delay_us))),
-                int("reordering_threshold", reordering_threshold),
-            ],
-        ),
-        Frame::ImmediateAck => ("IMMEDIATE_ACK", vec![]),
+        Frame::Datagram { data, .. } => fields.push(int("length", data.len() as u64)),
+        plain => plain.fields(|name, field| {
+            fields.push(match (name.strip_suffix("_us"), field) {
+                (Some(span), Field::Integer(us)) => (span, Value::Span(units::Duration::from_micros(us))),
+                (_, Field::Integer(value)) => int(name, value),
+                (_, Field::Stream(id)) => int("stream", id.value()),
+                (_, Field::Direction(of)) => direction(of),
+                (_, Field::Bytes(value)) => bytes(name, value),
+                (_, Field::Text(value)) => text(name, String::from_utf8_lossy(value)),
+                (_, Field::Data(data)) => int("length", data.len() as u64),
+            });
+        }),
     }
+    (word(frame), fields)
+}
+
+/// The word for a frame: its name, but for the second of the two that have the same.
+fn word(frame: &Frame<'_>) -> &'static str {
+    if let Frame::ApplicationClose { .. } = frame { APPLICATION_CLOSE } else { frame.name() }
 }
 
 impl fmt::Display for Shape {

@@ -62,6 +62,9 @@ const fn entry(name: &'static str, fields: &'static [Field]) -> Entry {
 
 const DIRECTION: FieldKind = Choice(&["bidi", "uni"]);
 
+/// CONNECTION_CLOSE of type 0x1d, which has a word of its own.
+pub(crate) const APPLICATION_CLOSE: &str = "APPLICATION_CLOSE";
+
 /// The frames of RFC 9000 section 19 and RFC 9221, under their names.
 pub(crate) static FRAMES: &[Entry] = &[
     entry("PADDING", &[field("length", Int, Free)]),
@@ -114,7 +117,7 @@ pub(crate) static FRAMES: &[Entry] = &[
         "CONNECTION_CLOSE",
         &[field("code", Code, Required), field("frame_type", Int, Free), field("reason", Text, Free)],
     ),
-    entry("APPLICATION_CLOSE", &[field("code", Int, Required), field("reason", Text, Free)]),
+    entry(APPLICATION_CLOSE, &[field("code", Int, Required), field("reason", Text, Free)]),
     entry("HANDSHAKE_DONE", &[]),
     entry("DATAGRAM", &[field("length", Int, Required)]),
     entry(

@@ -1,127 +1,8 @@
 //! The events, in the vocabulary of qlog (draft-ietf-quic-qlog-main-schema-14, draft-ietf-quic-qlog-quic-events-13).
 
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use units::{Duration, Rate, Time};
-
-/// The packet types of QUIC (RFC 9000 section 17), and a segment of TCP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PacketKind {
-    /// Long header, Initial.
-    Initial,
-    /// Long header, 0-RTT.
-    ZeroRtt,
-    /// Long header, Handshake.
-    Handshake,
-    /// Short header, 1-RTT.
-    OneRtt,
-    /// Retry.
-    Retry,
-    /// Version Negotiation.
-    VersionNegotiation,
-    /// A stateless reset.
-    StatelessReset,
-    /// Not to be told.
-    Unknown,
-    /// A segment of TCP, which has no types. Its number is that of its first byte, counted from the SYN.
-    Segment,
-}
-
-impl PacketKind {
-    /// All of them in the order of their discriminants.
-    pub const ALL: [PacketKind; 9] = [
-        PacketKind::Initial,
-        PacketKind::ZeroRtt,
-        PacketKind::Handshake,
-        PacketKind::OneRtt,
-        PacketKind::Retry,
-        PacketKind::VersionNegotiation,
-        PacketKind::StatelessReset,
-        PacketKind::Unknown,
-        PacketKind::Segment,
-    ];
-    /// The word for it in qlog, which knows no segments of TCP.
-    pub const fn qlog_name(self) -> &'static str {
-        match self {
-            PacketKind::Segment => PacketKind::Unknown.name(),
-            kind => kind.name(),
-        }
-    }
-    /// The word for it in tables: that of qlog, but for segments of TCP.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PacketKind::Initial => "initial",
-            PacketKind::ZeroRtt => "0RTT",
-            PacketKind::Handshake => "handshake",
-            PacketKind::OneRtt => "1RTT",
-            PacketKind::Retry => "retry",
-            PacketKind::VersionNegotiation => "version_negotiation",
-            PacketKind::StatelessReset => "stateless_reset",
-            PacketKind::Unknown => "unknown",
-            PacketKind::Segment => "segment",
-        }
-    }
-}
-
-/// A frame as a trace shows it (RFC 9000 section 19).
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the fields are those of the RFC's frames under their names there")]
-pub enum Frame {
-    Padding { length: u32 },
-    Ping,
-    Ack { delay: Duration, ranges: Vec<RangeInclusive<u64>>, ecn: Option<[u64; 3]> },
-    ResetStream { stream: u64, code: u64, final_size: u64 },
-    StopSending { stream: u64, code: u64 },
-    Crypto { offset: u64, length: u64 },
-    NewToken { length: u64 },
-    Stream { stream: u64, offset: u64, length: u64, fin: bool },
-    MaxData { maximum: u64 },
-    MaxStreamData { stream: u64, maximum: u64 },
-    MaxStreams { bidirectional: bool, maximum: u64 },
-    DataBlocked { limit: u64 },
-    StreamDataBlocked { stream: u64, limit: u64 },
-    StreamsBlocked { bidirectional: bool, limit: u64 },
-    NewConnectionId { sequence: u64, retire_prior_to: u64, id: Vec<u8>, token: [u8; 16] },
-    RetireConnectionId { sequence: u64 },
-    PathChallenge { data: [u8; 8] },
-    PathResponse { data: [u8; 8] },
-    ConnectionClose { application: bool, code: u64, frame_type: Option<u64>, reason: String },
-    HandshakeDone,
-    Datagram { length: u64 },
-    AckFrequency { sequence: u64, threshold: u64, max_ack_delay: Duration, reordering_threshold: u64 },
-    ImmediateAck,
-}
-
-impl Frame {
-    /// The RFC's name for its type: `"ACK"`, `"STREAM"`.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Frame::Padding { .. } => "PADDING",
-            Frame::Ping => "PING",
-            Frame::Ack { .. } => "ACK",
-            Frame::ResetStream { .. } => "RESET_STREAM",
-            Frame::StopSending { .. } => "STOP_SENDING",
-            Frame::Crypto { .. } => "CRYPTO",
-            Frame::NewToken { .. } => "NEW_TOKEN",
-            Frame::Stream { .. } => "STREAM",
-            Frame::MaxData { .. } => "MAX_DATA",
-            Frame::MaxStreamData { .. } => "MAX_STREAM_DATA",
-            Frame::MaxStreams { .. } => "MAX_STREAMS",
-            Frame::DataBlocked { .. } => "DATA_BLOCKED",
-            Frame::StreamDataBlocked { .. } => "STREAM_DATA_BLOCKED",
-            Frame::StreamsBlocked { .. } => "STREAMS_BLOCKED",
-            Frame::NewConnectionId { .. } => "NEW_CONNECTION_ID",
-            Frame::RetireConnectionId { .. } => "RETIRE_CONNECTION_ID",
-            Frame::PathChallenge { .. } => "PATH_CHALLENGE",
-            Frame::PathResponse { .. } => "PATH_RESPONSE",
-            Frame::ConnectionClose { .. } => "CONNECTION_CLOSE",
-            Frame::HandshakeDone => "HANDSHAKE_DONE",
-            Frame::Datagram { .. } => "DATAGRAM",
-            Frame::AckFrequency { .. } => "ACK_FREQUENCY",
-            Frame::ImmediateAck => "IMMEDIATE_ACK",
-        }
-    }
-}
+use wire::PacketKind;
 
 /// One packet, sent or received.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,10 +17,59 @@ pub struct Packet {
     pub destination: Vec<u8>,
     /// The source connection id of a long header.
     pub source: Vec<u8>,
-    /// Its frames in order.
-    pub frames: Vec<Frame>,
+    /// What it carried.
+    pub contents: Contents,
     /// The number of the UDP datagram that carried it, counted per connection and direction from 0.
     pub datagram: u64,
+}
+
+/// What a packet carried, as it was on the wire: who wants to see its frames decodes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contents {
+    /// Frames of QUIC.
+    Frames {
+        /// The packet without header and tag.
+        payload: Vec<u8>,
+        /// The virtual bytes behind it (see [`wire::Hole`]).
+        virtual_tail: u32,
+        /// ack_delay_exponent of the side that sent it (RFC 9000 section 18.2).
+        ack_delay_exponent: u8,
+    },
+    /// A segment of TCP.
+    Segment {
+        /// The bytes of the stream that it carries, if it carries any, or its end.
+        data: Option<SegmentData>,
+        /// Whether it acknowledges.
+        acknowledges: bool,
+    },
+}
+
+/// Bytes of the stream of a TCP connection in a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentData {
+    /// The number of the stream in tables.
+    pub stream: u64,
+    /// The offset of the first one.
+    pub offset: u64,
+    /// How many there are.
+    pub length: u64,
+    /// Whether the stream ends behind them.
+    pub fin: bool,
+}
+
+impl Contents {
+    /// No frames.
+    pub const NONE: Contents =
+        Contents::Frames { payload: Vec::new(), virtual_tail: 0, ack_delay_exponent: 0 };
+
+    /// The frames of a packet of QUIC, in order, as far as they can be read; a segment of TCP has none.
+    pub fn frames(&self) -> impl Iterator<Item = wire::Frame<'_>> {
+        let (payload, virtual_tail) = match self {
+            Contents::Frames { payload, virtual_tail, .. } => (&payload[..], *virtual_tail as usize),
+            Contents::Segment { .. } => (&[][..], 0),
+        };
+        wire::Frames::new(payload, virtual_tail).flatten()
+    }
 }
 
 /// A message that one application writes and the other reads whole.

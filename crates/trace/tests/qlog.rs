@@ -9,8 +9,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use trace::qlog::{Options, Qlog, Schema, Writer};
-use trace::{Event, Frame, Interest, Packet, PacketKind, Record, Role, Side, Sink, Subjects};
-use units::{Duration, Time};
+use trace::{Event, Interest, Packet, PacketKind, Record, Role, Side, Sink, Subjects};
+use units::Time;
+use wire::{Code, ConnectionId, Data, EcnCounts, Frame, StreamId};
 
 const CURRENT: &str = include_str!("schema/qlog.cddl");
 const V03: &str = include_str!("schema/qlog03.cddl");
@@ -272,33 +273,48 @@ fn the_sink_writes_a_file_per_connection_end() {
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
 }
 
-fn frame() -> impl Strategy<Value = Frame> {
-    let number = any::<u64>;
+/// The bytes of a frame with fields of any value.
+fn frame() -> impl Strategy<Value = Vec<u8>> {
+    let number = || 0..=wire::varint::MAX;
+    let encoded = |frame: Frame<'_>| {
+        let mut out = Vec::new();
+        frame.encode(&mut out);
+        out
+    };
+    let counts = || (number(), number(), number());
     prop_oneof![
-        (number(), prop::collection::vec((number(), number()), 0..4), any::<Option<[u64; 3]>>()).prop_map(
-            |(delay, ranges, ecn)| Frame::Ack {
-                delay: Duration::from_nanos(delay),
-                ranges: ranges.into_iter().map(|(a, b)| a.min(b)..=a.max(b)).collect(),
-                ecn,
+        (number(), prop::collection::vec((0u64..1 << 40, 0u64..1 << 40), 1..4), prop::option::of(counts()))
+            .prop_map(|(delay, steps, counts)| {
+                let mut top = 1 << 50;
+                let ranges = steps.into_iter().map(|(gap, length)| {
+                    let end = top - gap;
+                    top = end - length - 2;
+                    end - length..=end
+                });
+                let counts = counts.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce });
+                let mut out = Vec::new();
+                assert!(wire::frame::ack(&mut out, ranges, delay, counts, 500) > 0);
+                out
+            }),
+        (number(), 0u64..1 << 60, prop::collection::vec(any::<u8>(), 0..9), any::<bool>()).prop_map(
+            move |(id, offset, data, fin)| {
+                let (id, data) = (StreamId::from_value(id), Data::Bytes(&data));
+                encoded(Frame::Stream { id, offset, data, fin })
             }
         ),
-        (number(), number(), number(), any::<bool>())
-            .prop_map(|(stream, offset, length, fin)| Frame::Stream { stream, offset, length, fin }),
-        (number(), number()).prop_map(|(offset, length)| Frame::Crypto { offset, length }),
-        (any::<bool>(), number(), any::<Option<u64>>(), any::<String>()).prop_map(
-            |(application, code, frame_type, reason)| Frame::ConnectionClose {
-                application,
-                code,
-                frame_type,
-                reason
-            }
+        (0u64..1 << 60, any::<Vec<u8>>())
+            .prop_map(move |(offset, data)| encoded(Frame::Crypto { offset, data: &data })),
+        (any::<bool>(), number(), number(), any::<Vec<u8>>()).prop_map(
+            move |(application, code, frame_type, reason)| encoded(if application {
+                Frame::ApplicationClose { code, reason: &reason }
+            } else {
+                Frame::ConnectionClose { code: Code(code), frame_type, reason: &reason }
+            })
         ),
-        (number(), number(), any::<Vec<u8>>(), any::<[u8; 16]>()).prop_map(
-            |(sequence, retire_prior_to, id, token)| Frame::NewConnectionId {
-                sequence,
-                retire_prior_to,
-                id,
-                token
+        (number(), any::<([u8; 20], usize)>(), any::<[u8; 16]>()).prop_map(
+            move |(sequence, (id, length), token)| {
+                let id = ConnectionId::new(&id[..1 + length % 20]).unwrap();
+                encoded(Frame::NewConnectionId { sequence, retire_prior_to: sequence / 2, id, token })
             }
         ),
     ]
@@ -317,7 +333,8 @@ proptest! {
         let kind = PacketKind::ALL[kind];
         let (id, a, b) = ids;
         let (source, destination) = (id[..a % 21].to_vec(), id[..b % 21].to_vec());
-        let packet = Box::new(Packet { kind, number, length, destination, source, frames, datagram });
+        let contents = samples::contents(frames.concat());
+        let packet = Box::new(Packet { kind, number, length, destination, source, contents, datagram });
         let record = Record { time: Time::from_nanos(time), event: Event::PacketSent(packet) };
         for (mode, cddl) in SCHEMAS {
             let schema = Cddl::parse(cddl);

@@ -12,6 +12,7 @@ mod hole;
 mod id;
 pub mod ip;
 pub mod number;
+mod packet_kind;
 pub mod parameters;
 pub mod pattern;
 mod stream_id;
@@ -26,10 +27,10 @@ pub use header::{FirstByte, Header, HeaderError};
 pub use hole::{Damage, Hole};
 pub use id::ConnectionId;
 pub use number::Truncated;
+pub use packet_kind::PacketKind;
 pub use parameters::{
     ParameterError, ParameterProblem, PreferredAddress, TransportParameters, VersionInformation, VersionList,
 };
 pub use stream_id::{Direction, Side, StreamId};
-pub use trace::PacketKind;
 pub use varint::{Reader, UnexpectedEnd};
 pub use version::Version;

@@ -1,7 +1,7 @@
 //! Version numbers, and what the packet types of each are called on the wire.
 
+use crate::PacketKind;
 use std::fmt;
-use trace::PacketKind;
 
 /// A QUIC version as it stands in a long header.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

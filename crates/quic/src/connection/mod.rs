@@ -26,7 +26,7 @@ pub use receive::Datagram;
 pub(crate) use receive::opens;
 pub use transmit::Transmit;
 
-use crate::ack_frequency::AckFrequency;
+use crate::ack_frequency::AckRequests;
 use crate::config::Config;
 use crate::control::Control;
 use crate::datagrams::Datagrams;
@@ -124,7 +124,7 @@ pub struct Connection {
     /// What was sent and received, by packet-number space.
     spaces: BySpace<Space>,
     /// When each end acknowledges.
-    acks: AckFrequency,
+    acks: AckRequests,
     streams: Streams,
     /// Once either side uses them.
     datagrams: Option<Box<Datagrams>>,
@@ -233,7 +233,7 @@ impl Connection {
                 Space::of_handshake(&config),
                 Space::of_data(&config),
             ),
-            acks: AckFrequency::new(&config, &parameters),
+            acks: AckRequests::new(&config, &parameters),
             streams: Streams::new(origin.side, &config, scheduler),
             datagrams: None,
             variety,

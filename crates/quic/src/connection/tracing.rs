@@ -6,9 +6,9 @@ use crate::space::SpaceKind;
 use crate::stats::Stats;
 use std::net::SocketAddr;
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
-use trace::{Event, Log, Packet, PacketKind};
+use trace::{Contents, Event, Log, Packet, PacketKind};
 use units::Time;
-use wire::{ConnectionId, Frames, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
+use wire::{ConnectionId, Header, Hole, Side, StreamId, TransportParameters, Version, VersionList};
 
 impl Connection {
     /// The events that wait for a sink.
@@ -185,7 +185,7 @@ impl Connection {
         }
     }
 
-    /// The frames are read back from what was written: so a trace shows what really goes over the wire.
+    /// What was written is kept: so a trace shows what really goes over the wire.
     #[inline]
     pub(super) fn trace_packet_sent(
         &mut self,
@@ -205,11 +205,11 @@ impl Connection {
                 length: length as u32,
                 destination: destination.as_bytes().to_vec(),
                 source: source.as_bytes().to_vec(),
-                frames: frames(
-                    payload,
-                    hole.map_or(0, |hole| hole.length as usize),
-                    self.config.ack_delay_exponent,
-                ),
+                contents: Contents::Frames {
+                    payload: payload.to_vec(),
+                    virtual_tail: hole.map_or(0, |hole| hole.length),
+                    ack_delay_exponent: self.config.ack_delay_exponent,
+                },
                 datagram: self.stats.datagrams_sent,
             };
             self.log.push(now, Event::PacketSent(Box::new(packet)));
@@ -233,7 +233,11 @@ impl Connection {
                 length: length as u32,
                 destination: header.destination.as_bytes().to_vec(),
                 source: header.source.as_bytes().to_vec(),
-                frames: frames(payload, virtual_tail, exponent),
+                contents: Contents::Frames {
+                    payload: payload.to_vec(),
+                    virtual_tail: virtual_tail as u32,
+                    ack_delay_exponent: exponent,
+                },
                 datagram: self.stats.datagrams_received - 1,
             };
             self.log.push(now, Event::PacketReceived(Box::new(packet)));
@@ -249,7 +253,7 @@ impl Connection {
                 length: length as u32,
                 destination: header.destination.as_bytes().to_vec(),
                 source: header.source.as_bytes().to_vec(),
-                frames: Vec::new(),
+                contents: Contents::NONE,
                 datagram: self.stats.datagrams_received - 1,
             };
             self.log.push(now, Event::PacketReceived(Box::new(packet)));
@@ -284,8 +288,4 @@ fn key_names(kind: SpaceKind) -> [&'static str; 2] {
         SpaceKind::Handshake => ["client_handshake_secret", "server_handshake_secret"],
         SpaceKind::Data => ["client_1rtt_secret", "server_1rtt_secret"],
     }
-}
-
-fn frames(payload: &[u8], virtual_tail: usize, ack_delay_exponent: u8) -> Vec<trace::Frame> {
-    Frames::new(payload, virtual_tail).flatten().map(|frame| frame.to_trace(ack_delay_exponent)).collect()
 }

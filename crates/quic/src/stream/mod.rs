@@ -393,9 +393,7 @@ impl Streams {
         if half.wants_update() && half.update.ask() {
             self.notices.push_back(Notice::MaxStreamData(id));
         }
-        if self.grant.consume(read.bytes) {
-            self.notices.push_back(Notice::MaxData);
-        }
+        self.give_credit(read.bytes);
         if read.finished {
             self.close_if_over(id);
         }

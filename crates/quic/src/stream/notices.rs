@@ -34,6 +34,13 @@ impl Streams {
         })
     }
 
+    /// So many bytes were read, or never will be: the peer gets credit for them, if it is worth telling.
+    #[inline]
+    pub(super) fn give_credit(&mut self, bytes: u64) {
+        if self.grant.consume(bytes) {
+            self.notices.push_back(Notice::MaxData);
+        }
+    }
     /// A notice is to be sent.
     pub(super) fn tell(&mut self, notice: Notice) {
         if self.delivery(notice).is_some_and(|(delivery, _)| delivery.ask()) {

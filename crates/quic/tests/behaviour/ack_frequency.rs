@@ -92,8 +92,8 @@ fn a_request_that_is_lost_is_sent_again() {
     assert!(asked > 6, "one of the six losses was the request");
 }
 
-fn is_request(frame: &trace::Frame) -> bool {
-    matches!(frame, trace::Frame::AckFrequency { .. })
+fn is_request(frame: &crate::pair::Frame) -> bool {
+    matches!(frame, crate::pair::Frame::AckFrequency { .. })
 }
 
 /// Section 3: without the parameter the frames are not known, and not sent.
@@ -105,7 +105,9 @@ fn nobody_is_asked_who_does_not_admit_it() {
     pair.upload(1_000_000);
     pair.run_for(ms(500));
     let frames = pair.frames_from(0, true);
-    assert!(!frames.iter().any(|frame| is_request(frame) || matches!(frame, trace::Frame::ImmediateAck)));
+    assert!(
+        !frames.iter().any(|frame| is_request(frame) || matches!(frame, crate::pair::Frame::ImmediateAck))
+    );
 
     let request =
         Frame::AckFrequency { sequence: 0, threshold: 9, max_ack_delay_us: 25_000, reordering_threshold: 1 };

@@ -1,7 +1,7 @@
 //! When packets are acknowledged (RFC 9000 section 13.2).
 
+use crate::pair::Frame;
 use crate::pair::{Link, Pair, at, config, count, delay, losing, ms, null, span};
-use trace::Frame;
 use wire::Ecn;
 
 /// RFC 9000-13.2.1-1.

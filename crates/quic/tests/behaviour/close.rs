@@ -1,8 +1,9 @@
 //! How connections end (RFC 9000 section 10.2).
 
+use crate::pair::Frame;
 use crate::pair::{Flying, Pair, at, config, contexts, delay, losing, ms, null};
 use quic::{CloseReason, Event, StreamError};
-use trace::{Frame, PacketKind};
+use trace::PacketKind;
 use units::Duration;
 use wire::{Code, Direction};
 

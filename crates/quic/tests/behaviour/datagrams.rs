@@ -1,8 +1,8 @@
 //! DATAGRAM frames between two endpoints (RFC 9221).
 
+use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, contexts, count, delay, losing, ms, null};
 use quic::{CloseReason, Config, Data, DatagramError, Event};
-use trace::Frame;
 use units::parameter::Value;
 use wire::{Code, Direction};
 

@@ -82,7 +82,7 @@ fn who_sends_no_marks_tells_what_came() {
     assert_eq!(states(&mut pair), [Some(EcnState::Capable), None]);
     let told = pair.packets().into_iter().filter(|packet| !packet.to_server).flat_map(|packet| packet.frames);
     let told = told.filter_map(|frame| match frame {
-        trace::Frame::Ack { ecn, .. } => ecn,
+        crate::pair::Frame::Ack { ecn, .. } => ecn,
         _ => None,
     });
     let told: Vec<_> = told.collect();
@@ -164,7 +164,7 @@ fn with_more_underway() -> (Pair, u64, EcnCounts) {
     let largest = largest(&pair);
     let told = pair.packets().into_iter().filter(|packet| !packet.to_server).flat_map(|packet| packet.frames);
     let counts = told.filter_map(|frame| match frame {
-        trace::Frame::Ack { ecn, .. } => ecn,
+        crate::pair::Frame::Ack { ecn, .. } => ecn,
         _ => None,
     });
     let [ect0, ect1, ce] = counts.max().unwrap();
@@ -282,7 +282,7 @@ fn a_controller_for_l4s_has_packets_marked_with_ect1() {
     assert_eq!((fields[Ecn::Ect0 as usize], fields[Ecn::Ce as usize]), (0, 0));
     let told = pair.packets().into_iter().filter(|packet| !packet.to_server).flat_map(|packet| packet.frames);
     let told = told.filter_map(|frame| match frame {
-        trace::Frame::Ack { ecn, .. } => ecn,
+        crate::pair::Frame::Ack { ecn, .. } => ecn,
         _ => None,
     });
     let told: Vec<_> = told.collect();

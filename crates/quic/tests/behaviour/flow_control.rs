@@ -1,9 +1,9 @@
 //! Credit for streams, for the connection, and for the number of streams (RFC 9000 section 4).
 
+use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, count, delay, ms, null, size};
 use quic::{Data, Event, StreamError};
 use random::Stream;
-use trace::Frame;
 use units::parameter::Value;
 use wire::{Direction, StreamId};
 

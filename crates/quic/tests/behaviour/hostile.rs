@@ -1,9 +1,10 @@
 //! What a peer must not do with streams, floods and handshakes (RFC 9000 sections 4, 7, 11, 19). Single frames and
 //! parameters that must not be are in `transport_errors`.
 
+use crate::pair::Frame as Seen;
 use crate::pair::{Flying, Link, Pair, at, config, delay, ms, null, size};
 use quic::CloseReason;
-use trace::{Frame as Seen, PacketKind};
+use trace::PacketKind;
 use wire::{Code, Direction, Ecn, Frame, Side, StreamId};
 
 /// The error with which the victim closes, and the type of the frame that it names.

@@ -1,7 +1,7 @@
 //! Connection ids: issued, used, retired (RFC 9000 section 5.1).
 
+use crate::pair::Frame;
 use crate::pair::{Pair, config, count, delay, ms, null};
-use trace::Frame;
 use wire::{Code, ConnectionId};
 
 /// The ids that one side has announced, with their numbers.

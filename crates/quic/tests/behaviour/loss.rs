@@ -84,7 +84,7 @@ fn lost_data_is_sent_again_before_new_data() {
         .frames_from(mark, true)
         .iter()
         .filter_map(|frame| match frame {
-            trace::Frame::Stream { offset, .. } => Some(*offset),
+            crate::pair::Frame::Stream { offset, .. } => Some(*offset),
             _ => None,
         })
         .collect();

@@ -1,10 +1,10 @@
 //! Streams of real and virtual bytes: a STREAM frame goes across the border of both, on every way that it can take.
 
+use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, contexts, count, delay, losing, ms, null, size};
 use quic::{Data, Event};
 use random::Stream;
 use tls::Context;
-use trace::Frame;
 use wire::{Direction, StreamId};
 
 /// Parts of a stream: so many bytes, real or not.

@@ -1,10 +1,11 @@
 //! What holds for every packet that is sent, whatever happens: numbers, ids, who says what in which space
 //! (RFC 9000 sections 12, 13.2.6 and 17.2).
 
+use crate::pair::Frame as Seen;
 use crate::pair::{Packet, Pair, config, context, count, delay, losing, ms, null, opening};
 use quic::Data;
 use std::collections::{BTreeMap, BTreeSet};
-use trace::{Frame as Seen, PacketKind};
+use trace::PacketKind;
 use units::Time;
 use wire::header::LongHeader;
 use wire::{ConnectionId, Direction, Frame, Truncated, Version};

@@ -196,7 +196,7 @@ fn an_answer_may_come_another_way() {
     assert_eq!(pair.client().local(), here);
     roads.borrow_mut().deaf.push(address(ELSEWHERE));
     let answered = pair.packets_from(0).into_iter().find(|p| p.has("PATH_RESPONSE") && !p.to_server).unwrap();
-    let trace::Frame::PathResponse { data } =
+    let crate::pair::Frame::PathResponse { data } =
         answered.frames.iter().find(|frame| frame.name() == "PATH_RESPONSE").cloned().unwrap()
     else {
         panic!()
@@ -238,7 +238,7 @@ fn challenges_cannot_be_predicted() {
         pair.run_for(Duration::from_secs(20));
         let mut asked = 0;
         for frame in pair.frames_from(mark, true) {
-            if let trace::Frame::PathChallenge { data } = frame {
+            if let crate::pair::Frame::PathChallenge { data } = frame {
                 assert!(seen.insert(data), "{data:?}");
                 bits += u64::from_be_bytes(data).count_ones();
                 asked += 1;
@@ -257,7 +257,7 @@ fn without_a_way_back() -> (Pair, Vec<u8>) {
     pair.cut();
     // The peer moves with another id of the server's, so that the server takes another of the peer's.
     let id = pair.frames_from(0, false).into_iter().find_map(|frame| match frame {
-        trace::Frame::NewConnectionId { id, .. } => Some(id),
+        crate::pair::Frame::NewConnectionId { id, .. } => Some(id),
         _ => None,
     });
     let id = id.unwrap();
@@ -303,7 +303,7 @@ fn a_path_that_does_not_carry_1200_bytes_is_the_end_if_there_is_no_other() {
         }
         for packet in pair.sent_from(from, false).into_iter().filter(|packet| packet.datagram_length < 1200) {
             for frame in packet.frames {
-                if let trace::Frame::PathChallenge { data } = frame {
+                if let crate::pair::Frame::PathChallenge { data } = frame {
                     arrive_at(&mut pair, &id, Frame::PathResponse { data });
                     answered += 1;
                 }

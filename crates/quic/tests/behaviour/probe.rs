@@ -140,7 +140,8 @@ fn losses_over_a_shorter_time_are_not_persistent_congestion() {
 /// The streams' offsets that the client sent since then, packet by packet.
 fn offsets(pair: &Pair, mark: usize) -> Vec<u64> {
     let frames = pair.frames_from(mark, true).into_iter();
-    let offset = |frame| if let trace::Frame::Stream { offset, .. } = frame { Some(offset) } else { None };
+    let offset =
+        |frame| if let crate::pair::Frame::Stream { offset, .. } = frame { Some(offset) } else { None };
     frames.filter_map(offset).collect()
 }
 

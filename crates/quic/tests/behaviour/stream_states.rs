@@ -1,8 +1,8 @@
 //! Each state of both state machines of a stream against each frame and each call (RFC 9000 section 3).
 
+use crate::pair::Frame as Seen;
 use crate::pair::{Link, Pair, config, count, delay, ms, null, size};
 use quic::{CloseReason, Connection, Data, Event, StreamError};
-use trace::Frame as Seen;
 use wire::{Code, Direction, Frame, StreamId};
 
 /// What happens to a stream: a frame of the peer, or a call of the application.

@@ -1,9 +1,9 @@
 //! Streams: four kinds, ends, resets and stops in each state (RFC 9000 sections 2 and 3).
 
+use crate::pair::Frame;
 use crate::pair::{Link, Pair, config, contexts, count, delay, losing, ms, null};
 use quic::{Connection, Data, Event, StreamError};
 use random::Stream;
-use trace::Frame;
 use wire::{Direction, StreamId};
 
 /// Reads all that is there.

@@ -2,9 +2,10 @@
 //! (Those of streams are in `hostile`, those of connection ids in `ids`, CONNECTION_REFUSED and INVALID_TOKEN in
 //! `address_tokens`, NO_VIABLE_PATH in `path_validation`, KEY_UPDATE_ERROR and AEAD_LIMIT_REACHED in `key_update`.)
 
+use crate::pair::Frame as Seen;
 use crate::pair::{Flying, Pair, config, delay, ms, null};
 use quic::CloseReason;
-use trace::{Frame as Seen, PacketKind};
+use trace::PacketKind;
 use wire::{Code, ConnectionId, Data, Direction, Frame, Frames, Header, StreamId};
 
 const TAG: usize = 16;

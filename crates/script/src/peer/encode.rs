@@ -4,11 +4,12 @@ use super::{Peer, RESET_TOKEN, id, space_of};
 use crate::shape::Shape;
 use crate::syntax::{Given, Item, Packet};
 use crate::value::{Pattern, Value, Variables};
+use crate::words::APPLICATION_CLOSE;
 use tls::TAG_LENGTH;
+use wire::frame::FieldSource;
 use wire::header::{LongHeader, ShortHeader};
 use wire::{
-    Code, ConnectionId, Data, Direction, Ecn, EcnCounts, Frame, PacketKind, Side, StreamId, Truncated,
-    Version,
+    ConnectionId, Data, Direction, Ecn, EcnCounts, Frame, PacketKind, Side, StreamId, Truncated, Version,
 };
 
 /// The smallest datagram with an Initial packet of a client (RFC 9000 section 14.1).
@@ -93,13 +94,9 @@ impl Values {
     pub(crate) fn direction(&self) -> Direction {
         if self.word("direction") == "uni" { Direction::Unidirectional } else { Direction::Bidirectional }
     }
-    fn array<const N: usize>(&self, name: &str) -> Result<[u8; N], String> {
-        match self.bytes(name) {
-            Some(bytes) => {
-                bytes.try_into().map_err(|_| format!("{name:?} has {} bytes, not {N}", bytes.len()))
-            }
-            None => Ok([0; N]),
-        }
+    /// Bytes, or those of a text.
+    fn bytes_of(&self, name: &str) -> Option<&[u8]> {
+        self.bytes(name).or_else(|| self.text(name).map(str::as_bytes))
     }
 }
 
@@ -302,13 +299,16 @@ impl Peer {
         variables: &Variables,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let values = Values::of(&item.fields, variables)?;
+        let mut values = Values::of(&item.fields, variables)?;
         match item.entry.name {
             "ACK" => return self.ack(&values, out),
             "CRYPTO" => return self.crypto(kind, &values, out),
             "STREAM" | "DATAGRAM" => return stream(item.entry.name, &values, out),
             "NEW_CONNECTION_ID" => {
                 let new = values.bytes("id").map_or_else(|| made_id(values.int("sequence")), id);
+                if values.get("id").is_none() {
+                    values.0.push(("id", Value::Bytes(new.as_bytes().to_vec())));
+                }
                 self.issued.push(new);
             }
             _ => {}
@@ -384,50 +384,28 @@ fn stream(name: &str, values: &Values, out: &mut Vec<u8>) -> Result<(), String> 
 
 /// The frames whose fields stand for themselves.
 fn simple<'a>(name: &str, values: &'a Values) -> Result<Frame<'a>, String> {
-    let reason = values.text("reason").unwrap_or_default().as_bytes();
-    Ok(match name {
-        "PADDING" => Frame::Padding { length: (values.int("length").clamp(1, LARGEST as u64)) as usize },
-        "PING" => Frame::Ping,
-        "RESET_STREAM" => Frame::ResetStream {
-            id: values.stream(),
-            code: values.int("code"),
-            final_size: values.int("final_size"),
-        },
-        "STOP_SENDING" => Frame::StopSending { id: values.stream(), code: values.int("code") },
-        "NEW_TOKEN" => Frame::NewToken { token: values.bytes("token").unwrap_or_default() },
-        "MAX_DATA" => Frame::MaxData { maximum: values.int("maximum") },
-        "MAX_STREAM_DATA" => Frame::MaxStreamData { id: values.stream(), maximum: values.int("maximum") },
-        "MAX_STREAMS" => Frame::MaxStreams { direction: values.direction(), maximum: values.int("maximum") },
-        "DATA_BLOCKED" => Frame::DataBlocked { limit: values.int("limit") },
-        "STREAM_DATA_BLOCKED" => Frame::StreamDataBlocked { id: values.stream(), limit: values.int("limit") },
-        "STREAMS_BLOCKED" => {
-            Frame::StreamsBlocked { direction: values.direction(), limit: values.int("limit") }
+    if name == APPLICATION_CLOSE {
+        let reason = values.bytes_of("reason").unwrap_or_default();
+        return Ok(Frame::ApplicationClose { code: values.int("code"), reason });
+    }
+    Frame::named(name, &values).unwrap_or_else(|| Err(format!("{name} cannot be injected")))
+}
+
+impl<'a> FieldSource<'a> for &'a Values {
+    fn integer(&self, name: &'static str) -> u64 {
+        match name.strip_suffix("_us") {
+            Some(span) => self.span(span).as_micros(),
+            // Of PADDING no more than fits.
+            None if name == "length" => self.int(name).min(LARGEST as u64),
+            None => self.int(name),
         }
-        "NEW_CONNECTION_ID" => Frame::NewConnectionId {
-            sequence: values.int("sequence"),
-            retire_prior_to: values.int("retire_prior_to"),
-            id: values.bytes("id").map_or_else(|| made_id(values.int("sequence")), id),
-            token: values.array("token")?,
-        },
-        "RETIRE_CONNECTION_ID" => Frame::RetireConnectionId { sequence: values.int("sequence") },
-        "PATH_CHALLENGE" => Frame::PathChallenge { data: values.array("data")? },
-        "PATH_RESPONSE" => Frame::PathResponse { data: values.array("data")? },
-        "CONNECTION_CLOSE" => Frame::ConnectionClose {
-            code: Code(values.int("code")),
-            frame_type: values.int("frame_type"),
-            reason,
-        },
-        "APPLICATION_CLOSE" => Frame::ApplicationClose { code: values.int("code"), reason },
-        "HANDSHAKE_DONE" => Frame::HandshakeDone,
-        "ACK_FREQUENCY" => Frame::AckFrequency {
-            sequence: values.int("sequence"),
-            threshold: values.int("threshold"),
-            max_ack_delay_us: values.span("max_ack_delay").as_micros(),
-            reordering_threshold: values.int("reordering_threshold"),
-        },
-        "IMMEDIATE_ACK" => Frame::ImmediateAck,
-        other => return Err(format!("{other} cannot be injected")),
-    })
+    }
+    fn bytes(&self, name: &'static str) -> Option<&'a [u8]> {
+        self.bytes_of(name)
+    }
+    fn direction(&self) -> Direction {
+        Values::direction(self)
+    }
 }
 
 /// A packet as a report shows it.

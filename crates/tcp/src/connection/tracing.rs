@@ -2,8 +2,8 @@
 
 use super::Connection;
 use crate::event::CloseReason;
-use trace::{Event, Frame, Packet, PacketKind};
-use units::{Duration, Time};
+use trace::{Contents, Event, Packet, PacketKind, SegmentData};
+use units::Time;
 use wire::tcp::{Flags, Header};
 
 /// The stream of a TCP connection, as tables number streams.
@@ -74,21 +74,17 @@ impl Connection {
 
     /// A segment in the words of the trace: its number is that of its first byte, counted from its SYN.
     fn packet(&self, header: &Header, number: u64, payload: u64, size: u64) -> Packet {
-        let mut frames = Vec::new();
-        if payload > 0 || header.flags.has(Flags::FIN) {
-            let (offset, fin) = (number.saturating_sub(1), header.flags.has(Flags::FIN));
-            frames.push(Frame::Stream { stream: STREAM, offset, length: payload, fin });
-        }
-        if header.flags.has(Flags::ACK) {
-            frames.push(Frame::Ack { delay: Duration::ZERO, ranges: Vec::new(), ecn: None });
-        }
+        let fin = header.flags.has(Flags::FIN);
+        let offset = number.saturating_sub(1);
+        let data =
+            (payload > 0 || fin).then_some(SegmentData { stream: STREAM, offset, length: payload, fin });
         Packet {
             kind: PacketKind::Segment,
             number: Some(number),
             length: size as u32,
             destination: Vec::new(),
             source: Vec::new(),
-            frames,
+            contents: Contents::Segment { data, acknowledges: header.flags.has(Flags::ACK) },
             datagram: 0,
         }
     }

@@ -6,6 +6,7 @@ mod clock;
 mod crate_edges;
 mod file_names;
 mod file_sizes;
+mod frame_files;
 mod licences;
 mod links;
 mod lints;
@@ -26,6 +27,7 @@ pub const RULES: &[Rule] = &[
     crate_edges::RULE,
     file_names::RULE,
     file_sizes::RULE,
+    frame_files::RULE,
     licences::RULE,
     links::RULE,
     lints::RULE,

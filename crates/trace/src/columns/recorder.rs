@@ -8,7 +8,7 @@ use super::schema::{self, CONNECTION, LINK, NODE, SUBJECT};
 use super::stream::{End, Streams};
 use super::table::Table;
 use crate::event::ObjectLoaded;
-use crate::{Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
+use crate::{Contents, Event, Interest, Metrics, Packet, Record, Role, Sink, Subject};
 use std::fmt::Write;
 use std::io;
 use units::{Duration, Time};
@@ -184,11 +184,19 @@ impl Columns {
     fn packet(&mut self, end: End, time: Time, direction: u32, packet: &Packet) {
         let Some(row) = self.packet.row() else { return };
         self.detail.clear();
-        for (at, frame) in packet.frames.iter().enumerate() {
-            if at > 0 {
-                self.detail.push(',');
+        let detail = &mut self.detail;
+        let mut add = |name: &str| {
+            if !detail.is_empty() {
+                detail.push(',');
             }
-            self.detail.push_str(frame.name());
+            detail.push_str(name);
+        };
+        match &packet.contents {
+            Contents::Segment { data, acknowledges } => {
+                data.iter().for_each(|_| add("STREAM"));
+                acknowledges.then(|| add("ACK"));
+            }
+            frames @ Contents::Frames { .. } => frames.frames().for_each(|frame| add(frame.name())),
         }
         row.f64(time.as_secs_f64())
             .code(end.connection)

@@ -199,7 +199,7 @@ fn packet(json: &mut Json, time: Time, name: &str, packet: &Packet) {
     json.close();
     raw_length(json, u64::from(packet.length));
     datagram_id(json, packet.datagram);
-    frames(json, Schema::Current, &packet.frames);
+    frames(json, Schema::Current, &packet.contents);
     end(json);
 }
 

@@ -3,59 +3,72 @@
 use super::errors::{crypto_alert, transport_error};
 use super::json::Json;
 use super::options::Schema;
-use crate::Frame;
+use crate::Contents;
 use std::ops::RangeInclusive;
 use units::Duration;
+use wire::{Code, Direction, EcnCounts, Frame};
 
-/// Writes the list of a packet's frames.
-pub(super) fn frames(json: &mut Json, schema: Schema, frames: &[Frame]) {
+/// Writes the list of a packet's frames. A segment of TCP is shown in their words.
+pub(super) fn frames(json: &mut Json, schema: Schema, contents: &Contents) {
     json.open_list("frames");
-    for frame in frames {
-        json.item();
-        write(json, schema, frame);
-        json.close();
+    match contents {
+        Contents::Frames { ack_delay_exponent, .. } => {
+            for frame in contents.frames() {
+                json.item();
+                write(json, schema, &frame, *ack_delay_exponent);
+                json.close();
+            }
+        }
+        Contents::Segment { data, acknowledges } => {
+            if let Some(data) = data {
+                json.item();
+                stream(json, schema, (data.stream, data.offset, data.length, data.fin));
+                json.close();
+            }
+            if *acknowledges {
+                json.item();
+                ack(json, schema, Duration::ZERO, std::iter::empty(), None);
+                json.close();
+            }
+        }
     }
     json.close_list();
 }
 
-fn write(json: &mut Json, schema: Schema, frame: &Frame) {
-    match frame {
+fn write(json: &mut Json, schema: Schema, frame: &Frame<'_>, ack_delay_exponent: u8) {
+    match *frame {
         Frame::Padding { length } => {
             json.literal("\"frame_type\":\"padding\"");
-            payload(json, schema, u64::from(*length));
+            payload(json, schema, length as u64);
         }
         Frame::Ping => json.literal("\"frame_type\":\"ping\""),
-        Frame::Ack { delay, ranges, ecn } => ack(json, schema, *delay, ranges, ecn.as_ref()),
-        Frame::Stream { stream, offset, length: size, fin } => {
-            json.literal("\"frame_type\":\"stream\"");
-            json.number("stream_id", *stream);
-            json.number("offset", *offset);
-            length(json, schema, *size);
-            if *fin {
-                json.literal("\"fin\":true");
-            }
+        Frame::Ack(acked) => {
+            ack(json, schema, acked.scaled_delay(ack_delay_exponent), acked.ranges(), acked.ecn());
         }
-        Frame::Crypto { offset, length: size } => {
+        Frame::Stream { id, offset, data, fin } => {
+            stream(json, schema, (id.value(), offset, data.len() as u64, fin));
+        }
+        Frame::Crypto { offset, data } => {
             json.literal("\"frame_type\":\"crypto\"");
-            json.number("offset", *offset);
-            length(json, schema, *size);
+            json.number("offset", offset);
+            length(json, schema, data.len() as u64);
         }
-        Frame::ResetStream { stream, code, final_size } => {
+        Frame::ResetStream { id, code, final_size } => {
             json.literal("\"frame_type\":\"reset_stream\"");
-            json.number("stream_id", *stream);
-            application_error(json, schema, *code);
-            json.number("final_size", *final_size);
+            json.number("stream_id", id.value());
+            application_error(json, schema, code);
+            json.number("final_size", final_size);
         }
-        Frame::StopSending { stream, code } => {
+        Frame::StopSending { id, code } => {
             json.literal("\"frame_type\":\"stop_sending\"");
-            json.number("stream_id", *stream);
-            application_error(json, schema, *code);
+            json.number("stream_id", id.value());
+            application_error(json, schema, code);
         }
-        Frame::NewToken { length: size } => {
+        Frame::NewToken { token } => {
             json.literal("\"frame_type\":\"new_token\"");
             json.open("token");
             json.word("type", "resumption");
-            length(json, schema, *size);
+            length(json, schema, token.len() as u64);
             json.close();
         }
         Frame::MaxData { .. }
@@ -66,41 +79,34 @@ fn write(json: &mut Json, schema: Schema, frame: &Frame) {
         | Frame::StreamsBlocked { .. } => flow_control(json, frame),
         Frame::NewConnectionId { sequence, retire_prior_to, id, token: _ } => {
             json.literal("\"frame_type\":\"new_connection_id\"");
-            json.number("sequence_number", *sequence);
-            json.number("retire_prior_to", *retire_prior_to);
-            json.hex("connection_id", id);
+            json.number("sequence_number", sequence);
+            json.number("retire_prior_to", retire_prior_to);
+            json.hex("connection_id", id.as_bytes());
         }
         Frame::RetireConnectionId { sequence } => {
             json.literal("\"frame_type\":\"retire_connection_id\"");
-            json.number("sequence_number", *sequence);
+            json.number("sequence_number", sequence);
         }
         Frame::PathChallenge { data } => {
             json.literal("\"frame_type\":\"path_challenge\"");
-            json.hex("data", data);
+            json.hex("data", &data);
         }
         Frame::PathResponse { data } => {
             json.literal("\"frame_type\":\"path_response\"");
-            json.hex("data", data);
+            json.hex("data", &data);
         }
-        Frame::ConnectionClose { application, code, frame_type, reason } => {
-            json.literal("\"frame_type\":\"connection_close\"");
-            json.word("error_space", if *application { "application" } else { "transport" });
-            close_error(json, schema, *application, *code);
-            if !reason.is_empty() {
-                json.string("reason", reason);
-            }
-            if let Some(frame_type) = frame_type {
-                json.number("trigger_frame_type", *frame_type);
-            }
+        Frame::ConnectionClose { code, frame_type, reason } => {
+            close(json, schema, (false, code), reason);
+            json.number("trigger_frame_type", frame_type);
         }
+        Frame::ApplicationClose { code, reason } => close(json, schema, (true, Code(code)), reason),
         Frame::HandshakeDone => json.literal("\"frame_type\":\"handshake_done\""),
-        Frame::Datagram { length: size } => {
+        Frame::Datagram { data, .. } => {
             json.literal("\"frame_type\":\"datagram\"");
-            length(json, schema, *size);
+            length(json, schema, data.len() as u64);
         }
         // The schemas have no words for them.
-        Frame::AckFrequency { .. } => unknown(json, schema, 0xaf),
-        Frame::ImmediateAck => unknown(json, schema, 0x1f),
+        Frame::AckFrequency { .. } | Frame::ImmediateAck => unknown(json, schema, frame.frame_type()),
     }
 }
 
@@ -111,35 +117,58 @@ fn unknown(json: &mut Json, schema: Schema, frame_type: u64) {
     json.number(field, frame_type);
 }
 
-fn flow_control(json: &mut Json, frame: &Frame) {
-    let kind = |bidirectional: bool| if bidirectional { "bidirectional" } else { "unidirectional" };
+fn stream(json: &mut Json, schema: Schema, (stream, offset, size, fin): (u64, u64, u64, bool)) {
+    json.literal("\"frame_type\":\"stream\"");
+    json.number("stream_id", stream);
+    json.number("offset", offset);
+    length(json, schema, size);
+    if fin {
+        json.literal("\"fin\":true");
+    }
+}
+
+fn close(json: &mut Json, schema: Schema, (application, code): (bool, Code), reason: &[u8]) {
+    json.literal("\"frame_type\":\"connection_close\"");
+    json.word("error_space", if application { "application" } else { "transport" });
+    close_error(json, schema, application, code.0);
+    if !reason.is_empty() {
+        // What is not UTF-8 is shown as far as it is.
+        json.string("reason", &String::from_utf8_lossy(reason));
+    }
+}
+
+fn flow_control(json: &mut Json, frame: &Frame<'_>) {
+    let kind = |direction: Direction| match direction {
+        Direction::Bidirectional => "bidirectional",
+        Direction::Unidirectional => "unidirectional",
+    };
     match *frame {
         Frame::MaxData { maximum } => {
             json.literal("\"frame_type\":\"max_data\"");
             json.number("maximum", maximum);
         }
-        Frame::MaxStreamData { stream, maximum } => {
+        Frame::MaxStreamData { id, maximum } => {
             json.literal("\"frame_type\":\"max_stream_data\"");
-            json.number("stream_id", stream);
+            json.number("stream_id", id.value());
             json.number("maximum", maximum);
         }
-        Frame::MaxStreams { bidirectional, maximum } => {
+        Frame::MaxStreams { direction, maximum } => {
             json.literal("\"frame_type\":\"max_streams\"");
-            json.word("stream_type", kind(bidirectional));
+            json.word("stream_type", kind(direction));
             json.number("maximum", maximum);
         }
         Frame::DataBlocked { limit } => {
             json.literal("\"frame_type\":\"data_blocked\"");
             json.number("limit", limit);
         }
-        Frame::StreamDataBlocked { stream, limit } => {
+        Frame::StreamDataBlocked { id, limit } => {
             json.literal("\"frame_type\":\"stream_data_blocked\"");
-            json.number("stream_id", stream);
+            json.number("stream_id", id.value());
             json.number("limit", limit);
         }
-        Frame::StreamsBlocked { bidirectional, limit } => {
+        Frame::StreamsBlocked { direction, limit } => {
             json.literal("\"frame_type\":\"streams_blocked\"");
-            json.word("stream_type", kind(bidirectional));
+            json.word("stream_type", kind(direction));
             json.number("limit", limit);
         }
         _ => {}
@@ -150,13 +179,14 @@ fn ack(
     json: &mut Json,
     schema: Schema,
     delay: Duration,
-    ranges: &[RangeInclusive<u64>],
-    ecn: Option<&[u64; 3]>,
+    ranges: impl Iterator<Item = RangeInclusive<u64>>,
+    ecn: Option<EcnCounts>,
 ) {
     json.literal("\"frame_type\":\"ack\"");
     json.span("ack_delay", delay);
     // The list must not be empty, and no ACK frame acknowledges nothing (RFC 9000 section 19.3).
-    if !ranges.is_empty() {
+    let mut ranges = ranges.peekable();
+    if ranges.peek().is_some() {
         json.open_list("acked_ranges");
         for range in ranges {
             // A single number should be alone, which not every old viewer takes.
@@ -166,10 +196,10 @@ fn ack(
         json.close_list();
     }
     // ECT(0), ECT(1), CE: the order of RFC 9000 section 19.3.2.
-    if let Some([ect0, ect1, ce]) = ecn {
-        json.number("ect1", *ect1);
-        json.number("ect0", *ect0);
-        json.number("ce", *ce);
+    if let Some(EcnCounts { ect0, ect1, ce }) = ecn {
+        json.number("ect1", ect1);
+        json.number("ect0", ect0);
+        json.number("ce", ce);
     }
 }
 

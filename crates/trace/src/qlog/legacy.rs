@@ -194,7 +194,7 @@ fn packet(json: &mut Json, time: Time, name: &str, packet: &Packet) {
     if u32::try_from(packet.datagram).is_ok() {
         json.number("datagram_id", packet.datagram);
     }
-    frames(json, Schema::V03, &packet.frames);
+    frames(json, Schema::V03, &packet.contents);
     end(json);
 }
 

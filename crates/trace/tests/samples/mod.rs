@@ -1,60 +1,68 @@
 //! Records that show every event and every frame, with edge cases.
 
 use trace::event::{DropReason, EcnState, LossTrigger, MigrationState};
-use trace::{Event, Frame, Message, Metrics, Packet, PacketKind, Record};
+use trace::{Contents, Event, Message, Metrics, Packet, PacketKind, Record};
 use units::{Duration, Rate, Time};
+use wire::{Code, ConnectionId, Data, Direction, EcnCounts, Frame, StreamId};
 
 fn message(number: u64) -> Message {
     let (bytes, deadline) = (242, Some(Duration::from_millis(50)));
     Message { part: 1, number, stream: Some(2), bytes, written: Time::ZERO, deadline }
 }
 
-/// Every kind of frame, some at their limits.
-pub(crate) fn frames() -> Vec<Frame> {
-    let close = |application, code, frame_type, reason: &str| Frame::ConnectionClose {
-        application,
-        code,
-        frame_type,
-        reason: reason.to_owned(),
-    };
-    vec![
+/// Every kind of frame, some at their limits, one behind the other.
+pub(crate) fn frames() -> Vec<u8> {
+    let (id, last) = (StreamId::from_value, (1 << 62) - 1);
+    let close = |code, frame_type, reason| Frame::ConnectionClose { code: Code(code), frame_type, reason };
+    let mut out = Vec::new();
+    let token = [7; 16];
+    let frames = [
         Frame::Padding { length: 900 },
         Frame::Ping,
-        Frame::Ack { delay: Duration::from_micros(25), ranges: vec![9..=12, 7..=7, 0..=3], ecn: None },
-        Frame::Ack { delay: Duration::ZERO, ranges: vec![0..=u64::MAX], ecn: Some([1, 2, 3]) },
-        Frame::ResetStream { stream: 4, code: u64::MAX, final_size: 0 },
-        Frame::StopSending { stream: 8, code: 0 },
-        Frame::Crypto { offset: 0, length: 300 },
-        Frame::NewToken { length: 64 },
-        Frame::Stream { stream: 0, offset: 0, length: 1100, fin: false },
-        Frame::Stream { stream: (1 << 62) - 1, offset: (1 << 62) - 2, length: 0, fin: true },
+        Frame::ResetStream { id: id(4), code: last, final_size: 0 },
+        Frame::StopSending { id: id(8), code: 0 },
+        Frame::Crypto { offset: 0, data: &[1; 300] },
+        Frame::NewToken { token: &[2; 64] },
+        Frame::Stream { id: id(0), offset: 0, data: Data::Bytes(&[3; 1100]), fin: false },
+        Frame::Stream { id: id(last), offset: last - 1, data: Data::Bytes(&[]), fin: true },
         Frame::MaxData { maximum: 1 << 40 },
-        Frame::MaxStreamData { stream: 0, maximum: 1 << 30 },
-        Frame::MaxStreams { bidirectional: true, maximum: 100 },
-        Frame::MaxStreams { bidirectional: false, maximum: 3 },
+        Frame::MaxStreamData { id: id(0), maximum: 1 << 30 },
+        Frame::MaxStreams { direction: Direction::Bidirectional, maximum: 100 },
+        Frame::MaxStreams { direction: Direction::Unidirectional, maximum: 3 },
         Frame::DataBlocked { limit: 5 },
-        Frame::StreamDataBlocked { stream: 0, limit: 6 },
-        Frame::StreamsBlocked { bidirectional: false, limit: 7 },
-        Frame::NewConnectionId { sequence: 1, retire_prior_to: 0, id: vec![1, 2, 3, 255], token: [7; 16] },
+        Frame::StreamDataBlocked { id: id(0), limit: 6 },
+        Frame::StreamsBlocked { direction: Direction::Unidirectional, limit: 7 },
+        Frame::NewConnectionId {
+            sequence: 1,
+            retire_prior_to: 0,
+            id: ConnectionId::new(&[1, 2, 3, 255]).unwrap(),
+            token,
+        },
         Frame::RetireConnectionId { sequence: 0 },
         Frame::PathChallenge { data: [1; 8] },
         Frame::PathResponse { data: [254; 8] },
-        close(false, 0, None, ""),
-        close(false, 0x0a, Some(8), "a \"quoted\" reason\nwith \u{1e} and \u{7f} and ü"),
-        close(false, 0x128, None, "handshake failure"),
-        close(false, 0x4242, None, ""),
-        close(true, 0x128, None, "bye"),
+        close(0, 0, b""),
+        close(0x0a, 8, "a \"quoted\" reason\nwith \u{1e} and \u{7f} and ü".as_bytes()),
+        close(0x128, 0, b"handshake failure"),
+        close(0x4242, 0, b"not UTF-8: \xff"),
+        Frame::ApplicationClose { code: 0x128, reason: b"bye" },
         Frame::HandshakeDone,
-        Frame::Datagram { length: 1200 },
-        Frame::Datagram { length: 0 },
-        Frame::AckFrequency {
-            sequence: 1,
-            threshold: 10,
-            max_ack_delay: Duration::from_millis(50),
-            reordering_threshold: 1,
-        },
+        Frame::Datagram { data: Data::Bytes(&[4; 1200]), to_end: false },
+        Frame::Datagram { data: Data::Bytes(&[]), to_end: false },
+        Frame::AckFrequency { sequence: 1, threshold: 10, max_ack_delay_us: 50_000, reordering_threshold: 1 },
         Frame::ImmediateAck,
-    ]
+    ];
+    frames[..2].iter().for_each(|frame| frame.encode(&mut out));
+    wire::frame::ack(&mut out, [9..=12, 7..=7, 0..=3], 25, None, 100);
+    let counts = EcnCounts { ect0: 1, ect1: 2, ce: 3 };
+    wire::frame::ack(&mut out, [0..=last], 0, Some(counts), 100);
+    frames[2..].iter().for_each(|frame| frame.encode(&mut out));
+    out
+}
+
+/// What a packet with these frames carries.
+pub(crate) fn contents(payload: Vec<u8>) -> Contents {
+    Contents::Frames { payload, virtual_tail: 0, ack_delay_exponent: 0 }
 }
 
 /// A packet with all of [`frames`], or one without number, ids and frames.
@@ -66,7 +74,7 @@ pub(crate) fn packet(kind: PacketKind, number: Option<u64>) -> Box<Packet> {
         length: 1200,
         destination: vec![0xab, 0xcd],
         source: if is_long { vec![0x01] } else { Vec::new() },
-        frames: if number.is_some() { frames() } else { Vec::new() },
+        contents: if number.is_some() { contents(frames()) } else { Contents::NONE },
         datagram: number.unwrap_or(u64::MAX),
     })
 }

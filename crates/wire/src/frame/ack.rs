@@ -3,6 +3,7 @@
 use crate::varint::Reader;
 use std::fmt;
 use std::ops::RangeInclusive;
+use units::Duration;
 
 /// How many packets arrived with each ECN codepoint, in one packet number space (RFC 9000 section 19.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +39,12 @@ impl<'a> Ack<'a> {
     #[inline]
     pub const fn delay(&self) -> u64 {
         self.delay
+    }
+    /// The same by the sender's ack_delay_exponent (0 to 20); beyond what a [`Duration`] holds it is the longest.
+    pub fn scaled_delay(&self, ack_delay_exponent: u8) -> Duration {
+        // RFC 9000 section 19.3: "multiplying the value in the field by 2 to the power of the ack_delay_exponent".
+        let factor = 1u64.checked_shl(u32::from(ack_delay_exponent)).unwrap_or(u64::MAX);
+        Duration::from_micros(self.delay.saturating_mul(factor))
     }
     /// The ECN counts, if the frame is of type 0x03.
     #[inline]

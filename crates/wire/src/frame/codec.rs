@@ -1,9 +1,37 @@
-//! How the fields of frames stand on the wire, each kind of field once (RFC 9000 section 19.1: "all fields ... in the order
+//! How the fields of frames stand on the wire and are shown, each kind of field once (RFC 9000 section 19.1: "all fields ... in the order
 //! in which they are listed").
 
 use crate::frame::FrameProblem;
 use crate::varint::{self, Reader, encode};
 use crate::{Code, ConnectionId, Direction, StreamId};
+
+/// A field as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field<'a> {
+    /// A number.
+    Integer(u64),
+    /// A stream.
+    Stream(StreamId),
+    /// The direction of streams.
+    Direction(Direction),
+    /// Bytes that mean what they are.
+    Bytes(&'a [u8]),
+    /// Words for people: should be UTF-8.
+    Text(&'a [u8]),
+    /// Data, of which the length is shown.
+    Data(&'a [u8]),
+}
+
+/// What a frame is made of that is not read from a packet: the values of its fields by their names. What it does not have
+/// is 0 or empty.
+pub trait FieldSource<'a> {
+    /// A number. Streams are asked for as `stream`.
+    fn integer(&self, name: &'static str) -> u64;
+    /// Bytes, or words.
+    fn bytes(&self, name: &'static str) -> Option<&'a [u8]>;
+    /// The direction of streams.
+    fn direction(&self) -> Direction;
+}
 
 /// A kind of field: how it is read, written, measured and shown. `frame_type` is that of the frame that it is in, which
 /// some fields are a part of.
@@ -14,6 +42,10 @@ pub(super) trait Codec<'a> {
     fn write(value: &Self::Value, out: &mut Vec<u8>);
     /// The bytes that `write` appends.
     fn size(value: &Self::Value) -> usize;
+    /// How it is shown.
+    fn show(value: &Self::Value) -> Field<'_>;
+    /// Its value by name; an error says what does not fit.
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<Self::Value, String>;
     /// What it adds to the type of its frame.
     fn bit(_value: &Self::Value) -> u64 {
         0
@@ -22,7 +54,7 @@ pub(super) trait Codec<'a> {
 
 /// A codec whose value is written as one variable-length integer.
 macro_rules! integer {
-    ($(#[doc = $doc:literal])* $codec:ident: $value:ty, $read:expr, $write:expr) => {
+    ($(#[doc = $doc:literal])* $codec:ident: $value:ty, $read:expr, $write:expr, $show:expr, $take:expr) => {
         $(#[doc = $doc])*
         pub(super) struct $codec;
         impl<'a> Codec<'a> for $codec {
@@ -39,26 +71,38 @@ macro_rules! integer {
                 let write: fn(&$value) -> u64 = $write;
                 varint::size(write(value))
             }
+            fn show(value: &$value) -> Field<'_> {
+                let show: fn(&$value) -> Field<'_> = $show;
+                show(value)
+            }
+            fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<$value, String> {
+                let take: fn(&'static str, &dyn FieldSource<'a>) -> $value = $take;
+                Ok(take(name, source))
+            }
         }
     };
 }
 
 integer! {
     /// Any integer.
-    Integer: u64, Ok, |value| *value
+    Integer: u64, Ok, |value| *value,
+    |value| Field::Integer(*value), |name, source| source.integer(name)
 }
 integer! {
     /// A stream.
-    Stream: StreamId, |value| Ok(StreamId::from_value(value)), |id| id.value()
+    Stream: StreamId, |value| Ok(StreamId::from_value(value)), |id| id.value(),
+    |id| Field::Stream(*id), |_, source| StreamId::from_value(source.integer("stream"))
 }
 integer! {
     /// An error code of QUIC.
-    ErrorCode: Code, |value| Ok(Code(value)), |code| code.0
+    ErrorCode: Code, |value| Ok(Code(value)), |code| code.0,
+    |code| Field::Integer(code.0), |name, source| Code(source.integer(name))
 }
 integer! {
     /// How many streams there may be: at most 2^60.
     // RFC 9000-4.6-1, 9000-19.11-1, 9000-19.14-1.
-    StreamCount: u64, |count| if count > StreamId::MAX_COUNT { Err(FrameProblem::TooManyStreams) } else { Ok(count) }, |count| *count
+    StreamCount: u64, |count| if count > StreamId::MAX_COUNT { Err(FrameProblem::TooManyStreams) } else { Ok(count) }, |count| *count,
+    |count| Field::Integer(*count), |name, source| source.integer(name)
 }
 
 /// The direction of streams: the lowest bit of the type.
@@ -71,6 +115,12 @@ impl<'a> Codec<'a> for InType {
     fn write(_: &Direction, _: &mut Vec<u8>) {}
     fn size(_: &Direction) -> usize {
         0
+    }
+    fn show(direction: &Direction) -> Field<'_> {
+        Field::Direction(*direction)
+    }
+    fn take(_: &'static str, source: &dyn FieldSource<'a>) -> Result<Direction, String> {
+        Ok(source.direction())
     }
     fn bit(direction: &Direction) -> u64 {
         u64::from(*direction == Direction::Unidirectional)
@@ -91,6 +141,33 @@ impl<'a> Codec<'a> for Prefixed {
     fn size(bytes: &&'a [u8]) -> usize {
         varint::size(bytes.len() as u64) + bytes.len()
     }
+    fn show<'v>(bytes: &'v &'a [u8]) -> Field<'v> {
+        Field::Data(bytes)
+    }
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<&'a [u8], String> {
+        Ok(source.bytes(name).unwrap_or_default())
+    }
+}
+
+/// Words for people behind their length.
+pub(super) struct Reason;
+impl<'a> Codec<'a> for Reason {
+    type Value = &'a [u8];
+    fn read(reader: &mut Reader<'a>, frame_type: u64) -> Result<&'a [u8], FrameProblem> {
+        Prefixed::read(reader, frame_type)
+    }
+    fn write(words: &&'a [u8], out: &mut Vec<u8>) {
+        Prefixed::write(words, out);
+    }
+    fn size(words: &&'a [u8]) -> usize {
+        Prefixed::size(words)
+    }
+    fn show<'v>(words: &'v &'a [u8]) -> Field<'v> {
+        Field::Text(words)
+    }
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<&'a [u8], String> {
+        Prefixed::take(name, source)
+    }
 }
 
 /// A token behind its length: at least one byte.
@@ -110,6 +187,12 @@ impl<'a> Codec<'a> for Token {
     fn size(token: &&'a [u8]) -> usize {
         Prefixed::size(token)
     }
+    fn show<'v>(token: &'v &'a [u8]) -> Field<'v> {
+        Field::Bytes(token)
+    }
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<&'a [u8], String> {
+        Prefixed::take(name, source)
+    }
 }
 
 /// So many bytes.
@@ -124,6 +207,17 @@ impl<'a, const N: usize> Codec<'a> for Bytes<N> {
     }
     fn size(_: &[u8; N]) -> usize {
         N
+    }
+    fn show(bytes: &[u8; N]) -> Field<'_> {
+        Field::Bytes(bytes)
+    }
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<[u8; N], String> {
+        match source.bytes(name) {
+            None => Ok([0; N]),
+            Some(bytes) => {
+                bytes.try_into().map_err(|_| format!("{name:?} has {} bytes, not {N}", bytes.len()))
+            }
+        }
     }
 }
 
@@ -147,6 +241,13 @@ impl<'a> Codec<'a> for Id {
     fn size(id: &ConnectionId) -> usize {
         1 + id.len()
     }
+    fn show(id: &ConnectionId) -> Field<'_> {
+        Field::Bytes(id.as_bytes())
+    }
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<ConnectionId, String> {
+        let bytes = source.bytes(name).unwrap_or_default();
+        ConnectionId::new(bytes).ok_or_else(|| format!("{name:?} has {} bytes, at most 20 fit", bytes.len()))
+    }
 }
 
 /// A run of PADDING frames: their number, of which the first is the type.
@@ -164,5 +265,11 @@ impl<'a> Codec<'a> for Zeros {
     }
     fn size(length: &usize) -> usize {
         length.saturating_sub(1)
+    }
+    fn show(length: &usize) -> Field<'_> {
+        Field::Integer(*length as u64)
+    }
+    fn take(name: &'static str, source: &dyn FieldSource<'a>) -> Result<usize, String> {
+        Ok(source.integer(name).max(1) as usize)
     }
 }

@@ -8,9 +8,9 @@ mod encode;
 mod error;
 mod properties;
 mod table;
-mod tracing;
 
 pub use ack::{Ack, AckRanges, EcnCounts};
+pub use codec::{Field, FieldSource};
 pub use decode::Frames;
 pub use encode::{
     ack, crypto_header, crypto_header_size, datagram_header, datagram_header_size, stream_header,
@@ -20,7 +20,9 @@ pub use error::{FrameError, FrameProblem};
 
 use crate::varint::{self, Reader};
 use crate::{Code, ConnectionId, Direction, StreamId};
-use codec::{Bytes, Codec, ErrorCode, Id, InType, Integer, Prefixed, Stream, StreamCount, Token, Zeros};
+use codec::{
+    Bytes, Codec, ErrorCode, Id, InType, Integer, Prefixed, Reason, Stream, StreamCount, Token, Zeros,
+};
 use table::{frames, has};
 
 /// The bytes that a STREAM or a DATAGRAM frame carries.
@@ -164,14 +166,14 @@ frames! {
         /// The type of the frame that was the reason, or 0.
         frame_type: u64 as Integer,
         /// An explanation for people: should be UTF-8, may be anything.
-        reason: &'a [u8] as Prefixed,
+        reason: &'a [u8] as Reason,
     } = 0x1c, "CONNECTION_CLOSE", "IH01", "N";
     /// CONNECTION_CLOSE of type 0x1d: the application closes the connection (19.19).
     ApplicationClose {
         /// The application's code.
         code: u64 as Integer,
         /// An explanation for people: should be UTF-8, may be anything.
-        reason: &'a [u8] as Prefixed,
+        reason: &'a [u8] as Reason,
     } = 0x1d, "CONNECTION_CLOSE", "__01", "N";
     /// HANDSHAKE_DONE (19.20).
     HandshakeDone = 0x1e, "HANDSHAKE_DONE", "___1", "";

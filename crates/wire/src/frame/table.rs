@@ -114,6 +114,33 @@ macro_rules! frames {
                 }
                 let _ = &out;
             }
+            /// Shows each field of a frame with its name. ACK, STREAM and DATAGRAM show none: they are values to look at.
+            pub fn fields(&self, mut show: impl FnMut(&'static str, Field<'_>)) {
+                match self {
+                    $( Frame::$variant $({ $($field),* })? => {
+                        $( $( show(stringify!($field), <$codec as Codec<'a>>::show($field)); )* )?
+                    } )*
+                    $( Frame::$special { .. } => {} )*
+                }
+                let _ = &mut show;
+            }
+            /// The frame of this name (in its document; that of CONNECTION_CLOSE is of type 0x1c) with these values; `None`
+            /// for ACK, STREAM, DATAGRAM, and what is no name.
+            ///
+            /// # Errors
+            /// What does not fit into a field.
+            #[allow(unreachable_patterns, reason = "CONNECTION_CLOSE is the name of two frames")]
+            pub fn named(name: &str, source: &dyn FieldSource<'a>) -> Option<Result<Frame<'a>, String>> {
+                let made = || {
+                    Ok(Some(match name {
+                        $( $name => Frame::$variant $({
+                            $( $field: <$codec as Codec<'a>>::take(stringify!($field), source)?, )*
+                        })?, )*
+                        _ => return Ok(None),
+                    }))
+                };
+                made().transpose()
+            }
             /// The bytes that `write` appends.
             fn size(&self) -> usize {
                 match self {

@@ -268,10 +268,6 @@ fn ack_frequency_has_a_type_of_two_bytes() {
     assert_eq!(error(&long, 0).problem, FrameProblem::LongType);
     assert!(frame.is_ack_eliciting() && !frame.is_probing() && frame.name() == "ACK_FREQUENCY");
     assert!(frame.allowed_in(PacketKind::OneRtt) && !frame.allowed_in(PacketKind::ZeroRtt));
-    let max_ack_delay = units::Duration::from_millis(25);
-    let shown =
-        trace::Frame::AckFrequency { sequence: 3, threshold: 10, max_ack_delay, reordering_threshold: 0 };
-    assert_eq!(frame.to_trace(3), shown);
 }
 
 #[test]
@@ -428,28 +424,13 @@ fn the_crypto_header_has_the_size_it_says() {
     }
 }
 
+/// RFC 9000 section 19.3: "multiplying the value in the field by 2 to the power of the ack_delay_exponent".
 #[test]
-fn a_trace_shows_every_frame() {
-    let shown: Vec<_> = one_of_each().iter().map(|bytes| decode(bytes).to_trace(3)).collect();
-    assert_eq!(shown.len(), 27);
-    assert_eq!(shown[26], trace::Frame::ImmediateAck);
-    assert_eq!(shown[25], trace::Frame::Datagram { length: 4 });
-    let delay = units::Duration::from_micros(200);
-    assert_eq!(shown[2], trace::Frame::Ack { delay, ranges: vec![90..=100, 50..=50, 3..=40], ecn: None });
-    assert!(matches!(shown[3], trace::Frame::Ack { ecn: Some([7, 0, 70_000]), .. }));
-    assert_eq!(shown[8], trace::Frame::Stream { stream: 0, offset: 0, length: 3, fin: false });
-    assert_eq!(shown[12], trace::Frame::MaxStreams { bidirectional: true, maximum: 1 << 60 });
-    let close = |application, code, frame_type, reason: &str| trace::Frame::ConnectionClose {
-        application,
-        code,
-        frame_type,
-        reason: reason.to_owned(),
-    };
-    assert_eq!(shown[22], close(false, 3, Some(8), "too much"));
-    assert_eq!(shown[23], close(true, 77, None, ""));
-    let data = Data::Virtual { length: 5 };
-    let frame = Frame::Stream { id: stream(0), offset: 1, data, fin: true };
-    assert_eq!(frame.to_trace(3), trace::Frame::Stream { stream: 0, offset: 1, length: 5, fin: true });
+fn the_delay_of_an_ack_is_scaled() {
+    let frames = one_of_each();
+    let Frame::Ack(ack) = decode(&frames[2]) else { panic!("{:?}", frames[2]) };
+    assert_eq!(ack.scaled_delay(3), units::Duration::from_micros(200));
+    assert_eq!(ack.scaled_delay(64), units::Duration::from_micros(u64::MAX), "beyond what a span holds");
 }
 
 proptest! {

@@ -2,11 +2,13 @@
 
 mod again;
 pub(crate) mod forge;
+mod frame;
 mod options;
 pub(crate) mod roads;
 mod view;
 
 pub(crate) use again::opening;
+pub(crate) use frame::Frame;
 pub(crate) use options::{config, context, contexts, controller, count, null, size, span};
 pub(crate) use view::{Packet, Seen};
 

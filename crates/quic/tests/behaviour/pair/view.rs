@@ -1,8 +1,8 @@
 //! What went over the wire, decoded: under null protection everything can be read.
 
-use super::Pair;
+use super::{Frame, Pair};
 use std::net::SocketAddr;
-use trace::{Frame, PacketKind};
+use trace::PacketKind;
 use units::Time;
 use wire::{Frames, Header};
 
@@ -83,7 +83,7 @@ impl Pair {
                 let number = truncated.expand(*largest);
                 *largest = Some(number);
                 let payload = &rest[header.number_offset + truncated.length()..header.end - TAG];
-                let frames = Frames::new(payload, 0).map(|frame| frame.unwrap().to_trace(3)).collect();
+                let frames = Frames::new(payload, 0).map(|frame| Frame::of(&frame.unwrap())).collect();
                 if index >= from {
                     packets.push(Packet {
                         at: seen.at,
