@@ -53,7 +53,7 @@ pub enum TopologyError {
     TooManyMedia,
     /// A medium with fewer than two attachments, or with more than [`MAX_ATTACHMENTS`].
     Attachments(String),
-    /// A node with more than [`MAX_PORTS`] ports.
+    /// A node with more than 65,534 ports.
     TooManyPorts(String),
 }
 
