@@ -35,9 +35,10 @@ impl Network<'_> {
             links: self.directions(Link::new)?,
             media: self.media(&|name| Stream::new(self.seed, name))?,
         };
+        let stream = |name: &str| Stream::new(self.seed, name);
         let mut places = Vec::with_capacity(self.scenario.nodes.len());
         for node in 0..self.scenario.nodes.len() {
-            places.push(match (host(node), self.middlebox(node)?) {
+            places.push(match (host(node), self.middlebox(node, &stream)?) {
                 (Some(host), _) => Place::Host(host),
                 (None, Some(middlebox)) => Place::Middlebox(middlebox),
                 (None, None) => Place::Router,
@@ -46,13 +47,17 @@ impl Network<'_> {
         Ok(World::new(&topology, carriers, places))
     }
 
-    /// Whether a carrier draws at random.
+    /// Whether a carrier or a middlebox draws at random.
     ///
     /// # Errors
     /// Those of [`Network::world`].
     pub(crate) fn draws(&self) -> Result<bool, RunError> {
         let watch = Watch::default();
-        let _media = self.media(&|_| watch.stream())?;
+        let stream = |_: &str| watch.stream();
+        // They are kept until it is known whether they have kept a stream.
+        let _media = self.media(&stream)?;
+        let boxes = (0..self.scenario.nodes.len()).map(|node| self.middlebox(node, &stream));
+        let _boxes = boxes.collect::<Result<Vec<_>, _>>()?;
         Ok(watch.draws() || self.directions(Link::draws)?.contains(&true))
     }
 
@@ -102,7 +107,11 @@ impl Network<'_> {
         self.scenario.media.iter().map(build).collect()
     }
 
-    fn middlebox(&self, index: usize) -> Result<Option<Box<dyn Middlebox>>, RunError> {
+    fn middlebox(
+        &self,
+        index: usize,
+        stream: &dyn Fn(&str) -> Stream,
+    ) -> Result<Option<Box<dyn Middlebox>>, RunError> {
         let node = &self.scenario.nodes[index];
         let NodeKind::Middlebox(component) = &node.kind else { return Ok(None) };
         let name = format!("node {}", node.name);
@@ -110,8 +119,8 @@ impl Network<'_> {
             arguments: &component.arguments,
             node: NodeId(index as u32),
             carriers: &carriers_of(index, &self.scenario.links, &self.scenario.media),
-            seed: self.seed,
             name: &name,
+            stream,
             interest: self.interest,
         };
         middlebox::build(component.name, &options).map(Some).map_err(|error| unusable(&name, &error))

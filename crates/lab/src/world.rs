@@ -250,7 +250,12 @@ impl Plan<'_> {
         let start = Time::ZERO + self.flow.start;
         let name = &self.flow.name;
         let client = TcpEnd::client(self.connections(&config, Side::Client), start, self.ports, name);
-        let server = TcpEnd::server(self.connections(&config, Side::Server), self.ports, name)
+        let server = TcpEnd::server(
+            self.connections(&config, Side::Server),
+            self.ports,
+            name,
+            self.client().ip(),
+        )
             .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
         Ok([Stack::Tcp(Box::new(client)), Stack::Tcp(Box::new(server))])
     }

@@ -609,7 +609,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "[[link]]",
         "[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"client\"]\n\n[[link]]",
-        "a.toml:7:13: medium.air.terminals: 1 nodes are attached; expected 2 to 1001, the station among them",
+        "a.toml:7:13: medium.air.terminals: too few or too many nodes, found 1; expected 2 to 1001, the station among them",
     ),
     mistake(
         "[[link]]",

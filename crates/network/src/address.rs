@@ -19,7 +19,7 @@ pub struct Port(pub u16);
 /// the node.
 pub const MAX_NODES: usize = 10_000;
 /// The most ports of a node that have an address of their own.
-pub(crate) const MAX_ADDRESSED_PORTS: u16 = 255;
+pub const MAX_ADDRESSED_PORTS: u16 = 255;
 
 const V4: u32 = 0x0a00_0000;
 const V6: u128 = 0xfd00 << 112;

@@ -261,8 +261,8 @@ fn through_middlebox(name: &str, seed: u64) -> World<Talker> {
         arguments: &arguments,
         node: NodeId(1),
         carriers: &carriers,
-        seed,
         name: "node box",
+        stream: &|name| Stream::new(seed, name),
         interest: Interest::ALL,
     };
     let built = middlebox::build(name, &options).unwrap();

@@ -6,11 +6,13 @@ use crate::counters::Counters;
 use crate::error::RunError;
 use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
+use std::net::{IpAddr, SocketAddr};
 use tcp::Arrival;
 use trace::Role;
 use traffic::{Application, TcpConnections, TcpTransport};
 use units::Time;
 use wire::Side;
+use wire::tcp::{Flags, Header};
 
 /// The connections of a flow.
 pub(crate) struct TcpEnd {
@@ -22,6 +24,10 @@ pub(crate) struct TcpEnd {
     /// The name of the flow, and the subjects of the records of the connections behind the first.
     name: String,
     subjects: Vec<Option<u32>>,
+    /// At a server: the client's own address, and the addresses that connections come from otherwise, by their indices: a NAT
+    /// is on the way.
+    client: IpAddr,
+    translated: Vec<(SocketAddr, usize)>,
 }
 
 /// The name of a connection of a flow in the tables: the flow's for the first, with the connection's number for the others.
@@ -32,12 +38,49 @@ pub(crate) fn connection_name(flow: &str, index: usize) -> String {
 impl TcpEnd {
     /// The end that opens connections, the first at this time.
     pub(crate) fn client(connections: TcpConnections, at: Time, ports: Ports, name: &str) -> TcpEnd {
-        TcpEnd { opening: Some(at), connections, ports, name: name.to_owned(), subjects: Vec::new() }
+        TcpEnd { opening: Some(at), ..TcpEnd::new(connections, ports, name, IpAddr::from([0; 4])) }
     }
-    /// The end that waits for them. `None` if they cannot be made.
-    pub(crate) fn server(mut connections: TcpConnections, ports: Ports, name: &str) -> Option<TcpEnd> {
+    /// The end that waits for them, from a client at this address. `None` if they cannot be made.
+    pub(crate) fn server(
+        mut connections: TcpConnections,
+        ports: Ports,
+        name: &str,
+        client: IpAddr,
+    ) -> Option<TcpEnd> {
         connections.get_or_make(Time::ZERO, 0)?;
-        Some(TcpEnd { opening: None, connections, ports, name: name.to_owned(), subjects: Vec::new() })
+        Some(TcpEnd::new(connections, ports, name, client))
+    }
+
+    fn new(connections: TcpConnections, ports: Ports, name: &str, client: IpAddr) -> TcpEnd {
+        TcpEnd {
+            opening: None,
+            connections,
+            ports,
+            name: name.to_owned(),
+            subjects: Vec::new(),
+            client,
+            translated: Vec::new(),
+        }
+    }
+
+    /// At a server: the connection that a segment is of.
+    fn connection_of(&mut self, packet: &Packet) -> Option<usize> {
+        if packet.source.ip() == self.client {
+            return self.ports.connection(packet.source.port());
+        }
+        let known = self.translated.iter().find(|(source, _)| *source == packet.source);
+        if let Some((_, index)) = known {
+            return Some(*index);
+        }
+        // A connection from an unknown address is the next one.
+        let (header, _) = Header::decode(&packet.bytes).ok()?;
+        let next = self.translated.len();
+        let opens = header.flags.has(Flags::SYN) && !header.flags.has(Flags::ACK);
+        if !opens || next >= usize::from(self.ports.count) {
+            return None;
+        }
+        self.translated.push((packet.source, next));
+        Some(next)
     }
 
     pub(super) fn ports(&self) -> Ports {
@@ -64,8 +107,11 @@ impl TcpEnd {
     }
 
     pub(super) fn receive(&mut self, now: Time, (packet, side): (Packet, Side), exits: &mut Exits) {
-        let port = if side == Side::Client { packet.destination.port() } else { packet.source.port() };
-        let index = self.ports.connection(port).filter(|_| packet.protocol() == Protocol::Tcp);
+        let index = match side {
+            _ if packet.protocol() != Protocol::Tcp => None,
+            Side::Client => self.ports.connection(packet.destination.port()),
+            Side::Server => self.connection_of(&packet),
+        };
         let connection = index.and_then(|index| match side {
             // A client has opened what it has.
             Side::Client => self.connections.get(index),

@@ -1,7 +1,7 @@
 //! A client moves to another of its interfaces (RFC 9000 section 9).
 
 use super::{Cast, CastFlow, Kind, Misfit, Stage};
-use network::NodeId;
+use network::{MAX_ADDRESSED_PORTS, NodeId};
 use quic::Migration;
 use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
 
@@ -37,7 +37,12 @@ fn flow<'c>(arguments: &Arguments, cast: &'c Cast) -> Result<(usize, &'c CastFlo
 
 fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
     let (_, flow) = flow(arguments, cast)?;
-    cast.port(NodeId(flow.client as u32), arguments).map(drop)
+    let port = cast.port(NodeId(flow.client as u32), arguments)?;
+    if port.0 < MAX_ADDRESSED_PORTS {
+        return Ok(());
+    }
+    let problem = format!("it has no address; expected one of the first {MAX_ADDRESSED_PORTS} of its node");
+    Err(("interface", problem))
 }
 
 fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {

@@ -144,7 +144,7 @@ fn read_attached<'i>(
     }
     if !(2..=network::MAX_ATTACHMENTS).contains(&all.len()) {
         let problem = format!(
-            "{} nodes are attached; expected 2 to {}, the station among them",
+            "too few or too many nodes, found {}; expected 2 to {}, the station among them",
             all.len(),
             network::MAX_ATTACHMENTS
         );

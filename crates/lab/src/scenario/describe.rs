@@ -147,7 +147,8 @@ fn rate_words(values: &Arguments) -> String {
 }
 
 fn server(values: &Arguments) -> Option<network::rate::Server> {
-    let rate = values.component("rate");
+    // A medium need not have this option.
+    let Some(Value::Component(rate)) = values.get("rate") else { return None };
     // The reader saw to it that it can be built.
     network::rate::build(rate.name, &rate.arguments, Stream::new(0, "describe")).ok()
 }

@@ -184,8 +184,8 @@ impl<'i> Nodes<'i> {
                 arguments: &component.arguments,
                 node: network::NodeId(index as u32),
                 carriers: &carriers(index),
-                seed: 0,
                 name: "check",
+                stream: &|name| random::Stream::new(0, name),
                 interest: trace::Interest::NONE,
             };
             let Err(error) = network::middlebox::build(component.name, &options) else { continue };

@@ -64,6 +64,18 @@ fn the_connection_survives_a_nat_that_forgets() {
 }
 
 #[test]
+fn tcp_passes_a_nat_and_does_not_survive_it_when_it_forgets() {
+    let tcp = ["flow.get.protocol=tcp", "node.ap.kind=nat"];
+    let passes = run(&scenario(NAT, &tcp));
+    assert_eq!(passes.connection("get")["completed"], true);
+    let streams = [tcp[0], tcp[1], "flow.get.application.streams=3"];
+    let passes = run(&scenario(NAT, &streams));
+    assert_eq!((&passes.connection("get")["completed"], &passes.node("ap")["mappings_made"]), (&true.into(), &3.into()));
+    let forgotten = run(&scenario(NAT, &tcp[..1]));
+    assert_eq!(forgotten.connection("get")["completed"], false);
+}
+
+#[test]
 fn the_server_sees_the_new_address_in_its_qlog() {
     let run = run_into(&scenario(NAT, &[]), "nat");
     let log = String::from_utf8(run.files["get-server.sqlog"].clone()).unwrap();

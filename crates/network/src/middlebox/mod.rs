@@ -26,7 +26,7 @@ pub trait Middlebox: Node {
 }
 
 /// What a middlebox is made from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct MiddleboxOptions<'a> {
     /// The values of the row's options.
     pub arguments: &'a Arguments,
@@ -34,10 +34,10 @@ pub struct MiddleboxOptions<'a> {
     pub node: NodeId,
     /// The names of the carriers that its ports lead to, in the order of the ports.
     pub carriers: &'a [String],
-    /// The seed of its random streams, and the name that they begin with: `"node ap"`.
-    pub seed: u64,
-    /// See `seed`.
+    /// The name that its random streams begin with: `"node ap"`.
     pub name: &'a str,
+    /// The random stream of a name.
+    pub stream: &'a dyn Fn(&str) -> Stream,
     /// What is noted in its log.
     pub interest: Interest,
 }
@@ -45,7 +45,7 @@ pub struct MiddleboxOptions<'a> {
 impl MiddleboxOptions<'_> {
     /// The random stream for a purpose.
     pub fn stream(&self, purpose: &str) -> Stream {
-        Stream::new(self.seed, &format!("{} {purpose}", self.name))
+        (self.stream)(&format!("{} {purpose}", self.name))
     }
 }
 

@@ -29,8 +29,8 @@ fn nat(given: &[(&str, Value)]) -> Result<Nat, BuildError> {
         arguments: &arguments,
         node: NodeId(4),
         carriers: &carriers,
-        seed: 1,
         name: "node nat",
+        stream: &|name| random::Stream::new(1, name),
         interest: trace::Interest::ALL,
     })
 }
