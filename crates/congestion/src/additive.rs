@@ -1,15 +1,15 @@
-//! Additive increase as a part of its own: a packet for each window that was acknowledged, by counting bytes (RFC 5681
-//! section 3.1, RFC 9002 section 7.3.3).
+//! Additive increase: one packet per acknowledged window, counted in bytes (RFC 5681 section 3.1, RFC 9002 section
+//! 7.3.3).
 
 /// The growth of one sender in congestion avoidance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Additive {
-    /// Bytes acknowledged that have not yet grown the window.
+    /// Acknowledged bytes that have not grown the window yet.
     credit: u64,
 }
 
 impl Additive {
-    /// So many bytes were acknowledged: the window that follows from this one. Nothing is lost to rounding.
+    /// Returns the window that follows `window` when so many bytes are acknowledged. Nothing is lost to rounding.
     #[inline]
     pub(crate) fn grow(&mut self, mut window: u64, acked: u64, datagram: u64) -> u64 {
         self.credit += acked;
@@ -25,8 +25,8 @@ impl Additive {
 mod tests {
     use super::*;
 
-    /// RFC 5681 section 3.1: a packet for each window, of the window as it is then, also where one acknowledgement covers
-    /// several: 6000 bytes are one window of 2000 and one of 3000, and 1000 are left of the next.
+    /// RFC 5681 section 3.1: one packet per window, even if one acknowledgement covers several windows: 6000 bytes
+    /// are a window of 2000 and one of 3000, and 1000 bytes carry over.
     #[test]
     fn one_acknowledgement_may_cover_several_windows() {
         let mut increase = Additive::default();

@@ -1,5 +1,4 @@
-//! What the controllers that think in windows have in common beside their algorithm: sizes in packets, the recovery
-//! period, the smoothed RTT, pacing.
+//! The common state of window-based controllers: packet sizes, the recovery period, the smoothed RTT, pacing.
 
 use crate::recovery_period::RecoveryPeriod;
 use crate::window_pacing::WindowPacing;
@@ -7,7 +6,7 @@ use crate::{AckSample, Allowance, MAX_WINDOW, Setup};
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
 
-/// The least window, an option of all of them.
+/// The minimum window, an option of all of them.
 pub(crate) const MINIMUM_WINDOW: Parameter = Parameter {
     name: "minimum_window",
     kind: Kind::Integer(1, 1000),
@@ -15,12 +14,13 @@ pub(crate) const MINIMUM_WINDOW: Parameter = Parameter {
     about: "least window in packets: kMinimumWindow (RFC 9002 section 7.2)",
 };
 
-/// What a mark leaves of the window, an option of those that answer one as a loss; `about` ends with whose number it is.
+/// The share of the window kept after a mark, for controllers that treat a mark as a loss. `about` ends with the
+/// source of the number.
 pub(crate) const fn beta_ecn(about: &'static str) -> Parameter {
     Parameter { name: "beta_ecn", kind: Kind::Number(0.1, 0.99), default: Default::Absent, about }
 }
 
-/// What a loss leaves of the window, and what a mark does: the same, unless [`beta_ecn`] says otherwise.
+/// The shares of the window kept after a loss and after a mark, which are equal unless [`beta_ecn`] is set.
 pub(crate) fn betas(arguments: &Arguments) -> (f64, f64) {
     let beta = arguments.number("beta");
     (beta, if arguments.has("beta_ecn") { arguments.number("beta_ecn") } else { beta })
@@ -39,11 +39,11 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Paced as the options of [`crate::window_pacing`] say.
+    /// Creates the state with pacing as in the options of [`crate::window_pacing`].
     pub(crate) fn new(arguments: &Arguments, setup: Setup) -> Basis {
         Basis { pacing: WindowPacing::new(arguments), ..Basis::unpaced(arguments, setup) }
     }
-    /// For a controller that has a pacing rate of its own.
+    /// Creates the state for a controller with its own pacing rate.
     pub(crate) fn unpaced(arguments: &Arguments, setup: Setup) -> Basis {
         Basis {
             setup,
@@ -54,17 +54,17 @@ impl Basis {
             delivered: 0,
         }
     }
-    /// The bytes of a full packet.
+    /// The size of a full packet in bytes.
     #[inline]
     pub(crate) fn datagram(&self) -> u64 {
         self.setup.max_datagram_size
     }
-    /// The least window in bytes.
+    /// The minimum window in bytes.
     #[inline]
     pub(crate) fn minimum(&self) -> u64 {
         self.minimum_packets * self.setup.max_datagram_size
     }
-    /// The first window in bytes.
+    /// The initial window in bytes.
     pub(crate) fn initial(&self) -> u64 {
         self.setup.initial_window.max(self.minimum())
     }
@@ -73,15 +73,15 @@ impl Basis {
         self.pacing.is_on()
     }
 
-    /// Takes in what every acknowledgement tells. Gives whether the RTT is another one.
+    /// Updates the state that every acknowledgement changes. Returns whether the RTT has changed.
     #[inline]
     pub(crate) fn hear(&mut self, ack: &AckSample<'_>) -> bool {
         let before = std::mem::replace(&mut self.smoothed_rtt, ack.rtt.smoothed());
         self.delivered = ack.delivered;
         before != self.smoothed_rtt
     }
-    /// Takes in what every acknowledgement tells. Whether the window may grow with it: not in recovery (RFC 9002 section
-    /// 7.3.2), not while it is not used (section 7.8).
+    /// Updates the state that every acknowledgement changes. Returns whether the window may grow: not in recovery
+    /// (RFC 9002 section 7.3.2) nor while underused (section 7.8).
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>) -> bool {
         self.hear(ack);
@@ -91,18 +91,18 @@ impl Basis {
         self.recovery.end();
         !ack.app_limited()
     }
-    /// RFC 9002 section 7.2: datagrams have another size. Gives the window, which is not below the least.
+    /// RFC 9002 section 7.2: the datagram size changes. Returns the window, raised to the minimum if necessary.
     pub(crate) fn resize(&mut self, window: u64, bytes: u64) -> u64 {
         self.setup.resize(bytes);
         window.max(self.minimum())
     }
-    /// RFC 9000 section 9.4: as at the start. Gives the window.
+    /// RFC 9000 section 9.4: restarts on a new path. Returns the window.
     pub(crate) fn restart(&mut self) -> u64 {
         self.recovery = RecoveryPeriod::default();
         self.smoothed_rtt = self.setup.initial_rtt;
         self.initial()
     }
-    /// This window, paced as the options say.
+    /// The allowance of this window, paced according to the options.
     #[inline]
     pub(crate) fn allow(&self, window: u64, slow_start: bool) -> Allowance {
         let window = window.min(MAX_WINDOW);

@@ -1,34 +1,34 @@
-//! What both BBRs give away: what the sender may do, and the gauges of their model.
+//! The outputs of both BBRs: the sender's allowance, and the gauges of the model.
 
 use crate::{Allowance, Setup};
 use units::{Duration, Rate};
 
-/// What both control.
+/// The control parameters of both BBRs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Controls {
     /// The congestion window in bytes.
     pub(crate) cwnd: u64,
     /// In bit/s.
     pub(crate) pacing_rate: f64,
-    /// The most bytes that leave at once.
+    /// The maximum number of bytes sent at once.
     pub(crate) send_quantum: u64,
 }
 
 impl Controls {
-    /// What the sender may do.
+    /// The sender's allowance.
     #[inline]
     pub(crate) fn allowance(self, setup: &Setup) -> Allowance {
-        // RFC 9002 section 7.2: the least window is two packets, behind a retransmission timeout too.
+        // RFC 9002 section 7.2: the minimum window is two packets, even after a retransmission timeout.
         let window = self.cwnd.max(2 * setup.max_datagram_size);
         let pacing = Rate::from_bits_per_sec((self.pacing_rate as u64).max(1));
         Allowance { window, pacing: Some(pacing), quantum: Some(self.send_quantum) }
     }
 }
 
-/// What both know of the path, and how they use it.
+/// The model of the path in both BBRs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Model {
-    /// The largest delivery rate in bit/s.
+    /// The maximum delivery rate in bit/s.
     pub(crate) max_bw: f64,
     pub(crate) min_rtt: Option<Duration>,
     pub(crate) pacing_gain: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Its gauges; one that is not known yet is left out.
+    /// The gauges of the model; unknown values are omitted.
     pub(crate) fn record(self, record: &mut dyn FnMut(&'static str, f64)) {
         record("max_bw_mbps", self.max_bw / 1e6);
         if let Some(min_rtt) = self.min_rtt {

@@ -1,7 +1,7 @@
-//! Round trips as both BBRs count them, and the stretches of a connection whose samples do not count.
+//! The round counting of both BBRs, and the periods whose samples are ignored.
 
-/// Round trips by packets: one ends when a packet is acknowledged that was sent after the last ended (draft-ietf-ccwg-bbr-06
-/// section 5.5.1).
+/// Counts round trips by packets: one ends when a packet is acknowledged that was sent after the previous one ended
+/// (draft-ietf-ccwg-bbr-06 section 5.5.1).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Rounds {
     pub count: u64,
@@ -10,12 +10,12 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// The round begins anew with the next packet.
+    /// Restarts the round with the next packet.
     #[inline]
     pub(crate) fn begin(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }
-    /// An acknowledgement, whose newest packet had been sent when so much was delivered.
+    /// Processes an acknowledgement, given the bytes that had been delivered when its newest packet was sent.
     #[inline]
     pub(crate) fn update(&mut self, prior_delivered: u64, delivered: u64) {
         self.start = prior_delivered >= self.next_delivered;
@@ -26,8 +26,8 @@ impl Rounds {
     }
 }
 
-/// From when to when the controller itself held the sender back, in bytes delivered: the packets sent meanwhile are
-/// marked as those that the application limits are (`MarkConnectionAppLimited()` in ProbeRTT).
+/// The period in which the controller itself limited the sender, in delivered bytes. Packets sent in it are treated
+/// as application-limited (`MarkConnectionAppLimited()` in ProbeRTT).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HeldBack(Option<(u64, u64)>);
 
@@ -40,7 +40,7 @@ impl HeldBack {
         };
         self.0 = Some((from, delivered + in_flight));
     }
-    /// Whether a packet was held back that was sent when so much was delivered.
+    /// Whether a packet sent at this count of delivered bytes was held back.
     #[inline]
     pub(crate) fn covers(&self, prior_delivered: u64) -> bool {
         self.0.is_some_and(|(from, until)| (from..=until).contains(&prior_delivered))

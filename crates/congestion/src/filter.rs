@@ -1,27 +1,28 @@
-//! The largest value within a window: Kathleen Nichols' algorithm, three samples whatever the number of values.
+//! The maximum over a sliding window: Kathleen Nichols' algorithm, with three samples regardless of the number of
+//! values.
 
-/// The largest of the values seen within a window of some time, real or virtual. It keeps the best value and the best
-/// two that came behind it, so that one is at hand when the best goes out of date; a value is out of date when more than
-/// the window's length has passed since it came.
+/// The maximum of the values within a window of real or virtual time. Keeps the best value and the best two after it,
+/// so that a successor is available when the best expires. A value expires when it is older than the length of the
+/// window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WindowedMax {
-    /// Time and value: the largest, the largest behind it, and the largest behind that.
+    /// Time and value: the maximum, the maximum after it, and the maximum after that.
     best: [(u64, u64); 3],
 }
 
 impl WindowedMax {
-    /// The largest value; 0 before the first.
+    /// The maximum; 0 before the first value.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
         self.best[0].1
     }
 
-    /// Takes a value in, over a window of this length, and gives the largest. Times do not run backwards.
+    /// Adds a value, for a window of this length, and returns the maximum. Times do not decrease.
     #[inline]
     pub(crate) fn update(&mut self, window: u64, time: u64, value: u64) -> u64 {
         let sample = (time, value);
         if value >= self.best[0].1 || time.saturating_sub(self.best[2].0) > window {
-            // A new largest, or nothing known within the window.
+            // A new maximum, or no unexpired value.
             self.best = [sample; 3];
             return value;
         }
@@ -35,7 +36,7 @@ impl WindowedMax {
         self.get()
     }
 
-    /// Drops what is out of date, and sees to it that the three stand for different parts of the window.
+    /// Drops expired values, and spreads the three over different parts of the window.
     fn age(&mut self, window: u64, sample: (u64, u64)) {
         let passed = sample.0.saturating_sub(self.best[0].0);
         if passed > window {
@@ -44,7 +45,7 @@ impl WindowedMax {
                 self.best = [self.best[1], self.best[2], sample];
             }
         } else if self.best[1].0 == self.best[0].0 && passed > window / 4 {
-            // A quarter of the window without a second: this one is.
+            // A quarter of the window without a second value: the new one becomes it.
             self.best[1] = sample;
             self.best[2] = sample;
         } else if self.best[2].0 == self.best[1].0 && passed > window / 2 {
@@ -64,13 +65,14 @@ mod tests {
         for time in 1..=10 {
             assert_eq!(filter.update(10, time, 40 - time), 50, "at {time}");
         }
-        // Rounds 1 to 10 are behind, of which 3 came first behind a quarter of the window.
+        // Rounds 1 to 10 have expired; of the others, 3 came first after a quarter of the window.
         let next = filter.update(10, 11, 1);
         assert!((29..=39).contains(&next), "{next}");
         assert_eq!(filter.update(10, 12, 60), 60);
     }
 
-    /// Against the whole history: never below the largest of the newer half of the window, never above that of all.
+    /// Compared with the full history: at least the maximum of the newer half of the window, at most that of the
+    /// whole.
     #[test]
     fn it_stays_between_the_largest_of_half_the_window_and_of_the_whole() {
         let mut random = random::Stream::new(1, "values");

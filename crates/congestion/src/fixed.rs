@@ -1,9 +1,9 @@
-//! A window and a rate that are given and do not move.
+//! A constant window and rate.
 
 use crate::{AckSample, Allowance, Controller, Sent, Setup, Signal};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
 
-/// A window that nothing fills, where none is given.
+/// The default window, which nothing can fill.
 const UNLIMITED: u64 = 1 << 62;
 
 pub(crate) const ROW: Row<crate::Build> = Row {
@@ -26,16 +26,16 @@ pub(crate) const ROW: Row<crate::Build> = Row {
     build: &|arguments, setup| Box::new(Fixed::new(arguments, setup)),
 };
 
-/// A sender that answers to nothing.
+/// A sender that ignores all events.
 #[derive(Debug)]
 pub struct Fixed {
     allowance: Allowance,
-    /// The window that was asked for.
+    /// The requested window.
     window: u64,
 }
 
 impl Fixed {
-    /// With the window and the rate of the options.
+    /// Creates a sender with the window and the rate of the options.
     pub fn new(arguments: &Arguments, setup: Setup) -> Fixed {
         let window = match arguments.get("window") {
             Some(Value::Size(size)) => size.as_bytes(),
@@ -54,7 +54,7 @@ impl Controller for Fixed {
     fn on_ack(&mut self, _ack: &AckSample<'_>) {}
     fn on_signal(&mut self, signal: &Signal<'_>) {
         if let Signal::DatagramSize { bytes } = *signal {
-            // A window below one packet would stop the sender for ever.
+            // A window below one packet would block the sender for ever.
             self.allowance.window = self.window.max(bytes);
         }
     }

@@ -40,10 +40,10 @@ pub(crate) const ROW: Row<crate::Build> = Row {
 #[derive(Debug)]
 pub struct NewReno {
     basis: Basis,
-    /// What is left of the window after a loss, and after a mark.
+    /// The shares of the window kept after a loss and after a mark.
     beta: f64,
     beta_ecn: f64,
-    /// Whether the growth in congestion avoidance is counted in bytes.
+    /// Whether growth in congestion avoidance is counted in bytes.
     exact: bool,
     slow_start: SlowStart,
     window: u64,
@@ -53,7 +53,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    /// A sender in slow start.
+    /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> NewReno {
         let basis = Basis::new(arguments, setup);
         let (beta, beta_ecn) = betas(arguments);
@@ -80,7 +80,7 @@ impl NewReno {
         self.allowance = self.basis.allow(self.window, self.in_slow_start());
     }
 
-    /// B.5: each acknowledged packet adds its share of a datagram, of the window as it is then.
+    /// B.5: each acknowledged packet adds its share of a datagram, relative to the window at that moment.
     fn approximate(&mut self, mut acked: u64) {
         let datagram = self.basis.datagram();
         while acked > 0 {
@@ -90,7 +90,7 @@ impl NewReno {
         }
     }
 
-    /// B.6: once per round trip, whatever the number of losses or marks in it.
+    /// B.6: once per round trip, regardless of the number of losses or marks.
     fn congestion_event(&mut self, now: Time, newest_sent_at: Time, beta: f64) {
         if !self.basis.recovery.begin(now, newest_sent_at) {
             return;
@@ -109,7 +109,7 @@ impl Controller for NewReno {
         let pace_anew = self.basis.hear(ack);
         let recovering = self.basis.recovery.covers(ack.newest_sent_at);
         if recovering || ack.app_limited() {
-            // 7.3.2: no growth in recovery; 7.8: none while the window is not used.
+            // 7.3.2: no growth in recovery; 7.8: none while the window is underused.
             if pace_anew {
                 self.allow();
             }
@@ -119,7 +119,7 @@ impl Controller for NewReno {
         let mut acked = ack.acked_bytes;
         if self.in_slow_start() {
             let growth = self.slow_start.on_ack(ack, self.basis.datagram());
-            // 7.3.1: up to the threshold; the rest counts in congestion avoidance.
+            // 7.3.1: up to the threshold; the rest counts towards congestion avoidance.
             let grown = growth.bytes.min(self.ssthresh - self.window);
             self.window += grown;
             acked = growth.bytes - grown;
@@ -129,7 +129,7 @@ impl Controller for NewReno {
             }
         }
         if !self.in_slow_start() {
-            // 7.3.3: one datagram for each window acknowledged.
+            // 7.3.3: one datagram per acknowledged window.
             if self.exact {
                 self.window = self.increase.grow(self.window, acked, self.basis.datagram());
             } else {
@@ -145,7 +145,7 @@ impl Controller for NewReno {
                 self.congestion_event(now, newest_sent_at, self.beta);
             }
             Signal::Marked { now, newest_sent_at, .. } => {
-                // 7.1: as a loss; RFC 8511 allows less.
+                // 7.1: like a loss; RFC 8511 allows a smaller reduction.
                 self.congestion_event(now, newest_sent_at, self.beta_ecn);
             }
             Signal::PersistentCongestion => {
@@ -156,7 +156,7 @@ impl Controller for NewReno {
             }
             Signal::Spurious { .. } => {}
             Signal::DatagramSize { bytes } => {
-                // 7.2: what counts in datagrams counts in those of the new size.
+                // 7.2: limits in datagrams follow the new size.
                 self.window = self.basis.resize(self.window, bytes);
             }
             Signal::PathChanged => {
@@ -249,8 +249,8 @@ mod tests {
         });
     }
 
-    /// RFC 9002 section 7.3.3: "at most one maximum datagram size for each congestion window that is acknowledged": what was counted
-    /// towards the window of before a reduction is not of the one behind it.
+    /// RFC 9002 7.3.3: "at most one maximum datagram size for each congestion window that is acknowledged": bytes
+    /// counted before a reduction do not count after it.
     #[test]
     fn the_count_of_a_window_begins_anew_with_a_reduction() {
         let mut sender = sender();
@@ -298,8 +298,8 @@ mod tests {
         assert_eq!(s.allowance().window, 5_500);
     }
 
-    /// RFC 9002 appendix B.8: persistent congestion ends the recovery period ("congestion_recovery_start_time = 0"): what was sent
-    /// before the loss grows the window, too.
+    /// RFC 9002 appendix B.8: persistent congestion ends the recovery period ("congestion_recovery_start_time = 0"),
+    /// so packets sent before the loss grow the window too.
     #[test]
     fn persistent_congestion_ends_the_recovery() {
         let mut sender = sender();
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(sender.allowance().window, 45_000);
     }
 
-    /// RFC 9002 section 7.2: the initial window "SHOULD be recalculated with the new size", by the rule that it came from.
+    /// RFC 9002 7.2: the initial window "SHOULD be recalculated with the new size", by the rule it came from.
     #[test]
     fn with_the_size_of_datagrams_the_first_window_follows_its_rule() {
         for (initial_packets, first) in [(None, 17_944), (Some(10), 89_720)] {
@@ -361,7 +361,7 @@ mod tests {
         }
     }
 
-    /// RFC 8511: less is given up for a mark than for a loss, where that is asked for; RFC 9002 section 7.1 otherwise.
+    /// RFC 8511: a mark reduces the window less than a loss, if configured; otherwise RFC 9002 section 7.1 applies.
     #[test]
     fn a_mark_counts_as_a_loss_unless_the_options_say_less() {
         for (beta_ecn, left) in [(None, 5_000), (Some(0.8), 8_000)] {

@@ -1,9 +1,9 @@
-//! No congestion control: for runs in which something else limits the sender.
+//! No congestion control, for runs limited by something else.
 
 use crate::{AckSample, Allowance, Controller, Sent, Signal};
 use units::parameter::Row;
 
-/// A window that nothing fills: no sum of sizes comes near it.
+/// A window that nothing can fill: no sum of sizes comes near it.
 const UNLIMITED: u64 = 1 << 62;
 
 pub(crate) const ROW: Row<crate::Build> = Row {
@@ -13,7 +13,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
     build: &|_, _| Box::new(Unlimited),
 };
 
-/// A sender that sends what it has.
+/// A sender that is never limited.
 #[derive(Debug)]
 struct Unlimited;
 

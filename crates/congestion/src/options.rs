@@ -1,9 +1,9 @@
-//! Tables of options that are put together from those of a controller's parts.
+//! Option tables composed of those of a controller's parts.
 
 use units::parameter::Parameter;
 
-/// The options of a controller and of its parts, one behind the other. `N` is the sum of all lengths; anything else does
-/// not compile.
+/// Concatenates the options of a controller and of its parts. `N` must be the sum of all lengths, or it does not
+/// compile.
 pub(crate) const fn join<const N: usize>(parts: &[&[Parameter]]) -> [Parameter; N] {
     let mut all = [parts[0][0]; N];
     let (mut filled, mut i) = (0, 0);

@@ -1,13 +1,14 @@
-//! When the next packet may leave: a leaky bucket over the controller's rate (RFC 9002 section 7.7).
+//! The pacer, a leaky bucket over the controller's rate (RFC 9002 section 7.7), decides when the next packet may be
+//! sent.
 
 use units::{Duration, Rate, Time};
 
-/// A bucket that fills at the pacing rate and from which packets are paid. A whole burst may leave at once after a
-/// pause; while packets flow, they leave in steps of `quantum` bytes.
+/// A bucket that fills at the pacing rate and pays for packets. A whole burst may be sent at once after a pause;
+/// otherwise packets leave in steps of `quantum` bytes.
 #[derive(Debug, Clone)]
 pub struct Pacer {
     rate: Rate,
-    /// Credit in bits times nanoseconds per second: bits x 1e9, so that no rounding is ever lost.
+    /// Credit in bits times nanoseconds per second (bits x 1e9), so that nothing is lost to rounding.
     credit: i128,
     burst: i128,
     quantum: i128,
@@ -17,8 +18,8 @@ pub struct Pacer {
 const SCALE: i128 = 8_000_000_000;
 
 impl Pacer {
-    /// A pacer that lets `burst` bytes leave at once after a pause and waits for at least `quantum` bytes of credit
-    /// in between.
+    /// Creates a pacer that sends `burst` bytes at once after a pause, and otherwise waits for at least `quantum`
+    /// bytes of credit.
     pub fn new(burst: u64, quantum: u64) -> Pacer {
         let burst = i128::from(burst.max(1)) * SCALE;
         Pacer {
@@ -45,23 +46,23 @@ impl Pacer {
         }
     }
 
-    /// Changes how many bytes leave at once: in between, and after a pause too, which then saves no more than that
-    /// (draft-ietf-ccwg-bbr-06 section 5.6.2).
+    /// Changes the number of bytes sent at once. It also limits the credit saved in a pause (draft-ietf-ccwg-bbr-06
+    /// section 5.6.2).
     #[inline]
     pub fn set_quantum(&mut self, bytes: u64) {
         self.quantum = i128::from(bytes.max(1)) * SCALE;
-        // What was saved above it is cut with the next packet.
+        // Excess credit is dropped with the next packet.
         self.burst = self.quantum;
     }
 
-    /// Pays for a packet that leaves at `now`.
+    /// Pays for a packet sent at `now`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.fill(now);
         self.credit -= i128::from(bytes) * SCALE;
     }
 
-    /// `None` if a packet may leave at `now`, else when the next one may.
+    /// `None` if a packet may be sent at `now`, otherwise when the next one may.
     #[inline]
     pub fn blocked_until(&mut self, now: Time) -> Option<Time> {
         if self.credit > 0 {
@@ -75,7 +76,7 @@ impl Pacer {
             return Some(Time::NEVER);
         }
         let rate = i128::from(self.rate.as_bits_per_sec());
-        // Strictly more than nothing, and a quantum at once.
+        // Strictly positive credit for a quantum at once.
         let missing = (self.quantum - self.credit).max(1);
         let wait = (missing + rate - 1) / rate;
         Some(self.updated + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX)))
@@ -86,7 +87,7 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// How many packets of 1200 bytes leave at this time.
+    /// The number of packets of 1200 bytes that can be sent at this time.
     fn leave_at_once(pacer: &mut Pacer, now: Time) -> u64 {
         let mut count = 0;
         while pacer.blocked_until(now).is_none() {
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(leave_at_once(&mut pacer, later), 2);
     }
 
-    /// draft-ietf-ccwg-bbr-06 section 5.6.2: a pause saves no more than a quantum, and the rate is kept in steps of it.
+    /// draft-ietf-ccwg-bbr-06 section 5.6.2: a pause saves at most a quantum, and packets leave in steps of it.
     #[test]
     fn a_quantum_bounds_what_leaves_at_once() {
         let mut pacer = Pacer::new(12_000, 1200);
@@ -146,13 +147,13 @@ mod tests {
         for pair in left.chunks(2).collect::<Vec<_>>().windows(2) {
             assert_eq!(pair[1][0].since(pair[0][0]), Duration::from_millis(2));
         }
-        // Larger than the burst of the options, too.
+        // It may also exceed the burst of the options.
         pacer.set_quantum(36_000);
         let later = now + Duration::from_secs(100);
         assert_eq!(leave_at_once(&mut pacer, later), 30);
     }
 
-    /// The same of one that goes down: what was saved under a larger one, or under the burst of the options, does not leave.
+    /// The same for a decrease: credit saved under a larger quantum, or under the burst of the options, is lost.
     #[test]
     fn a_smaller_quantum_cuts_what_was_saved() {
         for saved in [36_000, 2400, 1200] {
@@ -160,7 +161,7 @@ mod tests {
             pacer.set_rate(Time::ZERO, Rate::from_bits_per_sec(9_600_000));
             pacer.set_quantum(saved);
             let later = Time::ZERO + Duration::from_secs(100);
-            // Takes in what was saved.
+            // Brings the credit up to date.
             pacer.set_rate(later, Rate::from_bits_per_sec(19_200_000));
             pacer.set_quantum(2400);
             assert_eq!(leave_at_once(&mut pacer, later), 2.min(saved / 1200), "saved {saved}");
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(leave_at_once(&mut pacer, Time::ZERO), 2, "the first burst");
     }
 
-    /// RFC 9002 section 7.7: what was saved or owed until the rate changes counts at the rate that there was.
+    /// RFC 9002 section 7.7: credit and debt up to a rate change count at the old rate.
     #[test]
     fn another_rate_counts_from_when_it_is_set() {
         let at = |us: u64| Time::from_nanos(1000 * us);
@@ -178,7 +179,7 @@ mod tests {
             let mut pacer = Pacer::new(12_000, 1200);
             pacer.set_rate(at(0), "9.6 Mbit/s".parse().unwrap()); // 1200 B per ms
             pacer.on_sent(at(0), 14_400);
-            // Two packets are owed; one of them is paid for after a millisecond, and another one is to be saved.
+            // Two packets are owed; one of them is paid for after a millisecond, and then one more is saved.
             pacer.set_rate(at(1000), faster.parse().unwrap());
             assert_eq!(pacer.blocked_until(at(1000)), Some(at(free)), "{faster}");
         }

@@ -57,7 +57,7 @@ pub struct Prague {
     /// In bytes.
     window: f64,
     ssthresh: f64,
-    /// Rounds since slow start ended.
+    /// Rounds since the end of slow start.
     rounds: Rounds,
     since_slow_start: u64,
     reduced: Option<Reduction>,
@@ -68,7 +68,7 @@ pub struct Prague {
 #[derive(Debug, Clone, Copy)]
 struct Reduction {
     at: Time,
-    /// The window before it, if it was on account of marks.
+    /// The window before it, if marks caused it.
     before: Option<f64>,
 }
 
@@ -80,19 +80,19 @@ struct Options {
     beta: f64,
 }
 
-/// The share of packets that come with CE (section 2.3, "Moving Average of ECN Feedback").
+/// The average share of CE-marked packets (section 2.3, "Moving Average of ECN Feedback").
 #[derive(Debug, Clone, Copy, std::default::Default)]
 struct Marks {
     /// `None` before the first mark.
     alpha: Option<f64>,
-    /// Packets acknowledged in this virtual round trip, and those that were marked.
+    /// Packets acknowledged in this virtual round trip, and marked ones among them.
     acked: u64,
     marked: u64,
     since: Option<Time>,
 }
 
 impl Marks {
-    /// The average is moved once in each virtual round trip.
+    /// Updates the average, once per virtual round trip.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample<'_>, virtual_rtt: Duration, g: f64) {
         self.acked += ack.acked_packets;
@@ -101,7 +101,7 @@ impl Marks {
         if ack.now.since(since) < virtual_rtt || self.acked == 0 {
             return;
         }
-        // Marks may be told of later than their packets, so that the share is cut at one.
+        // Marks may be reported later than their packets, so the share is limited to one.
         let share = (self.marked as f64 / self.acked as f64).min(1.0);
         self.alpha = self.alpha.map(|alpha| alpha + g * (share - alpha));
         (self.acked, self.marked, self.since) = (0, 0, Some(ack.now));
@@ -109,7 +109,7 @@ impl Marks {
 }
 
 impl Prague {
-    /// A sender in slow start.
+    /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Prague {
         let basis = Basis::new(arguments, setup);
         let options = Options {
@@ -143,7 +143,7 @@ impl Prague {
         self.allowance = self.basis.allow(self.window.round() as u64, self.in_slow_start());
     }
 
-    /// Section 2.4.4: the RTT whose rate the flow takes.
+    /// Section 2.4.4: the RTT of the flow whose rate this one emulates.
     fn virtual_rtt(&self) -> Duration {
         let independent = !self.in_slow_start() && self.since_slow_start >= self.options.rtt_transition;
         if independent {
@@ -153,8 +153,8 @@ impl Prague {
         }
     }
 
-    /// Section 2.4.3: additive increase by unmarked packets alone, also while marks reduce. Section 2.4.4: a flow with an
-    /// RTT of R that is to take the rate of one with an RTT of V gains (R/V)^2 packets in each round trip.
+    /// Section 2.4.3: additive increase only for unmarked packets, even during reductions by marks. Section 2.4.4: a
+    /// flow with RTT R that emulates RTT V gains (R/V)^2 packets per round trip.
     fn grow(&mut self, ack: &AckSample<'_>, virtual_rtt: Duration) {
         let datagram = self.basis.datagram();
         let unmarked = ack.acked_bytes.saturating_sub(ack.marked_packets.saturating_mul(datagram));
@@ -179,10 +179,10 @@ impl Prague {
         self.ssthresh = self.window;
     }
 
-    /// Section 2.4.2: once in a virtual round trip, by half the average.
+    /// Section 2.4.2: once per virtual round trip, by half the average.
     fn on_marked(&mut self, now: Time) {
         let wait = self.virtual_rtt();
-        // The first mark stands for all packets.
+        // The first mark counts as if all packets were marked.
         let alpha = *self.marks.alpha.get_or_insert(1.0);
         if self.reduced.is_some_and(|last| now.since(last.at) < wait) {
             return;
@@ -193,7 +193,7 @@ impl Prague {
         self.ssthresh = self.window.max(self.basis.minimum() as f64);
     }
 
-    /// Section 2.4.1: as Reno, from the window of before where marks have already reduced it in this round trip.
+    /// Section 2.4.1: like Reno, from the earlier window if marks have already reduced it in this round trip.
     fn on_lost(&mut self, now: Time, newest_sent_at: Time) {
         if !self.basis.recovery.begin(now, newest_sent_at) {
             return;
@@ -201,7 +201,7 @@ impl Prague {
         self.leave_slow_start();
         let recent = self.reduced.filter(|last| now.since(last.at) < self.basis.smoothed_rtt);
         let before = recent.and_then(|last| last.before).unwrap_or(self.window);
-        // Marks of the same round trip tell nothing that the loss has not told.
+        // Marks of the same round trip add no information to the loss.
         self.reduced = Some(Reduction { at: now, before: None });
         self.window = self.window.min(before * self.options.beta);
         self.ssthresh = self.window.max(self.basis.minimum() as f64);
@@ -286,7 +286,7 @@ mod tests {
     fn packets(s: &Prague) -> f64 {
         s.window / 1000.0
     }
-    /// With so many packets, in congestion avoidance, and an average of one.
+    /// A sender with so many packets, in congestion avoidance, and an average of one.
     fn avoiding(window: f64, changes: &[(&'static str, Value)]) -> (Prague, Path) {
         let mut s = sender(changes);
         let mut path = Path::new();
@@ -352,7 +352,7 @@ mod tests {
         assert!((packets(&s) - 50.5).abs() < 0.02, "{}", packets(&s));
     }
 
-    /// Section 2.4.1: a loss counts as Reno's does; what marks took in the same round trip counts towards it.
+    /// Section 2.4.1: the response to a loss is Reno's; reductions by marks in the same round trip count towards it.
     #[test]
     fn a_loss_is_answered_as_reno_does() {
         let (mut s, path) = avoiding(100.0, &[]);
@@ -368,8 +368,8 @@ mod tests {
         assert_eq!(packets(&s), 50.0, "and a mark in the same round trip takes no more");
     }
 
-    /// Section 2.4.1: of what a loss took, the next one takes half again, also within a round trip: what marks took counts
-    /// towards a loss, and what losses took does not.
+    /// Section 2.4.1: each loss halves the window, even within a round trip: reductions by marks count towards a
+    /// loss, those by losses do not.
     #[test]
     fn a_second_loss_halves_again() {
         let (mut s, path) = avoiding(100.0, &[]);
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(packets(&s), 25.0);
     }
 
-    /// Section 2.4.4: below 25 ms the reduction comes once in 25 ms as well.
+    /// Section 2.4.4: below 25 ms, reductions are 25 ms apart as well.
     #[test]
     fn reductions_are_a_virtual_round_trip_apart() {
         let (mut s, mut path) = avoiding(50.0, &[("rtt_transition", Value::Integer(0))]);

@@ -1,40 +1,40 @@
-//! Proportional Rate Reduction (RFC 9937): what may be sent while the flight falls to the slow start threshold, over the round
-//! trip of a recovery.
+//! Proportional Rate Reduction (RFC 9937): limits sending while the flight falls to the slow start threshold during a
+//! recovery.
 
-/// One episode, from the loss that is answered until the recovery is over. The names are those of RFC 9937 sections 5 and 6.
+/// One episode, from the loss until the end of the recovery. The names are those of RFC 9937 sections 5 and 6.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prr {
     smss: u64,
-    /// RecoverFS: what was outstanding and not known to be delivered when the recovery began.
+    /// RecoverFS: bytes outstanding and not known to be delivered when the recovery began.
     recover_fs: u64,
     /// prr_delivered and prr_out.
     delivered: u64,
     out: u64,
-    /// Whether what is delivered is known from SACK, or estimated from duplicates.
+    /// Whether deliveries are known from SACK, or estimated from duplicates.
     exact: bool,
-    /// cwnd: what was in flight, and SndCnt.
+    /// cwnd: the bytes in flight plus SndCnt.
     window: u64,
 }
 
 /// An acknowledgement in a recovery.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
-    /// DeliveredData: bytes that it newly acknowledges.
+    /// DeliveredData: newly acknowledged bytes.
     pub(crate) delivered: u64,
-    /// Bytes in flight behind it.
+    /// Bytes in flight after it.
     pub(crate) in_flight: u64,
-    /// SafeACK: it moves SND.UNA and shows no further loss.
+    /// SafeACK: it advances SND.UNA and reveals no further loss.
     pub(crate) safe: bool,
 }
 
 impl Prr {
-    /// Section 6.1. Until the first acknowledgement is taken in, one segment may go.
+    /// Section 6.1. Until the first acknowledgement, one segment may be sent.
     pub(crate) fn new(smss: u64, recover_fs: u64, exact: bool, in_flight: u64) -> Prr {
         let window = in_flight + smss;
         Prr { smss, recover_fs: recover_fs.max(smss).max(1), delivered: 0, out: 0, exact, window }
     }
 
-    /// Section 6.2, for an acknowledgement that begins the recovery or falls into it; `ssthresh` is the target.
+    /// Section 6.2, for an acknowledgement that begins the recovery or arrives in it; `ssthresh` is the target.
     pub(crate) fn on_ack(&mut self, ssthresh: u64, ack: Progress) {
         let Progress { mut delivered, in_flight, safe } = ack;
         if !self.exact {
@@ -55,25 +55,27 @@ impl Prr {
             (bound + if safe { self.smss } else { 0 }).min(ssthresh - in_flight)
         };
         if self.out == 0 || in_flight == 0 {
-            // The fast retransmit goes in any case, and whole; and with nothing in flight no acknowledgement would bring more.
+            // The fast retransmit is sent in any case, as a whole segment; and with nothing in flight no
+            // acknowledgement would allow more.
             count = count.max(self.smss);
         }
         self.window = in_flight.saturating_add(count);
     }
 
-    /// A timer has found losses, without an acknowledgement: one segment may go now, the rest waits for acknowledgements.
+    /// A timer has found losses without an acknowledgement: one segment may be sent now, the rest waits for
+    /// acknowledgements.
     pub(crate) fn on_timer(&mut self, prior_in_flight: u64, in_flight: u64) {
         let left = self.window.saturating_sub(prior_in_flight);
         self.window = in_flight + left.max(self.smss);
     }
 
-    /// Section 6.3: something was sent, for the first time or once more.
+    /// Section 6.3: something was sent or retransmitted.
     #[inline]
     pub(crate) fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// How much may be in flight.
+    /// The maximum number of bytes in flight.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
         self.window
@@ -84,9 +86,9 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// A sender with 20 segments in flight, of which some at the beginning are lost, all that follows is not; ssthresh will be 10.
-    /// An acknowledgement for each segment that arrives, limited transmit for the first two, and recovery with the third: what
-    /// the windows, the flights behind each acknowledgement, and the segments sent then are.
+    /// A sender with 20 segments in flight, of which the first few are lost; ssthresh becomes 10. Each arriving
+    /// segment is acknowledged, the first two acknowledgements trigger limited transmit, and the third starts the
+    /// recovery. Returns the windows, the flights after each acknowledgement, and the number of segments sent then.
     fn replay(lost: u64, acks: u64) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
         let (mut windows, mut flights, mut sent) = (Vec::new(), Vec::new(), Vec::new());
         let mut in_flight = 20;
@@ -94,14 +96,14 @@ mod tests {
         for ack in 1..=acks {
             in_flight -= 1;
             if ack < 3 {
-                // Nothing is known to be lost: one segment goes for the one that has left.
+                // No known loss yet: one segment is sent for each that has left.
                 windows.push(20);
                 flights.push(in_flight);
                 sent.push(1);
                 in_flight += 1;
                 continue;
             }
-            // 22 are outstanding, two of them reported before.
+            // 22 are outstanding, two of which were reported before.
             if ack == 3 {
                 in_flight -= lost;
             }
@@ -117,9 +119,9 @@ mod tests {
         (windows, flights, sent)
     }
 
-    /// RFC 9937 section 8, the loss of one segment of 20. (Its table lets one segment go with acknowledgement 19, by the
-    /// proportion, where 10 are in flight; the rule of section 6.2, "greater than ssthresh", none: it goes with number 20, and
-    /// the total is the same.)
+    /// RFC 9937 section 8, the loss of one segment of 20. (By proportion, its table allows a segment with
+    /// acknowledgement 19, with 10 in flight; by the rule of section 6.2, "greater than ssthresh", it is sent with
+    /// number 20. The total is the same.)
     #[test]
     fn the_example_of_a_single_loss() {
         let (windows, flights, sent) = replay(1, 22);
@@ -132,7 +134,8 @@ mod tests {
         assert_eq!((flights[19..].to_vec(), sent[19..].to_vec()), (vec![9, 9, 9], vec![1, 1, 1]));
     }
 
-    /// RFC 9937 section 8, the loss of 15 segments of 20: one retransmission for each acknowledgement, not six at once.
+    /// RFC 9937 section 8, the loss of 15 segments of 20: one retransmission per acknowledgement instead of six at
+    /// once.
     #[test]
     fn the_example_of_a_burst_of_losses() {
         let (windows, flights, sent) = replay(15, 5);
@@ -141,8 +144,8 @@ mod tests {
         assert_eq!(sent, [1, 1, 1, 1, 1]);
     }
 
-    /// RFC 9937 section 6.2: slow start's bound where the recovery makes good progress; what was not used before is caught up
-    /// with; never beyond the threshold.
+    /// RFC 9937 section 6.2: the slow start bound while the recovery makes good progress; unused allowance is caught
+    /// up with; never beyond the threshold.
     #[test]
     fn good_progress_lets_a_segment_more_go() {
         let mut prr = Prr::new(1000, 20_000, true, 4000);
@@ -159,8 +162,8 @@ mod tests {
         assert_eq!(prr.window(), 10_000, "the threshold");
     }
 
-    /// RFC 9937 section 6.2: the fast retransmit goes, whatever the proportion; section 5: without SACK duplicates deliver no more
-    /// than was outstanding.
+    /// RFC 9937 section 6.2: the fast retransmit is sent regardless of the proportion; section 5: without SACK,
+    /// duplicates deliver no more than was outstanding.
     #[test]
     fn the_first_segment_goes_and_duplicates_have_an_end() {
         let mut prr = Prr::new(1000, 20_000, true, 18_000);
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!(prr.delivered, 3000);
     }
 
-    /// Where nothing is in flight any more, a whole segment goes, however little was delivered.
+    /// With nothing in flight, a whole segment is sent, however little was delivered.
     #[test]
     fn an_empty_path_gets_a_segment() {
         let mut prr = Prr::new(1000, 20_000, true, 100);
@@ -189,7 +192,7 @@ mod tests {
         assert_eq!(prr.window(), 150);
     }
 
-    /// What a timer finds to be lost does not go in a burst.
+    /// Losses found by a timer are not resent in a burst.
     #[test]
     fn a_timer_lets_one_segment_go() {
         let mut prr = Prr::new(1000, 20_000, true, 15_000);

@@ -2,86 +2,86 @@
 
 use units::{Duration, Rate, Size, Time};
 
-/// What is noted with each packet when it is sent, for the sample that its acknowledgement gives.
+/// The state recorded with each sent packet, for the sample at its acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SentState {
     /// Bytes delivered when it was sent.
     pub delivered: u64,
-    /// When those had been delivered.
+    /// When those bytes had been delivered.
     pub delivered_at: Time,
-    /// When the first packet of the flight that it belongs to was sent.
+    /// When the first packet of its flight was sent.
     pub first_sent_at: Time,
-    /// Bytes declared lost when it was sent, modulo 2^32: what counts is how many more there are later.
+    /// Bytes declared lost when it was sent, modulo 2^32: only the later increase matters.
     lost: u32,
-    /// Bytes in flight when it was sent, with it; the uppermost bit: whether the application was the limit then.
+    /// Bytes in flight when it was sent, including it; the highest bit tells whether the application was the limit.
     in_flight: u32,
 }
 
-/// It is kept with every packet: four words.
+/// It is stored with every packet, so it has four words.
 const _: () = assert!(size_of::<SentState>() == 32, "a small state");
 
 const APP_LIMITED: u32 = 1 << 31;
 
 impl SentState {
-    /// Bytes in flight when the packet was sent, with it; 2 GiB stand for more.
+    /// Bytes in flight when the packet was sent, including it, limited to 2 GiB.
     #[inline]
     pub fn in_flight(&self) -> u64 {
         u64::from(self.in_flight & !APP_LIMITED)
     }
-    /// Whether the sender was limited by the application then.
+    /// Whether the application limited the sender at that time.
     #[inline]
     pub fn app_limited(&self) -> bool {
         self.in_flight & APP_LIMITED != 0
     }
-    /// Bytes sent until then, with the packet: what came of them later does not matter. `lost`: all that is lost by now.
+    /// Bytes sent up to and including this packet, whatever became of them. `lost`: the total lost so far.
     #[inline]
     fn sent(&self, lost: u64) -> u64 {
         self.delivered + lost - self.lost_since(lost) + self.in_flight()
     }
-    /// Bytes that were declared lost since then, of `lost` in all.
+    /// Bytes declared lost since then, given the total `lost`.
     #[inline]
     fn lost_since(&self, lost: u64) -> u64 {
         u64::from((lost as u32).wrapping_sub(self.lost))
     }
 }
 
-/// What the flight of one packet, from when it was sent until it was acknowledged, told of the network.
+/// Network measurements from the flight of one packet, between its sending and its acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateSample {
     /// Bytes delivered over the interval.
     pub delivered: u64,
-    /// The longer of the time taken to send them and the time taken to acknowledge them.
+    /// The longer of the time to send them and the time to acknowledge them.
     pub interval: Duration,
-    /// `delivered / interval`; `None` over an interval of zero or below the least RTT, which says nothing.
+    /// `delivered / interval`; `None` if the interval is zero or below the minimum RTT and so not trustworthy.
     pub rate: Option<Rate>,
-    /// Bytes that had been delivered when the packet was sent; tells rounds apart.
+    /// Bytes delivered when the packet was sent; identifies the round.
     pub prior_delivered: u64,
-    /// Bytes in flight when the packet was sent, with it.
+    /// Bytes in flight when the packet was sent, including it.
     pub in_flight: u64,
-    /// Bytes declared lost between when the packet was sent and now.
+    /// Bytes declared lost since the packet was sent.
     pub lost: u64,
-    /// Whether the application, and not the network, held the rate down.
+    /// Whether the application, not the network, limited the rate.
     pub app_limited: bool,
 }
 
-/// One packet that was declared lost.
+/// A packet that was declared lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostPacket {
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
     /// When it was sent.
     pub sent_at: Time,
-    /// Bytes that had been delivered when it was sent.
+    /// Bytes delivered when it was sent.
     pub prior_delivered: u64,
-    /// Bytes in flight when it was sent, with it.
+    /// Bytes in flight when it was sent, including it.
     pub in_flight: u64,
-    /// Bytes declared lost since it was sent, with it.
+    /// Bytes declared lost since it was sent, including it.
     pub lost: u64,
-    /// Bytes delivered until it was declared lost.
+    /// Bytes delivered when it was declared lost.
     pub delivered: u64,
-    /// Bytes sent until then, with it: where one packet ends, the one that was sent behind it begins.
+    /// Bytes sent up to and including it: where one packet ends, the next one begins.
     pub sent: u64,
-    /// Whether the sender was limited by the application when it was sent.
+    /// Whether the application limited the sender when it was sent.
     pub app_limited: bool,
 }
 
@@ -92,17 +92,17 @@ pub struct DeliveryRate {
     delivered_at: Time,
     first_sent_at: Time,
     lost: u64,
-    /// While `delivered` is below this, samples are limited by the application; 0: they are not.
+    /// While `delivered` is below this, samples are application-limited; 0 if they are not.
     app_limited_until: u64,
     newest: Option<(SentState, Time)>,
 }
 
 impl DeliveryRate {
-    /// A packet of so many bytes is sent; `bytes_in_flight` without it. The answer is kept with the packet.
+    /// A packet is sent; `bytes_in_flight` excludes it. The result is stored with the packet.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
         if bytes_in_flight == 0 {
-            // The flight starts anew: time spent idle is not part of a sample.
+            // A new flight begins: idle time is not part of a sample.
             self.first_sent_at = now;
             self.delivered_at = now;
         }
@@ -116,8 +116,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The sender has nothing to send, nor anything that was lost to send again, while window and pacer would let it
-    /// (4.1.2.4).
+    /// The sender has neither new data nor lost data to send, although window and pacer have room (4.1.2.4).
     pub fn on_app_limited(&mut self, bytes_in_flight: u64) {
         self.app_limited_until = (self.delivered + bytes_in_flight).max(1);
     }
@@ -127,7 +126,7 @@ impl DeliveryRate {
     pub fn on_acked(&mut self, now: Time, bytes: u64, sent_at: Time, state: &SentState) {
         self.delivered += bytes;
         self.delivered_at = now;
-        // 4.1.2.3, IsNewestPacket(): of packets that were sent at one time, the last.
+        // 4.1.2.3, IsNewestPacket(): of packets sent at the same time, the last.
         let newer = match &self.newest {
             None => true,
             Some((newest, at)) => (sent_at, state.sent(self.lost)) > (*at, newest.sent(self.lost)),
@@ -138,7 +137,7 @@ impl DeliveryRate {
         }
     }
 
-    /// A packet, sent at `sent_at`, was declared lost. Those of one ACK frame come in the order in which they were sent.
+    /// A packet sent at `sent_at` was declared lost. The losses of one ACK frame are reported in sending order.
     pub fn on_lost(&mut self, bytes: u64, sent_at: Time, state: &SentState) -> LostPacket {
         let lost_before = self.lost;
         self.lost += bytes;
@@ -154,8 +153,9 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of the ACK frame whose packets were all given to [`DeliveryRate::on_acked`]. The rate over an interval
-    /// shorter than `min_rtt` is not trustworthy and is not given; `None` if the frame acknowledged nothing in flight.
+    /// The sample of the ACK frame whose packets were all passed to [`DeliveryRate::on_acked`]. The rate over an
+    /// interval shorter than `min_rtt` is not trustworthy and is omitted; `None` if the frame acknowledged nothing in
+    /// flight.
     #[inline]
     pub fn sample(&mut self, now: Time, min_rtt: Duration) -> Option<RateSample> {
         let (state, sent_at) = self.newest.take()?;
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_steady_flight_is_measured_at_its_rate() {
-        // 1000 B each ms, RTT 10 ms, acknowledged one by one.
+        // 1000 B per ms, RTT 10 ms, acknowledged one by one.
         let mut rate = DeliveryRate::default();
         let mut states = Vec::new();
         for i in 0..40u64 {
@@ -230,7 +230,7 @@ mod tests {
         assert!(sample.app_limited);
     }
 
-    /// 4.1.2.4: what is sent is limited by the application until more is delivered than was in flight when the data ran out.
+    /// 4.1.2.4: samples are application-limited until more is delivered than was in flight when the data ran out.
     #[test]
     fn a_limit_by_the_application_lasts_until_what_was_in_flight_is_passed() {
         let mut rate = DeliveryRate::default();
@@ -246,7 +246,7 @@ mod tests {
         assert!(!rate.on_sent(at(11), 1000, 1000).app_limited());
     }
 
-    /// 4.1.2.3: of packets that were sent at once the last one is the newest, in whatever order an ACK frame names them.
+    /// 4.1.2.3: of packets sent at once the last is the newest, in whatever order an ACK frame lists them.
     #[test]
     fn the_newest_of_a_burst_is_its_last() {
         let mut rate = DeliveryRate::default();
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!((sample.delivered, sample.interval), (5000, Duration::from_millis(100)));
     }
 
-    /// 4.1.1.2.4: the rate is not above that at which the flight was sent.
+    /// 4.1.1.2.4: the rate does not exceed that at which the flight was sent.
     #[test]
     fn a_rate_is_bounded_by_that_of_sending() {
         let mut rate = DeliveryRate::default();
@@ -279,7 +279,7 @@ mod tests {
         for (sent_at, state) in &states[1..] {
             rate.on_acked(at(55), 1000, *sent_at, state);
         }
-        // Fifty packets within five milliseconds, but sent in fifty.
+        // Fifty packets acknowledged within five milliseconds, but sent in fifty.
         let sample = rate.sample(at(55), Duration::ZERO).unwrap();
         assert_eq!((sample.delivered, sample.interval), (50_000, Duration::from_millis(50)));
     }

@@ -1,5 +1,5 @@
-//! What a sender may send now, and what its controller hears: the common part of QUIC's recovery and TCP's. It knows bytes
-//! and times; which packets there are, and which of them are lost, is the transport's affair.
+//! Sending limits and notifications of the controller: the common part of loss recovery in QUIC and TCP. It works on
+//! bytes and times; the packets, and which of them are lost, are up to the transport.
 
 use crate::prr::{Progress, Prr};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use units::{Duration, Rate, Time};
 
-/// Packets that one acknowledgement newly acknowledged, taken together.
+/// The sum of the packets newly acknowledged by one acknowledgement.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Acked {
     bytes: u64,
@@ -16,9 +16,9 @@ pub struct Acked {
     newest_sent_at: Time,
     oldest_sent_at: Option<Time>,
     spurious: Spurious,
-    /// More packets with the CE mark than the acknowledgement before told of.
+    /// The increase of the count of CE marks since the previous acknowledgement.
     pub marked: u64,
-    /// The RTT sample that the acknowledgement gave: see [`AckSample::rtt_sample`].
+    /// The RTT sample of the acknowledgement: see [`AckSample::rtt_sample`].
     pub rtt_sample: Option<Duration>,
 }
 
@@ -31,19 +31,19 @@ struct Spurious {
 }
 
 impl Acked {
-    /// A packet is newly acknowledged, whatever it counts as: it was sent then.
+    /// Adds a newly acknowledged packet of any kind, sent at this time.
     #[inline]
     pub fn saw(&mut self, sent_at: Time) {
         self.newest_sent_at = self.newest_sent_at.max(sent_at);
         self.oldest_sent_at = Some(self.oldest_sent_at.map_or(sent_at, |known| known.min(sent_at)));
     }
-    /// It was in flight, with so many bytes.
+    /// Adds a packet that was in flight, with its size.
     #[inline]
     pub fn count(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.packets += 1;
     }
-    /// It had been declared lost, and was not.
+    /// Adds a packet that had wrongly been declared lost.
     #[inline]
     pub fn count_spurious(&mut self, bytes: u64, sent_at: Time) {
         self.spurious.packets += 1;
@@ -70,26 +70,26 @@ impl Acked {
 /// Controller, pacer and delivery-rate samples of one path.
 pub struct Regulator {
     controller: Box<dyn Controller>,
-    /// What the controller allowed when it was last told something.
+    /// The controller's allowance after its last notification.
     allowance: Allowance,
     pacer: Pacer,
     delivery: DeliveryRate,
-    /// What the sender stopped at last.
+    /// Why the sender last stopped.
     limit: Limit,
-    /// From when on the pacer would have let something go, while there was nothing.
+    /// When the pacer would have allowed a packet while there was nothing to send.
     dry_from: Option<Time>,
     last_rate: Option<Rate>,
-    /// Bytes in flight before the acknowledgement that is taken in, and what had been lost.
+    /// Bytes in flight, and bytes lost, before the acknowledgement being processed.
     prior_in_flight: u64,
     prior_lost: u64,
-    /// The packets that are declared lost together, for the controller; the memory stays.
+    /// Packets declared lost together, for the controller; the memory is reused.
     lost: Vec<LostPacket>,
-    /// The recovery in which the flight falls to what the controller allows.
+    /// The recovery in which the flight falls to the controller's window.
     reduction: Option<Prr>,
 }
 
 impl Regulator {
-    /// A path that nothing was sent on; `pacer` paces where the controller asks for it.
+    /// Creates the state of an unused path; `pacer` paces if the controller asks for it.
     pub fn new(now: Time, controller: Box<dyn Controller>, pacer: Pacer) -> Regulator {
         let mut regulator = Regulator {
             allowance: controller.allowance(),
@@ -108,7 +108,7 @@ impl Regulator {
         regulator
     }
 
-    /// Another controller and another pacer, for what is sent from now on; what was delivered and lost so far stays known.
+    /// Replaces controller and pacer for packets sent from now on; the counts of delivered and lost bytes are kept.
     pub fn begin_anew(&mut self, now: Time, controller: Box<dyn Controller>, pacer: Pacer) {
         self.allowance = controller.allowance();
         self.controller = controller;
@@ -135,7 +135,7 @@ impl Regulator {
         self.pacer.set_rate(now, self.allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
     }
 
-    /// The controller is told something, and asked what is allowed now.
+    /// Notifies the controller and updates the allowance.
     pub fn signal(&mut self, now: Time, signal: &Signal<'_>) {
         self.controller.on_signal(signal);
         self.update_allowance(now);
@@ -155,16 +155,18 @@ impl Regulator {
         self.allowance.window
     }
 
-    /// The controller has answered losses: until [`Regulator::end_reduction`] the flight falls to its new window as Proportional
-    /// Rate Reduction has it (RFC 9937 section 6), where the controller has a slow start threshold. `smss`: bytes of a full
-    /// segment; `outstanding`: RecoverFS; `exact`: whether the transport knows what was delivered, by SACK.
+    /// Begins a recovery, after the controller has responded to losses. If it has a slow start threshold, the flight
+    /// falls to the new window by Proportional Rate Reduction (RFC 9937 section 6) until
+    /// [`Regulator::end_reduction`]. `smss`: the size of a full segment in bytes; `outstanding`: RecoverFS; `exact`:
+    /// whether the transport knows deliveries from SACK.
     pub fn begin_reduction(&mut self, smss: u64, outstanding: u64, exact: bool, bytes_in_flight: u64) {
         if self.controller.ssthresh().is_some() {
             self.reduction = Some(Prr::new(smss, outstanding, exact, bytes_in_flight));
         }
     }
-    /// An acknowledgement that begins a recovery or falls into it: bytes that it newly reports, what is in flight after it, and
-    /// whether it moves on without a further loss (RFC 9937 section 5: DeliveredData, inflight, SafeACK).
+    /// Processes an acknowledgement that begins a recovery or arrives in it: newly reported bytes, the bytes in
+    /// flight after it, and whether it makes progress without further loss (RFC 9937 section 5: DeliveredData,
+    /// inflight, SafeACK).
     pub fn reduce(&mut self, delivered: u64, bytes_in_flight: u64, safe: bool) {
         if let Some(reduction) = &mut self.reduction {
             let ack = Progress { delivered, in_flight: bytes_in_flight, safe };
@@ -177,26 +179,26 @@ impl Regulator {
             reduction.on_timer(prior_in_flight, bytes_in_flight);
         }
     }
-    /// The recovery is over: the window is the controller's (RFC 9937 section 6.4).
+    /// Ends the recovery: the window is the controller's again (RFC 9937 section 6.4).
     pub fn end_reduction(&mut self) {
         self.reduction = None;
     }
-    /// The rate at which packets are released, if paced.
+    /// The pacing rate, if any.
     pub fn pacing_rate(&self) -> Option<Rate> {
         self.allowance.pacing
     }
-    /// The newest delivery-rate sample.
+    /// The latest delivery-rate sample.
     pub fn last_rate(&self) -> Option<Rate> {
         self.last_rate
     }
-    /// When the pacer lets the next packet go, if not now.
+    /// When the pacer allows the next packet; `None` if now.
     #[inline]
     pub fn paced_until(&mut self, now: Time) -> Option<Time> {
         self.allowance.pacing?;
         self.pacer.blocked_until(now)
     }
 
-    /// The sender stopped at this, with something to send and so many bytes in flight.
+    /// The sender stopped for this reason, with data to send and so many bytes in flight.
     #[inline]
     pub fn note_stop(&mut self, now: Time, limit: Limit, bytes_in_flight: u64) {
         self.limit = limit;
@@ -205,7 +207,7 @@ impl Regulator {
         }
     }
 
-    /// The sender stopped because nothing waited to be sent, nor to be sent again, while the window had room.
+    /// The sender stopped because nothing was left to send or retransmit, while the window had room.
     #[inline]
     pub fn note_dry(&mut self, now: Time) {
         self.limit = Limit::Application;
@@ -214,8 +216,8 @@ impl Regulator {
         }
     }
 
-    /// Something is there to be sent. If it could have gone earlier, the application held the rate down, and what goes
-    /// within the next round trip tells nothing of the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    /// There is data to send. If it could have been sent earlier, the application limited the rate, and packets sent
+    /// within the next round trip do not measure the network (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
     #[inline]
     fn settle_dry(&mut self, now: Time, bytes_in_flight: u64) {
         if self.dry_from.take().is_some_and(|from| now > from) {
@@ -223,15 +225,15 @@ impl Regulator {
         }
     }
 
-    /// A packet is about to leave that counts towards bytes in flight; `bytes_in_flight` without it. The answer is kept with
-    /// the packet.
+    /// A packet that counts towards bytes in flight is about to be sent; `bytes_in_flight` excludes it. The result is
+    /// stored with the packet.
     #[inline]
     pub fn before_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64) -> SentState {
         self.settle_dry(now, bytes_in_flight);
         self.delivery.on_sent(now, bytes, bytes_in_flight)
     }
 
-    /// It has left; `bytes_in_flight` with it.
+    /// The packet was sent; `bytes_in_flight` includes it.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, bytes_in_flight: u64, state: &SentState) {
         let app_limited = state.app_limited();
@@ -243,7 +245,7 @@ impl Regulator {
         }
     }
 
-    /// An acknowledgement is about to be taken in.
+    /// Begins the processing of an acknowledgement.
     #[inline]
     pub fn begin_ack(&mut self, bytes_in_flight: u64) {
         self.prior_in_flight = bytes_in_flight;
@@ -256,13 +258,13 @@ impl Regulator {
         self.delivery.on_acked(now, bytes, sent_at, state);
     }
 
-    /// A packet is declared lost, one of those that [`Regulator::end_losses`] tells of.
+    /// A packet was declared lost, to be reported by [`Regulator::end_losses`].
     #[inline]
     pub fn on_lost(&mut self, bytes: u64, sent_at: Time, state: &SentState) {
         self.lost.push(self.delivery.on_lost(bytes, sent_at, state));
     }
 
-    /// Tells the controller of all that was declared lost since this was called last; `bytes_in_flight` without them. Gives
+    /// Reports everything declared lost since the last call to the controller; `bytes_in_flight` excludes it. Returns
     /// whether there was anything.
     pub fn end_losses(&mut self, now: Time, bytes_in_flight: u64) -> bool {
         let Some(newest_sent_at) = self.lost.iter().map(|packet| packet.sent_at).max() else { return false };
@@ -274,13 +276,14 @@ impl Regulator {
         true
     }
 
-    /// What was declared lost since the controller heard last belongs to something that it has answered: it is not told. The
-    /// delivery-rate samples count it all the same.
+    /// Drops unreported losses that belong to an event the controller has already responded to. The delivery-rate
+    /// samples count them all the same.
     pub fn keep_losses_back(&mut self) {
         self.lost.clear();
     }
 
-    /// An acknowledgement is taken in and its losses are told; `bytes_in_flight` and `rtt` as they are now.
+    /// Ends the processing of an acknowledgement after its losses were reported; `bytes_in_flight` and `rtt` are
+    /// current.
     #[inline]
     pub fn end_ack(&mut self, now: Time, acked: &Acked, bytes_in_flight: u64, rtt: &RttEstimate) {
         if acked.spurious.packets > 0 {
@@ -310,7 +313,7 @@ impl Regulator {
         self.update_allowance(now);
     }
 
-    /// Asks the processor's cache for the controller ([`units::cache`]).
+    /// Prefetches the controller ([`units::cache`]).
     #[inline]
     pub fn prefetch(&self) {
         units::cache::ask_for(&*self.controller);
@@ -323,13 +326,13 @@ pub(crate) mod tests {
     use crate::testing::{SETUP, arguments, at, ms};
     use std::sync::{Arc, Mutex};
 
-    /// What a controller heard, and what it answers.
+    /// The notifications of a controller, and its answer.
     #[derive(Debug)]
     pub(crate) struct Heard {
         pub(crate) told: Vec<String>,
         pub(crate) allowance: Allowance,
     }
-    /// A controller that only listens.
+    /// A controller that only records.
     pub(crate) struct Witness(pub(crate) Arc<Mutex<Heard>>);
 
     impl Witness {
@@ -375,7 +378,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A window of 10,000 bytes, not paced; bursts of 2000 bytes where it is.
+    /// A window of 10,000 bytes without pacing; bursts of 2000 bytes with it.
     pub(crate) fn regulator() -> (Regulator, Arc<Mutex<Heard>>) {
         let allowance = Allowance::new(10_000, None);
         let heard = Arc::new(Mutex::new(Heard { told: Vec::new(), allowance }));
@@ -399,7 +402,7 @@ pub(crate) mod tests {
         regulator.note_dry(at(0));
         regulator.note_dry(at(3));
         assert!(send(&mut regulator, at(3), 2000).app_limited(), "dry since the first time");
-        // Until what was in flight then is delivered.
+        // Until the bytes in flight at that time are delivered.
         for sent in 0..4 {
             let state = SentState::default();
             regulator.on_delivered(at(10 + sent), 1000, at(0), &state);
@@ -414,7 +417,7 @@ pub(crate) mod tests {
             let (mut regulator, _) = regulator();
             regulator.note_dry(at(0));
             regulator.note_stop(at(5), limit, 1000);
-            // At once behind the dry spell itself nothing is marked.
+            // A packet sent right after the limit itself is not marked.
             let state = regulator.before_sent(at(0), 1000, 1000);
             assert_eq!(state.app_limited(), limited, "{limit:?}");
         }
@@ -423,7 +426,7 @@ pub(crate) mod tests {
     #[test]
     fn a_paced_sender_is_dry_from_when_the_pacer_lets_it_go() {
         let (mut regulator, heard) = regulator();
-        // 1000 bytes for each millisecond.
+        // 1000 bytes per millisecond.
         heard.lock().unwrap().allowance.pacing = Some(Rate::from_bits_per_sec(8_000_000));
         regulator.signal(at(0), &Signal::PersistentCongestion);
         send(&mut regulator, at(0), 0);
@@ -470,7 +473,7 @@ pub(crate) mod tests {
         regulator.end_losses(at(10), 1000);
         let rtt = RttEstimate::new(ms(10));
         regulator.end_ack(at(10), &acked, 1000, &rtt);
-        // Nothing that counts: nothing to hear.
+        // Nothing that counts was acknowledged, so there is no notification.
         regulator.end_ack(at(11), &Acked::default(), 1000, &rtt);
         let expected = [
             "lost 1000 in 1, newest 0, flight 1000",
@@ -483,8 +486,8 @@ pub(crate) mod tests {
         assert!(regulator.last_rate().is_some());
     }
 
-    /// RFC 9937 section 6: an episode leads to the threshold of the controller that has answered the losses. Another controller
-    /// begins with the window that it has.
+    /// RFC 9937 section 6: an episode leads to the threshold of the controller that responded to the losses. A new
+    /// controller begins with its own window.
     #[test]
     fn another_controller_begins_without_a_recovery() {
         let (mut regulator, _) = regulator();

@@ -16,8 +16,8 @@ pub struct RttEstimate {
 }
 
 impl RttEstimate {
-    /// An estimate before any sample: `initial` is taken for smoothed, half of it for the variance
-    /// (RFC 9002 section 6.2.2; its default is 333 ms).
+    /// Creates an estimate without samples: `initial` serves as the smoothed RTT, and half of it as the variance (RFC
+    /// 9002 section 6.2.2; its default is 333 ms).
     pub fn new(initial: Duration) -> RttEstimate {
         RttEstimate {
             latest: Duration::ZERO,
@@ -28,7 +28,7 @@ impl RttEstimate {
         }
     }
 
-    /// Takes a sample. `ack_delay` is what the peer says it waited, already limited to its max_ack_delay where the
+    /// Adds a sample. `ack_delay` is the delay reported by the peer, already limited to its max_ack_delay if the
     /// handshake is confirmed (RFC 9002 section 5.3).
     pub fn update(&mut self, latest: Duration, ack_delay: Duration) {
         self.latest = latest;
@@ -48,11 +48,11 @@ impl RttEstimate {
         self.smoothed = (self.smoothed * 7 + adjusted) / 8;
     }
 
-    /// The newest sample; zero before the first.
+    /// The latest sample; zero before the first.
     pub fn latest(&self) -> Duration {
         self.latest
     }
-    /// The least sample; zero before the first.
+    /// The minimum; zero before the first sample.
     pub fn min(&self) -> Duration {
         self.min
     }

@@ -1,11 +1,11 @@
-//! Slow start as a part of its own: the standard one (RFC 9002 section 7.3.1) or HyStart++ (RFC 9406).
+//! Slow start: the standard one (RFC 9002 section 7.3.1) or HyStart++ (RFC 9406).
 
 use crate::AckSample;
 use crate::round::Rounds;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Value};
 
-/// The options, with the kind of slow start that a controller has when nothing is said.
+/// The options, with the controller's default kind of slow start.
 pub(crate) const fn parameters(default: &'static str) -> [Parameter; 8] {
     [
         Parameter {
@@ -59,31 +59,31 @@ pub(crate) const fn parameters(default: &'static str) -> [Parameter; 8] {
     ]
 }
 
-/// What an acknowledgement does in slow start.
+/// The effect of an acknowledgement in slow start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Growth {
-    /// The window grows by so many bytes.
+    /// The increase of the window in bytes.
     pub(crate) bytes: u64,
-    /// The threshold is the window from now on: slow start is over.
+    /// Whether the threshold becomes the window, which ends slow start.
     pub(crate) done: bool,
 }
 
 /// The slow start of one sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlowStart {
-    /// `None`: the standard one.
+    /// `None` for the standard one.
     hystart: Option<HyStart>,
-    /// Whether HyStart++ is asked for; it is used for the initial slow start alone (RFC 9406 section 4.3).
+    /// Whether HyStart++ is configured; it is only used for the initial slow start (RFC 9406 section 4.3).
     initial: Option<HyStart>,
 }
 
 impl SlowStart {
-    /// As the options say; `paced`: whether the sender is.
+    /// Creates the state from the options; `paced`: whether the sender is.
     pub(crate) fn new(arguments: &Arguments, paced: bool) -> SlowStart {
         let initial = (arguments.text("slow_start") == "hystart++").then(|| HyStart::new(arguments, paced));
         SlowStart { hystart: initial, initial }
     }
-    /// An acknowledgement in slow start; `datagram`: the bytes of a full packet.
+    /// Processes an acknowledgement in slow start; `datagram`: the size of a full packet in bytes.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckSample<'_>, datagram: u64) -> Growth {
         match &mut self.hystart {
@@ -92,19 +92,19 @@ impl SlowStart {
             Some(hystart) => hystart.on_ack(ack, datagram),
         }
     }
-    /// Slow start ended, by congestion or otherwise: RFC 9406 section 4.3 has later ones be standard ones.
+    /// Slow start has ended, by congestion or otherwise. RFC 9406 section 4.3: later ones are standard.
     #[inline]
     pub(crate) fn stop(&mut self) {
         self.hystart = None;
     }
-    /// Everything is as at the start: another path.
+    /// Resets the state for another path.
     pub(crate) fn restart(&mut self, delivered: u64) {
         self.hystart = self.initial;
         if let Some(hystart) = &mut self.hystart {
             hystart.rounds.restart(delivered);
         }
     }
-    /// The word for traces.
+    /// The name in traces.
     pub(crate) fn state(&self) -> &'static str {
         match &self.hystart {
             Some(HyStart { conservative: Some(_), .. }) => "conservative_slow_start",
@@ -122,7 +122,7 @@ struct Constants {
     n_rtt_sample: u64,
     css_growth_divisor: u64,
     css_rounds: u64,
-    /// Packets; `None`: as many as are acknowledged.
+    /// Packets; `None` for no limit.
     l: Option<u64>,
 }
 
@@ -131,7 +131,7 @@ struct Constants {
 struct Conservative {
     /// `cssBaselineMinRtt`.
     baseline: Duration,
-    /// Rounds that it has lasted, the one in which it began included.
+    /// The number of rounds so far, including the one in which it began.
     rounds: u64,
 }
 
@@ -140,7 +140,7 @@ struct Conservative {
 struct HyStart {
     constants: Constants,
     rounds: Rounds,
-    /// `lastRoundMinRTT` and `currentRoundMinRTT`; `None`: infinite.
+    /// `lastRoundMinRTT` and `currentRoundMinRTT`; `None` for infinity.
     last_round: Option<Duration>,
     this_round: Option<Duration>,
     /// `rttSampleCount`.
@@ -177,7 +177,7 @@ impl HyStart {
         let Constants { css_growth_divisor, css_rounds, l, .. } = self.constants;
         let mut done = false;
         if self.rounds.on_ack(ack) {
-            // Section 4.2: what was current is last, and nothing is known of the new round.
+            // Section 4.2: the current minimum becomes the last, and the new round has none.
             self.last_round = self.this_round.take();
             self.samples = 0;
             if let Some(css) = &mut self.conservative {
@@ -189,7 +189,7 @@ impl HyStart {
         if done {
             return Growth { bytes: 0, done };
         }
-        // "cwnd = cwnd + min(N, L * SMSS)", and a part of it in CSS: before the RTT is looked at.
+        // "cwnd = cwnd + min(N, L * SMSS)", and a fraction of it in CSS, before the RTT is evaluated.
         let mut bytes = l.map_or(ack.acked_bytes, |l| ack.acked_bytes.min(l * datagram));
         if self.conservative.is_some() {
             bytes /= css_growth_divisor;
@@ -201,7 +201,7 @@ impl HyStart {
         Growth { bytes, done }
     }
 
-    /// Into conservative slow start when the least RTT of a round has grown, and back out when that was not so.
+    /// Enters conservative slow start when the minimum RTT of a round has grown, and leaves it if that proves wrong.
     fn judge(&mut self) {
         let Constants { min_rtt_thresh, max_rtt_thresh, min_rtt_divisor, n_rtt_sample, .. } = self.constants;
         if self.samples < n_rtt_sample {
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!((packets(&*s), s.state()), (40, "slow_start"), "{name}: 12 ms is below the threshold");
             // 112 / 8 = 14 ms.
             path.round(&mut *s, ms(126), 0);
-            // The eighth sample shows it: eight packets were added in full, 32 count a quarter.
+            // The eighth sample reveals it: eight packets count in full, 32 count a quarter.
             assert_eq!((packets(&*s), s.state()), (40 + 8 + 32 / 4, "conservative_slow_start"), "{name}");
             for round in 0..4 {
                 let before = s.allowance().window;
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(packets(&*s), 2 * before);
     }
 
-    /// RFC 9406 section 4.3: the limits of the threshold, and the samples that it takes.
+    /// RFC 9406 section 4.3: the limits of the threshold, and the number of samples it requires.
     #[test]
     fn the_threshold_has_limits_and_wants_samples() {
         let slowed = |changes: &[(&'static str, Value)], first, second| {
@@ -305,7 +305,7 @@ mod tests {
         assert!(slowed(&[("n_rtt_sample", Value::Integer(20))], 100, 200));
     }
 
-    /// RFC 9406 section 4.2: L packets for each acknowledgement, where nothing paces them.
+    /// RFC 9406 section 4.2: L packets per acknowledgement, without pacing.
     #[test]
     fn an_unpaced_sender_grows_by_eight_packets_for_an_acknowledgement() {
         use crate::testing::{Ack, at};
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(grown(&[("l", Value::Integer(3))]), 3);
     }
 
-    /// RFC 9406 section 4.3: for the initial slow start alone; section 4.2: congestion ends it.
+    /// RFC 9406 section 4.3: only for the initial slow start; section 4.2: congestion ends it.
     #[test]
     fn a_later_slow_start_is_the_standard_one() {
         let mut s = sender("newreno", &[]);

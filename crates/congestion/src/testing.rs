@@ -1,4 +1,4 @@
-//! What the tests of the controllers share: options from a table, and events in a line each.
+//! Test support for controllers: options from a table, and one-line events.
 
 use crate::{
     AckSample, Controller, DeliveryRate, Limit, LostPacket, Pacer, RateSample, RttEstimate, SentState, Setup,
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use units::parameter::{Arguments, Parameter, Value};
 use units::{Duration, Rate, Time};
 
-/// Packets of 1000 bytes, ten of them at first, and 100 ms.
+/// Packets of 1000 bytes, ten of them initially, and 100 ms.
 pub(crate) const SETUP: Setup = Setup {
     max_datagram_size: 1000,
     initial_window: 10_000,
@@ -18,21 +18,21 @@ pub(crate) const SETUP: Setup = Setup {
     seed: 0,
 };
 
-/// The defaults of a table, some of them changed.
+/// The defaults of a table with some changes.
 pub(crate) fn arguments(parameters: &[Parameter], changes: &[(&'static str, Value)]) -> Arguments {
     Arguments::filled(parameters, changes, &[]).unwrap()
 }
 
-/// A moment, in milliseconds.
+/// A time in milliseconds.
 pub(crate) fn at(ms: u64) -> Time {
     Time::from_nanos(ms * 1_000_000)
 }
-/// A span, in milliseconds.
+/// A span in milliseconds.
 pub(crate) fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// An acknowledgement, as far as tests differ in it.
+/// An acknowledgement, with the properties that differ between tests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ack {
     pub(crate) now: Time,
@@ -47,7 +47,7 @@ pub(crate) struct Ack {
 }
 
 impl Ack {
-    /// Of so many bytes, a round trip of 100 ms after they were sent, with a full window.
+    /// An acknowledgement of so many bytes, 100 ms after they were sent, with a full window.
     pub(crate) fn new(now: Time, bytes: u64) -> Ack {
         let sent = Time::ZERO + now.since(at(100));
         Ack {
@@ -61,13 +61,13 @@ impl Ack {
             in_flight: bytes,
         }
     }
-    /// Tells it.
+    /// Reports it to the controller.
     pub(crate) fn tell(&self, sender: &mut dyn Controller) {
         let mut rtt = RttEstimate::new(ms(100));
         rtt.update(self.rtt, Duration::ZERO);
         self.tell_with(sender, &rtt);
     }
-    /// Tells it with this estimate.
+    /// Reports it with this RTT estimate.
     pub(crate) fn tell_with(&self, sender: &mut dyn Controller, rtt: &RttEstimate) {
         let delivered = self.delivered.1 - self.delivered.0;
         let rate = RateSample {
@@ -124,8 +124,8 @@ pub(crate) fn mark(sender: &mut dyn Controller, now: Time, sent: Time) {
     sender.on_signal(&Signal::Marked { now, packets: 1, newest_sent_at: sent });
 }
 
-/// A path that answers whole windows round by round: the sender's window is sent at once and acknowledged packet by
-/// packet, evenly over the round trip that follows.
+/// A path that answers round by round: the whole window is sent at once and acknowledged packet by packet, evenly
+/// spread over the following round trip.
 #[derive(Debug)]
 pub(crate) struct Path {
     pub(crate) now: Time,
@@ -137,7 +137,7 @@ impl Path {
     pub(crate) fn new() -> Path {
         Path { now: at(1000), delivered: 0, rtt: RttEstimate::new(ms(100)) }
     }
-    /// One round trip of this length, marking so many of the packets.
+    /// Runs one round trip of this length and marks so many of the packets.
     pub(crate) fn round(&mut self, sender: &mut dyn Controller, rtt: Duration, mut marked: u64) {
         let (sent, before) = (self.now, self.delivered);
         let packets = (sender.allowance().window / 1000).max(1);
@@ -161,36 +161,36 @@ impl Path {
     }
 }
 
-/// A sender of [`Bottleneck`]: when it starts, and its round trip without any queue.
+/// A sender of [`Bottleneck`]: its start, and its round trip without a queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begin {
     pub(crate) at: Time,
     pub(crate) propagation: Duration,
 }
 
-/// Senders with all the data in the world behind one bottleneck, whose queue has no limit unless one is set: packet by
-/// packet, each acknowledged. One that is dropped is declared lost with the third that was sent after it.
+/// Senders with unlimited data behind one bottleneck, whose queue is unlimited unless set otherwise. Each packet is
+/// acknowledged. A dropped one is declared lost with the third packet sent after it.
 #[derive(Debug)]
 pub(crate) struct Bottleneck {
-    /// What a packet takes at the bottleneck.
+    /// The time a packet takes at the bottleneck.
     packet: Duration,
     free_at: Time,
-    /// Packets that may wait.
+    /// The queue limit in packets.
     pub(crate) limit: f64,
-    /// The share of packets that chance takes before they reach the queue.
+    /// The random loss rate before the queue.
     pub(crate) loss: f64,
     random: Stream,
     ends: Vec<End>,
 }
 
-/// One sender's end.
+/// One sender.
 #[derive(Debug)]
 struct End {
     now: Time,
     propagation: Duration,
-    /// Of each packet when it was sent and what was noted then, its number, and when it is acknowledged.
+    /// For each packet: when it was sent, the state recorded then, its number, and when it is acknowledged.
     flight: VecDeque<(Time, SentState, u64, Time)>,
-    /// When those were sent that the queue dropped, and their numbers.
+    /// When dropped packets were sent, and their numbers.
     dropped: VecDeque<(Time, u64)>,
     packets: u64,
     delivery: DeliveryRate,
@@ -198,7 +198,7 @@ struct End {
     pacer: Pacer,
 }
 
-/// What happens next at one sender's end.
+/// The next event of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Send,
@@ -206,7 +206,7 @@ enum Step {
     GiveUp,
 }
 
-/// A packet at the bottleneck: whose it is, and how many it found before it.
+/// A packet at the bottleneck: its sender, and the queue in front of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub(crate) sender: usize,
@@ -214,23 +214,23 @@ pub(crate) struct Arrival {
 }
 
 impl Bottleneck {
-    /// For one sender, which starts at once.
+    /// A bottleneck for one sender, which starts at once.
     pub(crate) fn new(packet: Duration, propagation: Duration) -> Bottleneck {
         Bottleneck::shared(packet, &[Begin { at: Time::ZERO, propagation }])
     }
-    /// For several.
+    /// A bottleneck for several senders.
     pub(crate) fn shared(packet: Duration, begins: &[Begin]) -> Bottleneck {
         let ends = begins.iter().map(End::new).collect();
         let random = Stream::new(1, "loss");
         Bottleneck { packet, free_at: Time::ZERO, limit: f64::MAX, loss: 0.0, random, ends }
     }
 
-    /// Lets one sender run; `sent` hears how many packets each one that is sent finds before it.
+    /// Runs one sender; `sent` receives the queue in front of each packet.
     pub(crate) fn run(&mut self, sender: &mut dyn Controller, until: Time, sent: &mut dyn FnMut(f64)) {
         self.run_all(&mut [sender], until, &mut |arrival| sent(arrival.queue));
     }
 
-    /// Lets all run, `senders` in the order of their beginnings.
+    /// Runs all senders, which are sorted by start.
     pub(crate) fn run_all(
         &mut self,
         senders: &mut [&mut dyn Controller],
@@ -281,12 +281,12 @@ impl End {
         (self.flight.len() + self.dropped.len()) as u64 * 1000
     }
 
-    /// When something happens here, and what.
+    /// The next event of this sender and its time.
     fn next(&mut self, sender: &dyn Controller) -> (Time, Step) {
         let allowance = sender.allowance();
         self.pacer.set_rate(self.now, allowance.pacing.unwrap_or(Rate::from_bits_per_sec(u64::MAX)));
         let released = self.pacer.blocked_until(self.now).unwrap_or(self.now);
-        // Nothing is on its way that could tell of a loss.
+        // Nothing in flight could reveal a loss.
         let given_up =
             || self.dropped.back().map_or(Time::NEVER, |last| self.now.max(last.0 + self.rtt.smoothed() * 2));
         let (told, step) = self
@@ -300,7 +300,7 @@ impl End {
         }
     }
 
-    /// All that is in flight was dropped.
+    /// Everything in flight was dropped.
     fn give_up(&mut self, sender: &mut dyn Controller) {
         for (sent_at, _) in std::mem::take(&mut self.dropped) {
             lose(sender, self.now, sent_at, 1);

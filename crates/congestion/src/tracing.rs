@@ -1,23 +1,23 @@
-//! What a sender tells those who listen of its path: metrics, the controller's gauges, and its state where it has changed.
+//! Traces of a path: metrics, the controller's gauges, and its state when it changes.
 
 use crate::{Regulator, RttEstimate};
 use trace::{Event, Log, Metrics};
 use units::Time;
 
-/// What the transport knows of the path.
+/// The transport's knowledge of the path.
 #[derive(Debug, Clone, Copy)]
 pub struct PathMetrics<'a> {
     /// The RTT.
     pub rtt: &'a RttEstimate,
     /// Bytes in flight.
     pub bytes_in_flight: u64,
-    /// How often the probe timeout, or the retransmission timer, has fired in a row.
+    /// The number of consecutive probe timeouts or retransmission timeouts.
     pub pto_count: u32,
 }
 
 impl Regulator {
-    /// Writes metrics, gauges, and the controller's state if it is not `told`, which it is from now on. Whether somebody
-    /// listens to metrics is for the caller to ask.
+    /// Writes metrics, gauges, and the controller's state if it differs from `told`, which is updated. Whether
+    /// metrics are recorded at all is for the caller to check.
     pub fn trace(&self, now: Time, path: &PathMetrics<'_>, told: &mut &'static str, log: &mut Log) {
         let controller = self.controller();
         let sampled = path.rtt.is_sampled();

@@ -1,4 +1,4 @@
-//! Vegas (Brakmo and Peterson 1995): the window follows what it keeps in queues.
+//! Vegas (Brakmo and Peterson 1995): the window follows the number of its packets in queues.
 
 use crate::basis::{Basis, MINIMUM_WINDOW};
 use crate::options::join;
@@ -54,7 +54,7 @@ pub struct Vegas {
     gamma: f64,
     loss_reduction: f64,
     rounds: Rounds,
-    /// In slow start: whether the window grows in this round; it does in every other one.
+    /// In slow start: whether the window grows in this round, which is every other one.
     growing: bool,
     window: u64,
     ssthresh: u64,
@@ -62,7 +62,7 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// A sender in slow start.
+    /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Vegas {
         let basis = Basis::new(arguments, setup);
         let window = basis.initial();
@@ -90,20 +90,20 @@ impl Vegas {
         self.allowance = self.basis.allow(self.window, self.in_slow_start());
     }
 
-    /// Section 3.2: Diff = Expected - Actual, as packets: what of the window is not on its way but in queues.
+    /// Section 3.2: Diff = Expected - Actual, in packets: the part of the window that is queued.
     fn queued_packets(&self, base: Duration, rtt: Duration) -> f64 {
         let share = (rtt - base).as_secs_f64() / rtt.as_secs_f64();
         self.window as f64 * share / self.basis.datagram() as f64
     }
 
-    /// Once in each round trip.
+    /// Called once per round trip.
     fn end_round(&mut self, base: Duration, rtt: Duration) {
         let queued = self.queued_packets(base, rtt);
         let datagram = self.basis.datagram();
         if self.in_slow_start() {
-            // Section 3.3: the comparison is valid in a round in which the window did not grow.
+            // Section 3.3: the comparison is only valid after a round without growth.
             if !self.growing && queued > self.gamma {
-                // As in Linux: what is in queues by now would take a round trip for each packet to go.
+                // As in Linux: draining the current queue would take one round trip per packet.
                 let target = (self.window as f64 * (base.as_secs_f64() / rtt.as_secs_f64())) as u64;
                 self.window = self.window.min(target + datagram).max(self.basis.minimum());
                 self.ssthresh = self.window;
@@ -113,7 +113,7 @@ impl Vegas {
             self.window += datagram;
         } else if queued > self.beta {
             self.window = (self.window - datagram.min(self.window)).max(self.basis.minimum());
-            // Still in congestion avoidance, wherever the window goes.
+            // Stays in congestion avoidance, whatever the window.
             self.ssthresh = self.ssthresh.min(self.window);
         }
     }
@@ -135,8 +135,8 @@ impl Controller for Vegas {
         let rtt = ack.rtt.latest();
         if self.basis.on_ack(ack) {
             if over && !rtt.is_zero() {
-                // Section 3.2: the RTT of a distinguished segment, here the first that was sent in the round: it ends it.
-                // BaseRTT is the least of all.
+                // Section 3.2: the RTT of a distinguished segment, here the first of the round, whose acknowledgement
+                // ends it.
                 self.end_round(ack.rtt.min().min(rtt), rtt);
             }
             if self.in_slow_start() && self.growing {

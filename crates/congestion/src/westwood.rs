@@ -1,4 +1,5 @@
-//! Westwood+ (Grieco and Mascolo 2004): the window after a loss is what the measured bandwidth fills in the least RTT.
+//! Westwood+ (Grieco and Mascolo 2004): after a loss the window becomes the product of measured bandwidth and minimum
+//! RTT.
 
 use crate::additive::Additive;
 use crate::basis::{Basis, MINIMUM_WINDOW};
@@ -47,13 +48,13 @@ pub struct Westwood {
     allowance: Allowance,
 }
 
-/// The estimate of the bandwidth, with a sample in each round trip.
+/// The bandwidth estimate, with one sample per round trip.
 #[derive(Debug)]
 struct Bandwidth {
     alpha: f64,
     interval: Duration,
     rounds: Rounds,
-    /// When the sample that is underway began, and what had been delivered then.
+    /// When the current sample began, and the bytes delivered by then.
     since: Option<(Time, u64)>,
     /// Bytes per second.
     estimate: Option<f64>,
@@ -73,20 +74,20 @@ impl Bandwidth {
         if !over || span < self.interval || span.is_zero() {
             return;
         }
-        // b_k = d_k / Delta_k, and a low-pass filter of the first order.
+        // b_k = d_k / Delta_k, with a first-order low-pass filter.
         let sample = (ack.delivered - before) as f64 / span.as_secs_f64();
         let old = self.estimate.unwrap_or(sample);
         self.estimate = Some(self.alpha * old + (1.0 - self.alpha) * sample);
         self.since = Some((ack.now, ack.delivered));
     }
-    /// What the estimated bandwidth fills in the least RTT, in bytes.
+    /// The product of estimated bandwidth and minimum RTT, in bytes.
     fn product(&self) -> Option<u64> {
         self.estimate.map(|rate| (rate * self.least_rtt.as_secs_f64()) as u64)
     }
 }
 
 impl Westwood {
-    /// A sender in slow start.
+    /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Westwood {
         let basis = Basis::new(arguments, setup);
         let bandwidth = Bandwidth {
@@ -124,7 +125,8 @@ impl Westwood {
             return;
         }
         self.slow_start.stop();
-        // "ssthresh = BWE * RTTmin / seg_size; if cwin > ssthresh then cwin = ssthresh". Before anything was measured: half.
+        // "ssthresh = BWE * RTTmin / seg_size; if cwin > ssthresh then cwin = ssthresh". Half the window before the
+        // first measurement.
         let product = self.bandwidth.product().unwrap_or(self.window / 2);
         self.ssthresh = product.max(self.basis.minimum());
         self.window = self.window.min(self.ssthresh);
@@ -216,7 +218,7 @@ mod tests {
         Westwood::new(&arguments(&PARAMETERS, changes), SETUP)
     }
 
-    /// Rounds of 100 ms in which so many bytes are delivered, with an RTT of `rtt` milliseconds.
+    /// Rounds of 100 ms, each delivering so many bytes, with an RTT of `rtt` milliseconds.
     fn steady(s: &mut Westwood, from: u64, rounds: u64, bytes: u64, rtt: u64) -> u64 {
         let mut estimate = RttEstimate::new(ms(100));
         estimate.update(ms(rtt), Duration::ZERO);
@@ -266,7 +268,7 @@ mod tests {
         assert_eq!(s.bandwidth.estimate, Some(500_000.0));
     }
 
-    /// Where the product is above the window, the window stays and slow start goes on up to it.
+    /// If the product exceeds the window, the window stays and slow start continues up to the product.
     #[test]
     fn a_loss_never_widens_the_window_and_without_a_measure_it_halves() {
         let mut s = sender(&[]);

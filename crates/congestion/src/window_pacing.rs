@@ -1,10 +1,9 @@
-//! The pacing rate of a controller that thinks in windows: a gain times the window for each smoothed RTT (RFC 9002
-//! section 7.7).
+//! The pacing rate of window-based controllers: a gain times the window per smoothed RTT (RFC 9002 section 7.7).
 
 use units::parameter::{Arguments, Default, Kind, Parameter};
 use units::{Duration, Rate, Size};
 
-/// The options, with the gain after slow start that a controller has when nothing is said.
+/// The options, with the controller's default gain after slow start.
 pub(crate) const fn parameters(gain: &'static str) -> [Parameter; 3] {
     [
         Parameter {
@@ -28,12 +27,12 @@ pub(crate) const fn parameters(gain: &'static str) -> [Parameter; 3] {
     ]
 }
 
-/// Gains in slow start and afterwards, in thousandths; `None`: unpaced.
+/// Gains in slow start and afterwards, in thousandths; `None` for no pacing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WindowPacing(Option<(u64, u64)>);
 
 impl WindowPacing {
-    /// As the options say.
+    /// Creates the state from the options.
     pub(crate) fn new(arguments: &Arguments) -> WindowPacing {
         let gain = |name| (arguments.number(name) * 1000.0).round() as u64;
         WindowPacing(arguments.flag("pacing").then(|| (gain("pacing_gain_slow_start"), gain("pacing_gain"))))
@@ -46,7 +45,7 @@ impl WindowPacing {
     pub(crate) fn is_on(self) -> bool {
         self.0.is_some()
     }
-    /// The rate for a window of so many bytes; never zero.
+    /// The rate for this window in bytes; never zero.
     #[inline]
     pub(crate) fn rate(self, window: u64, smoothed_rtt: Duration, slow_start: bool) -> Option<Rate> {
         let (start, later) = self.0?;

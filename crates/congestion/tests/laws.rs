@@ -1,19 +1,19 @@
-//! The laws of every controller under arbitrary sequences of events: the fuzzing entry point, on a stable toolchain.
+//! The laws of every controller under arbitrary events: the fuzzing entry point on a stable toolchain.
 
 use congestion::CONTROLLERS;
 use congestion::fuzz::{Sender, controllers};
 use random::Stream;
 use units::Duration;
 
-/// So many events, drawn.
+/// So many random events.
 fn events(seed: u64, count: usize) -> Vec<u8> {
     let mut events = vec![0; count];
     Stream::new(seed, "events").fill(&mut events);
     events
 }
 
-/// Every controller, any order of events: no window of zero, none that overflows, no pacing stall, no panic; and the same
-/// again from the same.
+/// Every controller, any order of events: no window of zero, no overflow, no pacing stall, no panic, and reproducible
+/// results.
 #[test]
 fn every_controller_keeps_the_laws_in_any_order_of_events() {
     for (row, known) in CONTROLLERS.iter().enumerate() {
@@ -27,13 +27,13 @@ fn every_controller_keeps_the_laws_in_any_order_of_events() {
     }
 }
 
-/// Whatever was before, a path that carries all again is used again.
+/// Whatever happened before, a path that delivers everything is used again.
 #[test]
 fn every_controller_goes_on_after_the_worst() {
     for (row, known) in CONTROLLERS.iter().enumerate() {
         for seed in 100..108 {
             let mut sender = Sender::new(row, seed);
-            // A second: what is paced by an RTT of minutes needs minutes to find out.
+            // A second at least: pacing by an RTT of minutes takes minutes to adapt.
             sender.pause_at_most(30);
             for event in events(seed, 300) {
                 sender.step(event);
@@ -48,7 +48,7 @@ fn every_controller_goes_on_after_the_worst() {
     }
 }
 
-/// A controller that does not say that it draws is the same with another seed, and one that says so is not always.
+/// A controller that does not declare draws ignores the seed, and one that does depends on it for some input.
 #[test]
 fn what_follows_from_the_seed_is_said() {
     for (row, known) in CONTROLLERS.iter().enumerate() {

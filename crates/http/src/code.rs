@@ -4,16 +4,16 @@ use crate::codes::codes;
 use std::fmt;
 
 codes! {
-    /// An error code of HTTP/3 (RFC 9114 section 8.1) or of QPACK (RFC 9204 section 6), as it stands in RESET_STREAM,
+    /// An error code of HTTP/3 (RFC 9114 section 8.1) or QPACK (RFC 9204 section 6), used in RESET_STREAM,
     /// STOP_SENDING and CONNECTION_CLOSE frames.
     Code(u64);
-    /// Nothing is wrong.
+    /// No error.
     NO_ERROR = 0x100 "H3_NO_ERROR";
-    /// The peer broke a rule for which there is no code of its own.
+    /// The peer broke a rule that has no code of its own.
     GENERAL_PROTOCOL_ERROR = 0x101 "H3_GENERAL_PROTOCOL_ERROR";
-    /// Something failed on this side.
+    /// An internal error.
     INTERNAL_ERROR = 0x102 "H3_INTERNAL_ERROR";
-    /// The peer opened a stream that is not accepted.
+    /// The peer opened a stream that is not allowed.
     STREAM_CREATION_ERROR = 0x103 "H3_STREAM_CREATION_ERROR";
     /// A stream that the connection needs was closed or reset.
     CLOSED_CRITICAL_STREAM = 0x104 "H3_CLOSED_CRITICAL_STREAM";
@@ -29,11 +29,11 @@ codes! {
     SETTINGS_ERROR = 0x109 "H3_SETTINGS_ERROR";
     /// There was no SETTINGS frame at the beginning of the control stream.
     MISSING_SETTINGS = 0x10a "H3_MISSING_SETTINGS";
-    /// The server rejected a request without looking at it.
+    /// The server rejected the request without processing it.
     REQUEST_REJECTED = 0x10b "H3_REQUEST_REJECTED";
     /// The request, or its response, is cancelled.
     REQUEST_CANCELLED = 0x10c "H3_REQUEST_CANCELLED";
-    /// The client's stream ended without a whole request.
+    /// The client's stream ended before the request was complete.
     REQUEST_INCOMPLETE = 0x10d "H3_REQUEST_INCOMPLETE";
     /// The message was malformed.
     MESSAGE_ERROR = 0x10e "H3_MESSAGE_ERROR";
@@ -49,12 +49,12 @@ codes! {
     QPACK_DECODER_STREAM_ERROR = 0x202 "QPACK_DECODER_STREAM_ERROR";
 }
 
-/// What is wrong with what the peer sent, such that the connection cannot go on (RFC 9114 section 8).
+/// An error in the peer's data that ends the connection (RFC 9114 section 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
-    /// The code with which the connection is closed.
+    /// The code to close the connection with.
     pub code: Code,
-    /// What it was, for people.
+    /// A description for humans.
     pub why: &'static str,
 }
 

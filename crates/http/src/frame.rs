@@ -1,4 +1,4 @@
-//! Frames (RFC 9114 section 7): their heads on a stream, and the payloads of the small ones.
+//! Frames (RFC 9114 section 7): their headers on a stream, and the payloads of the small ones.
 
 use crate::{Code, Priority, Violation};
 use wire::{Direction, Reader, Side, StreamId, varint};
@@ -22,13 +22,13 @@ pub const PRIORITY_UPDATE_REQUEST: u64 = 0xf0700;
 /// PRIORITY_UPDATE of a push (RFC 9218 section 7.2).
 pub const PRIORITY_UPDATE_PUSH: u64 = 0xf0701;
 
-/// Whether a type of HTTP/2 has no meaning here and must not be used (RFC 9114 section 7.2.8): receiving it is
+/// Whether the type is reserved because of its use in HTTP/2 (RFC 9114 section 7.2.8). Receiving it is
 /// H3_FRAME_UNEXPECTED.
 pub const fn is_of_http2(kind: u64) -> bool {
     matches!(kind, 0x02 | 0x06 | 0x08 | 0x09)
 }
 
-/// Whether this specification gives the type a meaning, or forbids it; others are skipped (RFC 9114 section 9).
+/// Whether the specification defines or forbids the type; other types are skipped (RFC 9114 section 9).
 pub const fn is_known(kind: u64) -> bool {
     is_of_http2(kind)
         || matches!(
@@ -44,17 +44,17 @@ pub const fn is_known(kind: u64) -> bool {
         )
 }
 
-/// Type and length of a frame.
+/// The type and length of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameHead {
     /// The type.
     pub kind: u64,
-    /// The bytes of the payload.
+    /// The length of the payload in bytes.
     pub length: u64,
 }
 
 impl FrameHead {
-    /// Appends it.
+    /// Appends the header.
     ///
     /// # Panics
     /// If type or length is above 2^62 - 1.
@@ -64,13 +64,13 @@ impl FrameHead {
     }
 }
 
-/// Appends a whole frame.
+/// Appends a complete frame.
 pub fn encode(out: &mut Vec<u8>, kind: u64, payload: &[u8]) {
     FrameHead { kind, length: payload.len() as u64 }.encode(out);
     out.extend_from_slice(payload);
 }
 
-/// Reads heads of frames off a stream that comes in pieces, and never a byte of what is behind them.
+/// Reads frame headers from a stream that arrives in pieces, without consuming any byte after them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HeadReader {
     bytes: [u8; 16],
@@ -78,7 +78,7 @@ pub struct HeadReader {
 }
 
 impl HeadReader {
-    /// How many bytes it can take for sure.
+    /// The number of bytes that it can certainly take.
     pub fn wanted(&self) -> usize {
         let size = |at: usize| 1usize << (self.bytes[at] >> 6);
         let needed = match self.filled {
@@ -89,11 +89,11 @@ impl HeadReader {
         needed - self.filled
     }
 
-    /// Takes as many bytes as were [wanted](HeadReader::wanted), or fewer; gives the head when it is whole, and is ready
-    /// for the next one.
+    /// Takes up to the [wanted](HeadReader::wanted) number of bytes. Returns the header when it is complete, and is
+    /// then ready for the next one.
     ///
     /// # Panics
-    /// If there are more.
+    /// If there are more bytes than wanted.
     pub fn push(&mut self, bytes: &[u8]) -> Option<FrameHead> {
         assert!(bytes.len() <= self.wanted());
         self.bytes[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
@@ -104,7 +104,7 @@ impl HeadReader {
         Some(head)
     }
 
-    /// Whether it is between two heads.
+    /// Whether the reader is between two headers.
     pub fn is_empty(&self) -> bool {
         self.filled == 0
     }
@@ -113,7 +113,7 @@ impl HeadReader {
 /// The payload of CANCEL_PUSH, GOAWAY and MAX_PUSH_ID: one integer.
 ///
 /// # Errors
-/// H3_FRAME_ERROR if it is anything else (RFC 9114 section 7.1).
+/// H3_FRAME_ERROR for anything else (RFC 9114 section 7.1).
 pub fn read_id(payload: &[u8]) -> Result<u64, Violation> {
     let mut reader = Reader::new(payload);
     match reader.varint() {
@@ -122,11 +122,11 @@ pub fn read_id(payload: &[u8]) -> Result<u64, Violation> {
     }
 }
 
-/// The payload of a PRIORITY_UPDATE frame of a request (RFC 9218 section 7.2): which stream, and how urgent. A value that
-/// is no dictionary is ignored: `None`.
+/// The payload of a PRIORITY_UPDATE frame of a request (RFC 9218 section 7.2): the stream and its priority, which is
+/// `None` if the value is not a dictionary and must be ignored.
 ///
 /// # Errors
-/// H3_FRAME_ERROR if there is no stream; H3_ID_ERROR if it is not one that carries a request.
+/// H3_FRAME_ERROR if there is no stream; H3_ID_ERROR if it is not a request stream.
 pub fn read_priority_update(payload: &[u8]) -> Result<(StreamId, Option<Priority>), Violation> {
     let mut reader = Reader::new(payload);
     let id =
@@ -134,10 +134,10 @@ pub fn read_priority_update(payload: &[u8]) -> Result<(StreamId, Option<Priority
     Ok((request_stream(id)?, Priority::parse(reader.take_rest())))
 }
 
-/// The request stream of this ID.
+/// The request stream with this ID.
 ///
 /// # Errors
-/// H3_ID_ERROR if the ID is not of a client-initiated bidirectional stream.
+/// H3_ID_ERROR if the ID does not belong to a client-initiated bidirectional stream.
 pub fn request_stream(id: u64) -> Result<StreamId, Violation> {
     let stream = StreamId::from_value(id);
     if stream.initiator() == Side::Client && stream.direction() == Direction::Bidirectional {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the stream is cut, and however the integers are encoded.
+        /// Holds for any split of the stream and any encoding of the integers.
         #[test]
         fn heads_are_read_in_pieces(kind in 0..=varint::MAX, length in 0..=varint::MAX, long: [bool; 2], cuts in 1usize..16) {
             let mut bytes = Vec::new();

@@ -1,6 +1,6 @@
-//! Entry points for fuzzing: each takes arbitrary bytes, decodes them, and panics if what it decoded does not come back,
-//! is above its limit, or depends on the pieces in which it came. The property tests of this crate and the fuzz targets
-//! call the same functions.
+//! Fuzzing entry points. Each decodes arbitrary bytes and panics if the result does not survive a round trip, exceeds
+//! its limit, or depends on how the input was split into pieces. The property tests of this crate and the fuzz
+//! targets call the same functions.
 
 use crate::hpack::{BadBlock, Decoder, Encoder};
 use crate::http1::HeadReader;
@@ -9,10 +9,11 @@ use crate::qpack::{self, BadSection, DecoderStream, EncoderStream, Field};
 use crate::{MAX_TARGET, Priority, Settings, Target, frame, http1, http2};
 use wire::Reader;
 
-/// A field section: two bytes for the limit on its size, then the section.
+/// A field section: two bytes for the size limit, then the section.
 ///
 /// # Panics
-/// If its fields are above the limit or do not come back, or if a larger limit is not enough for what was too large.
+/// If the fields exceed the limit, do not survive a round trip, or do not fit a larger limit after exceeding a
+/// smaller one.
 pub fn section(data: &[u8]) {
     let Some(([high, low], section)) = data.split_first_chunk::<2>() else { return };
     let limit = u64::from(u16::from_be_bytes([*high, *low]));
@@ -33,7 +34,7 @@ pub fn section(data: &[u8]) {
     let request = RequestHead::read(&fields);
     let response = ResponseHead::read(&fields);
     let trailers = check_trailers(&fields);
-    // No section can be two kinds of header section: each has a pseudo-header field that the others do not have.
+    // No section can be of two kinds: each kind of header section has a pseudo-header field that the others lack.
     assert!([request.is_ok(), response.is_ok(), trailers.is_ok()].into_iter().filter(|ok| *ok).count() <= 1);
     if let Ok(response) = response {
         assert!((100..1000).contains(&response.status) && response.status != 101);
@@ -46,7 +47,7 @@ pub fn section(data: &[u8]) {
 /// The target of a request.
 ///
 /// # Panics
-/// If a segment is no name that can be joined to a root.
+/// If a segment is not a name that can be joined to a root.
 pub fn target(data: &[u8]) {
     let Ok(target) = Target::parse(data) else { return };
     assert!(data.len() <= MAX_TARGET && data.starts_with(b"/"));
@@ -58,7 +59,7 @@ pub fn target(data: &[u8]) {
 /// The instructions of an encoder and of a decoder.
 ///
 /// # Panics
-/// If the verdict depends on the pieces in which they came.
+/// If the result depends on the pieces.
 pub fn instructions(data: &[u8]) {
     let (mut whole, mut pieces) = (EncoderStream::default(), EncoderStream::default());
     assert_eq!(whole.push(data), data.iter().try_for_each(|byte| pieces.push(&[*byte])));
@@ -66,10 +67,10 @@ pub fn instructions(data: &[u8]) {
     assert_eq!(whole.push(data), data.iter().try_for_each(|byte| pieces.push(&[*byte])));
 }
 
-/// The frames of a stream: one byte for the size of the pieces, then the stream.
+/// The frames of a stream: one byte for the piece size, then the stream.
 ///
 /// # Panics
-/// If a head is not read as it stands there, or a payload does not come back.
+/// If a header is misread, or a payload does not survive a round trip.
 pub fn frames(data: &[u8]) {
     let Some((step, mut rest)) = data.split_first() else { return };
     let step = 1 + usize::from(step % 16);
@@ -123,11 +124,11 @@ fn payload(kind: u64, payload: &[u8]) {
     }
 }
 
-/// Heads of HTTP/1.1 and bodies in chunks: one byte for the size of the pieces, then the stream.
+/// HTTP/1.1 heads and chunked bodies: one byte for the piece size, then the stream.
 ///
 /// # Panics
-/// If a head or a body depends on the pieces in which it came, a head is longer than it may be or does not come back, or a
-/// body is longer than what came.
+/// If a head or body depends on the pieces, a head exceeds its limit or does not survive a round trip, or a body is
+/// longer than the input.
 pub fn http1(data: &[u8]) {
     let Some((step, stream)) = data.split_first() else { return };
     let step = 1 + usize::from(*step);
@@ -154,7 +155,7 @@ pub fn http1(data: &[u8]) {
     }
 }
 
-/// The heads of a stream in pieces, each with the content behind it if that comes in chunks.
+/// The heads of a stream in pieces, each with its content if that is chunked.
 fn messages(stream: &[u8], step: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
     let (mut reader, mut chunks) = (HeadReader::default(), None::<http1::ChunkReader>);
     let (mut messages, mut rest) = (Vec::<(Vec<u8>, Vec<u8>)>::new(), stream);
@@ -193,10 +194,10 @@ fn messages(stream: &[u8], step: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
     messages
 }
 
-/// Field blocks of one connection: two bytes for the limit on their size, then blocks, each behind a byte for its length.
+/// Field blocks of one connection: two bytes for the size limit, then blocks, each after a byte for its length.
 ///
 /// # Panics
-/// If the fields of a block are above the limit, or do not come back on a connection of their own.
+/// If the fields of a block exceed the limit, or do not survive a round trip on a separate connection.
 pub fn blocks(data: &[u8]) {
     let Some(([high, low], mut rest)) = data.split_first_chunk::<2>() else { return };
     let limit = u64::from(u16::from_be_bytes([*high, *low]));
@@ -220,14 +221,14 @@ pub fn blocks(data: &[u8]) {
 /// Frames of HTTP/2.
 ///
 /// # Panics
-/// If a head does not come back, or settings do not.
+/// If a header or settings do not survive a round trip.
 pub fn http2_frames(data: &[u8]) {
     let (mut rest, mut settings) = (data, http2::Settings::default());
     while let Some((bytes, behind)) = rest.split_first_chunk::<{ http2::FRAME_HEAD }>() {
         let Ok(head) = http2::FrameHead::decode(*bytes) else { return };
         let mut again = Vec::new();
         head.encode(&mut again);
-        // The reserved bit does not come back (RFC 9113 section 4.1).
+        // The reserved bit is not preserved (RFC 9113 section 4.1).
         assert_eq!(http2::FrameHead::decode(*again.first_chunk().unwrap_or(bytes)), Ok(head));
         let Some((payload, behind)) = behind.split_at_checked(head.length as usize) else { return };
         rest = behind;

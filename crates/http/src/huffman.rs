@@ -1,9 +1,9 @@
-//! The Huffman code of QPACK's strings (RFC 7541 section 5.2 and appendix B, by way of RFC 9204 section 4.1.2).
+//! The Huffman code for strings of QPACK (RFC 7541 section 5.2 and appendix B, referenced by RFC 9204 section 4.1.2).
 //!
-//! The code is canonical: among codes of one length, and from one length to the next, codes ascend with the symbols. So the
-//! lengths say all.
+//! The code is canonical: codes ascend with the symbols within one length, and from one length to the next. So the
+//! lengths alone define it.
 
-/// How many bits each byte's code has; the last is that of EOS.
+/// The length in bits of each byte's code, and of EOS at the end.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28,
@@ -25,14 +25,14 @@ const EOS: u16 = 256;
 const SHORTEST: usize = 5;
 const LONGEST: usize = 30;
 
-/// What follows from the lengths.
+/// The tables derived from the lengths.
 struct Tables {
     codes: [u32; 257],
     /// The symbols in the order of their codes.
     symbols: [u16; 257],
-    /// For each length the first code that is too great for it.
+    /// For each length, the first code that is too large for it.
     ends: [u32; LONGEST + 1],
-    /// For each length what is to be added to a code to have its place among the symbols.
+    /// For each length, the offset from a code to its position among the symbols.
     places: [i64; LONGEST + 1],
 }
 
@@ -61,7 +61,7 @@ const fn tables() -> Tables {
     tables
 }
 
-/// The number of bytes that `text` has when it is encoded.
+/// The encoded length of `text` in bytes.
 pub(crate) fn encoded_len(text: &[u8]) -> usize {
     text.iter().map(|byte| usize::from(LENGTHS[usize::from(*byte)])).sum::<usize>().div_ceil(8)
 }
@@ -79,19 +79,19 @@ pub(crate) fn encode(out: &mut Vec<u8>, text: &[u8]) {
         }
     }
     if held > 0 {
-        // RFC 7541 section 5.2: the rest of the last byte are the first bits of EOS, which are ones.
+        // RFC 7541 section 5.2: the last byte is padded with the first bits of EOS, which are ones.
         out.push((bits << (8 - held)) as u8 | 0xff >> held);
     }
 }
 
-/// Why bytes are no encoded text.
+/// Why bytes are not a valid encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BadHuffman;
 
-/// Appends the text that `bytes` encode. It has at most 8/5 as many bytes as they.
+/// Appends the text encoded by `bytes`, which has at most 8/5 as many bytes.
 ///
 /// # Errors
-/// If they hold EOS, or end with more than 7 bits of padding, or with padding that is no beginning of EOS.
+/// If the bytes contain EOS, or end with more than 7 bits of padding, or with padding that is not a prefix of EOS.
 pub(crate) fn decode(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), BadHuffman> {
     let (mut code, mut length) = (0u32, 0);
     for byte in bytes {
@@ -99,7 +99,7 @@ pub(crate) fn decode(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), BadHuffman> 
             code = code << 1 | u32::from(byte >> shift & 1);
             length += 1;
             if length < SHORTEST || code >= TABLES.ends[length] {
-                // RFC 7541 section 5.2: EOS is the greatest code, so no code is longer.
+                // RFC 7541 section 5.2: EOS is the largest code, so no code is longer.
                 continue;
             }
             let symbol = TABLES.symbols[(i64::from(code) + TABLES.places[length]) as usize];
@@ -110,7 +110,7 @@ pub(crate) fn decode(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), BadHuffman> 
             (code, length) = (0, 0);
         }
     }
-    // RFC 7541 section 5.2: padding is shorter than a byte, and all ones.
+    // RFC 7541 section 5.2: padding is shorter than a byte and all ones.
     if length > 7 || code != (1 << length) - 1 { Err(BadHuffman) } else { Ok(()) }
 }
 
@@ -149,9 +149,9 @@ mod tests {
         }
     }
 
-    /// RFC 7541 appendix B: the ends of the table.
+    /// RFC 7541 appendix B: both ends of the table.
     #[test]
-    fn codes_are_those_of_appendix_b() {
+    fn codes_match_appendix_b() {
         for (symbol, code, length) in [
             (0, 0x1ff8, 13),
             (10, 0x3fff_fffc, 30),
@@ -170,7 +170,7 @@ mod tests {
     /// RFC 7541 section 5.2.
     #[test]
     fn bad_padding_and_eos_are_refused() {
-        // "0" is 00000: padded with ones, with zeros, with a whole byte more.
+        // "0" is 00000: padded with ones, with zeros, and with a whole extra byte.
         assert_eq!(decoded(&[0x07]).unwrap(), b"0");
         assert_eq!(decoded(&[0x06]), Err(BadHuffman));
         assert_eq!(decoded(&[0x07, 0xff]), Err(BadHuffman));
@@ -188,7 +188,7 @@ mod tests {
             prop_assert_eq!(decoded(&out), Ok(text));
         }
 
-        /// One text has one encoding.
+        /// Every text has exactly one encoding.
         #[test]
         fn what_is_decoded_encodes_to_the_same(bytes: Vec<u8>) {
             if let Ok(text) = decoded(&bytes) {

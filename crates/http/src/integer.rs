@@ -1,23 +1,24 @@
-//! Integers and strings with a prefix (RFC 7541 sections 5.1 and 5.2; RFC 9204 section 4.1 refers there).
+//! Prefixed integers and strings (RFC 7541 sections 5.1 and 5.2; RFC 9204 section 4.1 refers to them).
 
 use crate::huffman;
 use wire::Reader;
 
-/// The greatest integer that is taken. RFC 9204 section 4.1.1: integers up to 62 bits long must be decoded.
+/// The largest accepted integer. RFC 9204 4.1.1: "QPACK implementations MUST be able to decode integers up to and
+/// including 62 bits long."
 const MAX: u64 = wire::varint::MAX;
 
-/// Why an integer or a string cannot be read.
+/// Why an integer or string cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bad {
-    /// The bytes end before it does.
+    /// The input ends too early.
     End,
-    /// It is greater than what is taken, or longer than its value needs by far.
+    /// The integer is too large, or much longer than its value requires.
     Integer,
-    /// It is no Huffman code.
+    /// The Huffman encoding is invalid.
     Huffman,
 }
 
-/// Appends `value`, its first byte having `pattern` above the lowest `bits` bits.
+/// Appends `value` with `pattern` above the lowest `bits` bits of the first byte.
 pub(crate) fn write(out: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     let mask = (1u64 << bits) - 1;
     if value < mask {
@@ -33,7 +34,7 @@ pub(crate) fn write(out: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     out.push(rest as u8);
 }
 
-/// An integer of which some bytes have come.
+/// An incomplete integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Partial {
     value: u64,
@@ -41,16 +42,16 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Takes the first byte, of which `bits` bits belong to the integer; `Ok` if it was all.
+    /// Takes the first byte, of which `bits` bits belong to the integer; `Ok` if that completes it.
     pub(crate) fn begin(first: u8, bits: u32) -> Result<u64, Partial> {
         let mask = ((1u16 << bits) - 1) as u8;
         let value = u64::from(first & mask);
         if first & mask < mask { Ok(value) } else { Err(Partial { value, shift: 0 }) }
     }
 
-    /// Takes the next byte; gives the integer when it was the last.
+    /// Takes the next byte; returns the integer if it is complete.
     pub(crate) fn push(&mut self, byte: u8) -> Result<Option<u64>, Bad> {
-        // RFC 7541 section 5.1: what is too large, or too long by leading zeros, is an error.
+        // RFC 7541 section 5.1: an integer that is too large, or too long because of leading zeros, is an error.
         if self.shift > 56 {
             return Err(Bad::Integer);
         }
@@ -63,7 +64,7 @@ impl Partial {
     }
 }
 
-/// Reads an integer whose first byte was `first`.
+/// Reads an integer that begins with `first`.
 pub(crate) fn read(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<u64, Bad> {
     let mut partial = match Partial::begin(first, bits) {
         Ok(value) => return Ok(value),
@@ -76,8 +77,8 @@ pub(crate) fn read(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<u64,
     }
 }
 
-/// Appends a string with its length and Huffman flag, the flag above `bits` bits of length and `pattern` above both:
-/// Huffman-coded if that is shorter.
+/// Appends a string with its length and Huffman flag: the flag is above `bits` bits of length, and `pattern` above
+/// both. Uses the Huffman code if that is shorter.
 pub(crate) fn write_string(out: &mut Vec<u8>, pattern: u8, bits: u32, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {
@@ -89,7 +90,7 @@ pub(crate) fn write_string(out: &mut Vec<u8>, pattern: u8, bits: u32, text: &[u8
     }
 }
 
-/// Reads a string whose first byte was `first`.
+/// Reads a string that begins with `first`.
 pub(crate) fn read_string(first: u8, bits: u32, reader: &mut Reader<'_>) -> Result<Vec<u8>, Bad> {
     let length = usize::try_from(read(first, bits, reader)?).map_err(|_| Bad::End)?;
     let bytes = reader.bytes(length).map_err(|_| Bad::End)?;
@@ -125,7 +126,7 @@ mod tests {
         }
     }
 
-    /// RFC 9204 sections 4.1.1 and 7.4: 62 bits are taken, more are not, and no endless zeros.
+    /// RFC 9204 sections 4.1.1 and 7.4: 62 bits are accepted, more are not, nor are endless zeros.
     #[test]
     fn integers_have_a_limit() {
         let mut out = Vec::new();

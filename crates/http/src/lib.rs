@@ -1,8 +1,8 @@
-//! HTTP as bytes and values: heads of HTTP/1.1 (RFC 9112), frames of HTTP/2 (RFC 9113) and of HTTP/3 (RFC 9114), how fields
-//! are packed (RFC 7541, RFC 9204), how urgent a response is (RFC 9218), and which object a request is for.
+//! HTTP wire formats and values: heads of HTTP/1.1 (RFC 9112), frames of HTTP/2 (RFC 9113) and HTTP/3 (RFC 9114),
+//! field compression (RFC 7541, RFC 9204), priorities of responses (RFC 9218), and request targets.
 //!
-//! What is named without a version is HTTP/3's. Nothing here knows a connection; the applications that speak HTTP are in
-//! `traffic`.
+//! Items without a version in their path belong to HTTP/3. This crate knows no connections; the applications that
+//! speak HTTP are in `traffic`.
 
 mod code;
 mod codes;

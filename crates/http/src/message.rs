@@ -1,4 +1,4 @@
-//! What the fields of a message mean, and which of them no message may have (RFC 9114 sections 4.1.2 to 4.3).
+//! The meaning and validation of a message's fields (RFC 9114 sections 4.1.2 to 4.3).
 
 use crate::Priority;
 use crate::qpack::Field;
@@ -18,17 +18,17 @@ impl std::error::Error for Malformed {}
 /// The header section of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The method, as it was sent.
+    /// The method as sent.
     pub method: String,
-    /// The path and query; none in a CONNECT.
+    /// The path and query; `None` for CONNECT.
     pub path: Option<String>,
-    /// Host and port: `:authority`, or `host` where that is all there is.
+    /// Host and port: from `:authority`, or from `host` if that is absent.
     pub authority: Option<String>,
-    /// What the field `priority` says (RFC 9218 section 5), if there is one that can be read.
+    /// The priority in the field `priority` (RFC 9218 section 5), if present and valid.
     pub priority: Option<Priority>,
-    /// The length of the content in bytes, where it is told.
+    /// The length of the content in bytes, if stated.
     pub content_length: Option<u64>,
-    /// Whether the client waits with the content for an interim response 100 (RFC 9110 section 10.1.1).
+    /// Whether the client waits for an interim response 100 before it sends the content (RFC 9110 section 10.1.1).
     pub expects_continue: bool,
 }
 
@@ -37,14 +37,14 @@ pub struct RequestHead {
 pub struct ResponseHead {
     /// The status code, from 100 to 999.
     pub status: u16,
-    /// The length of the content in bytes, where it is told.
+    /// The length of the content in bytes, if stated.
     pub content_length: Option<u64>,
-    /// The type of the content, where it is told.
+    /// The type of the content, if stated.
     pub content_type: Option<String>,
 }
 
 impl RequestHead {
-    /// Reads it.
+    /// Reads a request.
     ///
     /// # Errors
     /// If the request is malformed.
@@ -52,19 +52,19 @@ impl RequestHead {
         RequestHead::read_with(fields, true)
     }
 
-    /// The same of a request that may do without an authority, as those of HTTP/1.0 do.
+    /// Reads a request that may lack an authority, as in HTTP/1.0.
     pub(crate) fn read_with(fields: &[Field], needs_authority: bool) -> Result<RequestHead, Malformed> {
         let mut pseudo = [const { None::<&[u8]> }; 4];
         let rest = take_pseudo(fields, [b":method", b":scheme", b":authority", b":path"], &mut pseudo)?;
         let [method, scheme, authority, path] = pseudo;
         let regular = Regular::read(rest)?;
-        // RFC 9114 section 4.3.1: all but CONNECT have exactly one of each of these.
+        // RFC 9114 section 4.3.1: all requests but CONNECT have exactly one of each.
         let method = method.ok_or(Malformed("a request without a method"))?;
         if method.is_empty() || !method.iter().all(|byte| is_token(*byte)) {
             return Err(Malformed("a method that is no token"));
         }
         let authority = match (authority, regular.host) {
-            // Section 4.3.1: if both are there, they are the same.
+            // RFC 9114 4.3.1: "If both fields are present, they MUST contain the same value."
             (Some(authority), Some(host)) if authority != host => {
                 return Err(Malformed("host and :authority are not the same"));
             }
@@ -79,7 +79,8 @@ impl RequestHead {
             check_target(method, scheme, path)?;
             match authority {
                 None if !needs_authority => {}
-                // Section 4.3.1, RFC 9110 section 7.2: it is there, is not empty, and has no user in it.
+                // Section 4.3.1, RFC 9110 section 7.2: the authority is present, not empty, and without user
+                // information.
                 Some(authority) if is_authority(authority) => {}
                 _ if !is_of_http(scheme) => {}
                 _ => return Err(Malformed("no authority, or one that is not host and port")),
@@ -96,12 +97,13 @@ impl RequestHead {
     }
 }
 
-/// Whether the scheme has a mandatory authority and a path (RFC 9114 section 4.3.1).
+/// Whether the scheme has a mandatory authority and path (RFC 9114 section 4.3.1).
 fn is_of_http(scheme: Option<&[u8]>) -> bool {
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http") || scheme.eq_ignore_ascii_case(b"https"))
 }
 
-/// Whether these are host and port, without a user (RFC 9110 section 7.2, RFC 3986 sections 3.2.2 and 3.2.3).
+/// Whether this is a host and port without user information (RFC 9110 section 7.2, RFC 3986 sections 3.2.2 and
+/// 3.2.3).
 fn is_authority(text: &[u8]) -> bool {
     let (host, port, is_of_host): (_, _, fn(u8) -> bool) = match text.strip_prefix(b"[") {
         Some(rest) => {
@@ -133,7 +135,7 @@ fn check_target(method: &[u8], scheme: Option<&[u8]>, path: Option<&[u8]>) -> Re
     if !is_of_http(scheme) {
         return Ok(());
     }
-    // These schemes have a path that is not empty and begins with a slash, or is the asterisk of OPTIONS.
+    // These schemes require a path that begins with a slash, or is the asterisk of OPTIONS.
     if path.first() == Some(&b'/') || (method == b"OPTIONS" && path == b"*") {
         Ok(())
     } else {
@@ -142,7 +144,7 @@ fn check_target(method: &[u8], scheme: Option<&[u8]>, path: Option<&[u8]>) -> Re
 }
 
 impl ResponseHead {
-    /// Reads it.
+    /// Reads a response.
     ///
     /// # Errors
     /// If the response is malformed.
@@ -158,8 +160,8 @@ impl ResponseHead {
             }
             _ => return Err(Malformed("a status that is no three digits")),
         };
-        // RFC 9114 section 4.5 and RFC 9113 section 8.6: there is no Upgrade, and no 101; nor does HTTP/1.1 have it where nobody
-        // asks for another protocol (RFC 9110 section 7.8).
+        // RFC 9114 section 4.5 and RFC 9113 section 8.6: Upgrade and status 101 do not exist; in HTTP/1.1 they are an
+        // error if the client did not ask for another protocol (RFC 9110 section 7.8).
         if status == 101 {
             return Err(Malformed("status 101, which was not asked for"));
         }
@@ -188,7 +190,8 @@ pub fn check_trailers(fields: &[Field]) -> Result<(), Malformed> {
     Regular::read(fields).map(drop)
 }
 
-/// Takes the pseudo-header fields of these names from the front, each at most once; gives the fields behind them.
+/// Takes the pseudo-header fields with these names from the front, each at most once, and returns the remaining
+/// fields.
 fn take_pseudo<'a, const N: usize>(
     fields: &'a [Field],
     names: [&[u8]; N],
@@ -196,7 +199,7 @@ fn take_pseudo<'a, const N: usize>(
 ) -> Result<&'a [Field], Malformed> {
     let count = fields.iter().take_while(|field| field.name.starts_with(b":")).count();
     for Field { name, value } in &fields[..count] {
-        // RFC 9114 section 4.3: undefined ones, and those of the other kind of message, make it malformed.
+        // RFC 9114 section 4.3: unknown pseudo-header fields, and those of the other kind of message, are malformed.
         let at = names.iter().position(|known| **known == **name);
         let slot = &mut values[at.ok_or(Malformed("a pseudo-header field that is not defined here"))?];
         if slot.is_some() {
@@ -208,7 +211,7 @@ fn take_pseudo<'a, const N: usize>(
     Ok(&fields[count..])
 }
 
-/// What is read of fields that are no pseudo-header fields.
+/// The values read from regular fields.
 #[derive(Default)]
 struct Regular<'a> {
     host: Option<&'a [u8]>,
@@ -221,23 +224,23 @@ struct Regular<'a> {
 impl<'a> Regular<'a> {
     fn read(fields: &'a [Field]) -> Result<Regular<'a>, Malformed> {
         let mut regular = Regular::default();
-        // RFC 9110 section 5.3: lines of one name are one value.
+        // RFC 9110 section 5.3: lines with the same name form one value.
         let mut priority: Option<Vec<u8>> = None;
         for Field { name, value } in fields {
             check_field(name, value)?;
             match &**name {
-                // RFC 9114 section 4.2: there are no connection-specific fields.
+                // RFC 9114 section 4.2: connection-specific fields are malformed.
                 b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
                     return Err(Malformed("a field that is specific to a connection"));
                 }
                 b"te" if !value.eq_ignore_ascii_case(b"trailers") => {
                     return Err(Malformed("te with another value than trailers"));
                 }
-                // RFC 9110 section 7.2 has one.
+                // RFC 9110 section 7.2: there is a single Host.
                 b"host" => once(&mut regular.host, value)?,
                 b"content-length" => {
                     let length = content_length(value)?;
-                    // RFC 9110 section 8.6: repetitions of one value may be taken as one.
+                    // RFC 9110 section 8.6: repetitions of the same value may be treated as one.
                     if regular.content_length.replace(length).is_some_and(|other| other != length) {
                         return Err(Malformed("content-length has two values"));
                     }
@@ -268,7 +271,7 @@ fn once<'a>(slot: &mut Option<&'a [u8]>, value: &'a [u8]) -> Result<(), Malforme
 }
 
 fn content_length(value: &[u8]) -> Result<u64, Malformed> {
-    // RFC 9110 section 8.6: a list of equal values may be taken as one.
+    // RFC 9110 section 8.6: a list of equal values may be treated as one.
     let mut values = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let first = values.next().unwrap_or_default();
     let digits = !first.is_empty() && first.iter().all(u8::is_ascii_digit);
@@ -279,10 +282,10 @@ fn content_length(value: &[u8]) -> Result<u64, Malformed> {
     }
 }
 
-/// Whether these can be the name, in lowercase, and the value of a field.
+/// Checks the lowercase name and the value of a field.
 ///
 /// # Errors
-/// If not.
+/// If either is invalid.
 pub(crate) fn check_field(name: &[u8], value: &[u8]) -> Result<(), Malformed> {
     check_name(name)?;
     check_value(value)
@@ -293,8 +296,8 @@ pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// RFC 9114 sections 4.2 and 10.3: names are tokens in lowercase. Pseudo-header fields behind others are found here too,
-/// for no token has a colon (section 4.3).
+/// RFC 9114 sections 4.2 and 10.3: names are lowercase tokens. This also detects pseudo-header fields after regular
+/// ones, because tokens contain no colon (section 4.3).
 fn check_name(name: &[u8]) -> Result<(), Malformed> {
     if name.is_empty() || !name.iter().all(|byte| is_token(*byte)) {
         return Err(Malformed("a field name that is none, or a pseudo-header field out of its place"));
@@ -305,7 +308,7 @@ fn check_name(name: &[u8]) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// RFC 9114 section 10.3 and RFC 9110 section 5.5: no control characters but the tab.
+/// RFC 9114 section 10.3 and RFC 9110 section 5.5: no control characters except the tab.
 fn check_value(value: &[u8]) -> Result<(), Malformed> {
     if value.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t') {
         return Err(Malformed("a field value with control characters"));
@@ -334,7 +337,7 @@ mod tests {
     fn response(lines: &[(&str, &str)]) -> Result<ResponseHead, Malformed> {
         ResponseHead::read(&fields(lines))
     }
-    /// GET and more lines.
+    /// A GET with additional lines.
     fn get_and(lines: &[(&str, &str)]) -> Result<RequestHead, Malformed> {
         request(&[&GET[..], lines].concat())
     }
@@ -352,7 +355,7 @@ mod tests {
         assert_eq!((head.method.as_str(), head.path.as_deref()), ("GET", Some("/a?b")));
         assert_eq!((head.authority.as_deref(), head.content_length), (Some("host"), Some(0)));
         assert_eq!(head.priority, Some(Priority { urgency: 1, incremental: true }));
-        // RFC 9114 section 4.3.1: host in place of :authority; the asterisk.
+        // RFC 9114 section 4.3.1: host instead of :authority; the asterisk.
         let head = request(&[(":method", "OPTIONS"), (":scheme", "http"), (":path", "*"), ("host", "h")]);
         assert_eq!(head.unwrap().authority.as_deref(), Some("h"));
         assert_eq!(request(&[(":method", "CONNECT"), (":authority", "h:1")]).unwrap().path, None);

@@ -1,25 +1,25 @@
-//! How urgent a response is: the Priority field of RFC 9218, a dictionary of RFC 8941.
+//! Priorities of responses: the Priority field of RFC 9218, a dictionary of RFC 8941.
 
 use std::fmt;
 
 /// The priority parameters of a response (RFC 9218 section 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Priority {
-    /// From 0, the most urgent, to 7 (section 4.1).
+    /// The urgency from 0, the most urgent, to 7 (section 4.1).
     pub urgency: u8,
-    /// Whether parts of the response are of use to the client before the whole is there (section 4.2).
+    /// Whether the client can use parts of the response before it is complete (section 4.2).
     pub incremental: bool,
 }
 
 impl Default for Priority {
-    /// Urgency 3, not incremental: what a message without the field means.
+    /// Urgency 3, not incremental: the priority of a message without the field.
     fn default() -> Priority {
         Priority { urgency: 3, incremental: false }
     }
 }
 
 impl fmt::Display for Priority {
-    /// The value of the field, without what is the default: `u=1, i`.
+    /// The value of the field, without defaults: `u=1, i`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.urgency, self.incremental) {
             (3, false) => Ok(()),
@@ -30,7 +30,7 @@ impl fmt::Display for Priority {
     }
 }
 
-/// The value of a member of a dictionary, as far as anybody asks.
+/// The value of a dictionary member; kinds without a use are not distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
     Integer(i64),
@@ -41,8 +41,8 @@ enum Value {
 impl Priority {
     /// Reads a field value or the Priority Field Value of a PRIORITY_UPDATE frame.
     ///
-    /// What is unknown, out of range or of another type counts as not there (RFC 9218 section 4). A value that is no
-    /// dictionary is ignored as a whole (RFC 8941 section 4.2): `None`.
+    /// Parameters that are unknown, out of range or of the wrong type are ignored (RFC 9218 section 4). A value that
+    /// is not a dictionary is ignored as a whole (RFC 8941 section 4.2): `None`.
     pub fn parse(text: &[u8]) -> Option<Priority> {
         let mut priority = Priority::default();
         let mut reader = Reader { rest: text };
@@ -51,7 +51,7 @@ impl Priority {
             let name = reader.key()?;
             let value = if reader.take(b'=') { reader.member()? } else { Value::Boolean(true) };
             reader.parameters()?;
-            // RFC 8941 section 4.2.2: of members with one name the last one counts, whatever it is.
+            // RFC 8941 section 4.2.2: of members with the same name the last one counts, whatever its value.
             match (name, value) {
                 (b"u", Value::Integer(urgency @ 0..=7)) => priority.urgency = urgency as u8,
                 (b"u", _) => priority.urgency = Priority::default().urgency,
@@ -67,7 +67,7 @@ impl Priority {
                 return None;
             }
             reader.spaces(b" \t");
-            // A comma at the end is an error.
+            // A trailing comma is an error.
             if reader.rest.is_empty() {
                 return None;
             }
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// 4.2.4: up to 15 digits, or 12 and 3 behind a point.
+    /// 4.2.4: up to 15 digits, or 12 digits, a point and 3 digits.
     fn number(&mut self) -> Option<Value> {
         let negative = self.take(b'-');
         let digits = self.run(|byte| byte.is_ascii_digit());
@@ -220,7 +220,7 @@ mod tests {
 
     /// RFC 9218 section 4: what is unknown, out of range or of another type is ignored.
     #[test]
-    fn what_nobody_knows_is_ignored() {
+    fn unknown_parameters_are_ignored() {
         for (text, urgency, incremental) in [
             ("u=8, i", 3, true),
             ("u=-1", 3, false),
@@ -240,7 +240,7 @@ mod tests {
 
     /// RFC 8941 section 4.2: a field that does not parse is ignored.
     #[test]
-    fn what_is_no_dictionary_is_none() {
+    fn invalid_dictionaries_are_ignored() {
         for text in [
             "u=",
             "U=1",

@@ -7,22 +7,22 @@ const QPACK_MAX_TABLE_CAPACITY: u64 = 0x01;
 const MAX_FIELD_SECTION_SIZE: u64 = 0x06;
 const QPACK_BLOCKED_STREAMS: u64 = 0x07;
 
-/// The most settings that are read in a frame.
+/// The maximum number of settings read from a frame.
 const MAX_SETTINGS: usize = 64;
 
-/// What an endpoint has announced.
+/// The settings that an endpoint announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The largest dynamic table its peer's encoder may use, in bytes (RFC 9204 section 5); 0 unless told.
+    /// The maximum dynamic table of the peer's encoder in bytes (RFC 9204 section 5); 0 by default.
     pub qpack_max_table_capacity: u64,
-    /// How many streams may wait for entries of that table (RFC 9204 section 5); 0 unless told.
+    /// The maximum number of streams that may wait for entries of that table (RFC 9204 section 5); 0 by default.
     pub qpack_blocked_streams: u64,
-    /// The largest field section it takes in bytes, as [`crate::qpack::Field::size`] counts; no limit unless told.
+    /// The largest field section accepted in bytes, as counted by [`crate::qpack::Field::size`]; no limit by default.
     pub max_field_section_size: Option<u64>,
 }
 
 impl Settings {
-    /// Appends the payload. What has its default is left out.
+    /// Appends the payload, without default values.
     ///
     /// # Panics
     /// If a value is above 2^62 - 1.
@@ -45,8 +45,8 @@ impl Settings {
     /// Reads a payload.
     ///
     /// # Errors
-    /// H3_FRAME_ERROR if it ends inside a setting; H3_SETTINGS_ERROR for one that comes twice or is forbidden;
-    /// H3_EXCESSIVE_LOAD for more than 64.
+    /// H3_FRAME_ERROR if it ends within a setting; H3_SETTINGS_ERROR for a repeated or forbidden setting;
+    /// H3_EXCESSIVE_LOAD for more than 64 settings.
     pub fn decode(payload: &[u8]) -> Result<Settings, Violation> {
         let cut = |_| Violation::new(Code::FRAME_ERROR, "SETTINGS ends inside a setting");
         let mut settings = Settings::default();
@@ -67,14 +67,15 @@ impl Settings {
                 QPACK_MAX_TABLE_CAPACITY => settings.qpack_max_table_capacity = value,
                 QPACK_BLOCKED_STREAMS => settings.qpack_blocked_streams = value,
                 MAX_FIELD_SECTION_SIZE => settings.max_field_section_size = Some(value),
-                // RFC 9114 section 7.2.4.1: what section 11.2.2 reserves, settings of HTTP/2 without a counterpart and 0.
+                // RFC 9114 section 7.2.4.1: the settings reserved in section 11.2.2, those of HTTP/2 without a
+                // counterpart, and 0.
                 0x00 | 0x02..=0x05 => {
                     return Err(Violation::new(
                         Code::SETTINGS_ERROR,
                         "a setting that is reserved, as those of HTTP/2",
                     ));
                 }
-                // Section 7.2.4: what is not known is ignored.
+                // Section 7.2.4: unknown settings are ignored.
                 _ => {}
             }
         }
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_ignored() {
+    fn unknown_settings_are_ignored() {
         assert_eq!(Settings::decode(&[]), Ok(Settings::default()));
         // A reserved identifier of section 7.2.4.1: 0x1f * 2 + 0x21.
         let settings = Settings::decode(&[0x40, 0x5f, 0x09, 0x06, 0x44, 0x00, 0x01, 0x10]).unwrap();
@@ -101,7 +102,7 @@ mod tests {
 
     /// RFC 9114 sections 7.2.4, 7.2.4.1, 11.2.2 and 7.1.
     #[test]
-    fn what_is_forbidden_is_refused() {
+    fn forbidden_settings_are_refused() {
         for forbidden in [0, 2, 3, 4, 5] {
             assert_eq!(code(&[forbidden, 0]), Code::SETTINGS_ERROR);
         }

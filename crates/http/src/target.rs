@@ -1,37 +1,38 @@
-//! The target of a request: from the bytes of `:path` to the names that it consists of (RFC 3986).
+//! Request targets: from the bytes of `:path` to path segments (RFC 3986).
 
 use std::fmt;
 
-/// The longest target that is read, in bytes as sent, percent-encoding included. (RFC 9110 section 4.1 recommends to
-/// support 8000 at least.)
+/// The maximum length of a target in bytes as sent, including percent-encoding. (RFC 9110 section 4.1 recommends to
+/// support at least 8000.)
 pub const MAX_TARGET: usize = 8192;
 
-/// What a request asks for: an absolute path, taken apart, and a query.
+/// The target of a request: an absolute path, split into names, and a query.
 ///
-/// The path is made of segments between `/`. Each is percent-decoded (RFC 3986 section 2.1) and must be UTF-8 without
-/// control characters, `/` or `\`, so that it can be one name. Then dot segments are removed (section 5.2.4), `%2e`
-/// being a dot as well, and empty segments but the last are dropped: `/a/./b//c/../d` is `a`, `b`, `d`. A path that leads
-/// above its root is refused, not clipped. What is left has no segment `.` or `..`.
+/// The path consists of segments separated by `/`. Each is percent-decoded (RFC 3986 section 2.1) and must be UTF-8
+/// without control characters, `/` or `\`, so that it can serve as a single name. Then dot segments are removed
+/// (section 5.2.4), where `%2e` is a dot as well, and empty segments except the last are dropped: `/a/./b//c/../d` is
+/// `a`, `b`, `d`. A path that leads above its root is refused rather than clipped. No remaining segment is `.` or
+/// `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The names, outermost first; none for `/`.
     pub segments: Vec<String>,
-    /// Whether the path ends with `/`: what it names is a folder. So it is for `/` itself.
+    /// Whether the path ends with `/`, as that of a folder. True for `/` itself.
     pub is_folder: bool,
-    /// What stands behind `?`, as it was sent.
+    /// The text after `?`, as sent.
     pub query: Option<String>,
 }
 
-/// Why a target is none.
+/// Why a target is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadTarget {
     /// It does not begin with `/`.
     Relative,
     /// It is longer than [`MAX_TARGET`].
     TooLong,
-    /// It has a character that RFC 3986 section 3.3 does not admit, or a `%` without two hexadecimal digits behind it.
+    /// It contains a character that RFC 3986 section 3.3 does not allow, or a `%` without two hexadecimal digits.
     Malformed,
-    /// A segment cannot be a name: it is not UTF-8, or has a control character, `/` or `\` in it.
+    /// A segment cannot be a name: it is not UTF-8, or contains a control character, `/` or `\`.
     Segment,
     /// It leads above its root.
     AboveRoot,
@@ -51,7 +52,7 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
-    /// Takes a `:path` (RFC 9114 section 4.3.1) apart.
+    /// Parses a `:path` (RFC 9114 section 4.3.1).
     ///
     /// # Errors
     /// See [`BadTarget`].
@@ -114,7 +115,7 @@ fn hexadecimal(digits: [u8; 2]) -> Option<u8> {
     Some((digit(digits[0])? * 16 + digit(digits[1])?) as u8)
 }
 
-/// RFC 3986 section 3.4. Its percent-encoding is left to who reads it, but it must be one.
+/// RFC 3986 section 3.4. Percent-encoding is checked but not decoded.
 fn read_query(raw: &[u8]) -> Result<String, BadTarget> {
     let mut rest = raw;
     while let Some((&byte, behind)) = rest.split_first() {
@@ -142,9 +143,9 @@ mod tests {
         Ok((names.iter().map(|name| (*name).to_owned()).collect(), is_folder))
     }
 
-    /// RFC 3986 section 5.2.4 has the first two.
+    /// The first two are from RFC 3986 section 5.2.4.
     #[test]
-    fn dots_and_empty_segments_go() {
+    fn dots_and_empty_segments_are_removed() {
         assert_eq!(parts("/a/b/c/./../../g"), names(&["a", "g"], false));
         assert_eq!(parts("/mid/content=5/../6"), names(&["mid", "6"], false));
         assert_eq!(parts("/"), names(&[], true));
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn percent_encoding_is_taken_out_once() {
+    fn percent_encoding_is_decoded_once() {
         assert_eq!(parts("/a%20b/%C3%A9/%2525"), names(&["a b", "é", "%25"], false));
         for bad in ["/%", "/%4", "/%zz", "/%+1", "/a b", "/a\u{e9}", "/a#b", "/a\"", "/?%2", "/?a b"] {
             assert_eq!(parts(bad), Err(BadTarget::Malformed), "{bad}");
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_out() {
+    fn no_path_leads_above_the_root() {
         for bad in ["/..", "/a/../..", "/%2e%2e/etc/passwd", "/.%2E/x", "/a/../../b"] {
             assert_eq!(parts(bad), Err(BadTarget::AboveRoot), "{bad}");
         }

@@ -1,5 +1,5 @@
-//! The decoders on arbitrary bytes, and on valid inputs that were changed in a few places; on a stable toolchain what the
-//! fuzz targets do with libFuzzer.
+//! Runs the decoders on arbitrary bytes and on valid inputs with a few changes: the fuzz targets on a stable
+//! toolchain.
 
 use http::hpack::Encoder;
 use http::qpack::{self, Field};
@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A place, taken modulo the length, and the byte that comes to stand there.
+/// A position, taken modulo the length, and the new byte there.
 fn changes() -> impl Strategy<Value = Vec<(usize, u8)>> {
     let byte = prop_oneof![any::<u8>(), select(vec![0, 0x1f, 0x20, 0x3f, 0x7f, 0x80, 0xc0, 0xff])];
     vec((0usize..4096, byte), 0..4)
@@ -24,7 +24,7 @@ fn changed(mut bytes: Vec<u8>, changes: &[(usize, u8)]) -> Vec<u8> {
     bytes
 }
 
-/// A section of lines that messages have, with two bytes for the limit in front.
+/// A section of common field lines, after two bytes for the size limit.
 fn section() -> impl Strategy<Value = Vec<u8>> {
     let known = select(vec![
         (":method", "GET"),
@@ -48,7 +48,7 @@ fn section() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A stream of frames, with one byte for the size of the pieces in front.
+/// A stream of frames, after one byte for the piece size.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let kind = select(vec![0, 1, 3, 4, 5, 7, 0x0d, 0x21, 0xf0700, 0xf0701]);
     let payload = prop_oneof![
@@ -63,7 +63,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Messages of HTTP/1.1, some with chunks, with one byte for the size of the pieces in front.
+/// Messages of HTTP/1.1, some of them chunked, after one byte for the piece size.
 fn heads() -> impl Strategy<Value = Vec<u8>> {
     let first = select(vec!["GET /a HTTP/1.1\r\n", "HEAD * HTTP/1.0\r\n", "HTTP/1.1 200 OK\r\n", "\r\n"]);
     let line = select(vec![
@@ -90,7 +90,7 @@ fn heads() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Field blocks of HTTP/2, each behind its length, with two bytes for the limit in front.
+/// Field blocks of HTTP/2, each after its length, all after two bytes for the size limit.
 fn blocks() -> impl Strategy<Value = Vec<u8>> {
     let field = ("[a-d]{1,2}", "[a-d]{0,3}").prop_map(|(name, value)| Field::new(name, value));
     let limit = prop_oneof![3 => Just(u16::MAX), 1 => any::<u16>()];
@@ -125,7 +125,7 @@ fn http2_frames() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A failing input is printed, smallest first; nothing is written beside the sources.
+/// Prints a failing input, smallest first; writes no files.
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }

@@ -1,24 +1,24 @@
-//! Continuous laws of chance with bounds: the sizes, counts and times of traffic models are drawn from them.
+//! Continuous probability distributions with bounds, from which traffic models draw sizes, counts and times.
 //!
-//! A law says how values are spread; a [`Bounded`] law is drawn from inside of bounds. What lies beyond a bound is drawn
-//! again ([`Beyond::Redraw`], which gives the law conditioned on the bounds, called truncated in the literature), or
-//! becomes the bound itself ([`Beyond::Clamp`], which gives the bound a probability of its own).
+//! A [`Law`] is a distribution; a [`Bounded`] law restricts it to a range. A value outside of the range is either
+//! drawn again ([`Beyond::Redraw`], the distribution conditioned on the range, called truncated in the literature),
+//! or replaced by the nearest bound ([`Beyond::Clamp`], which gives the bounds a probability of their own).
 
 use crate::Stream;
 use rand_distr::{Distribution, Exp, LogNormal, Pareto, Weibull};
 use std::fmt;
 
-/// How values are spread.
+/// A distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Law {
-    /// Always this value.
+    /// This value, with certainty.
     Constant(f64),
     /// Exponential with this rate: `1 - exp(-rate x)`, mean `1 / rate`.
     Exponential {
         /// Inverse of the mean, above 0.
         rate: f64,
     },
-    /// The logarithm is normal.
+    /// The logarithm of the value is normal.
     LogNormal {
         /// Mean of the logarithm.
         mu: f64,
@@ -29,26 +29,26 @@ pub enum Law {
     Weibull {
         /// Above 0, in the unit of the values.
         scale: f64,
-        /// Above 0; 1 is the exponential law.
+        /// Above 0; with 1 this is the exponential distribution.
         shape: f64,
     },
     /// `1 - (scale / x)^shape` from `scale` on.
     Pareto {
-        /// The least value, above 0.
+        /// The minimum, above 0.
         scale: f64,
         /// Above 0; the mean is finite above 1.
         shape: f64,
     },
 }
 
-/// Why there is no such law.
+/// Why a distribution cannot be sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LawError {
     /// A parameter is not finite, or not above 0 where it must be.
     Parameter(Law),
-    /// The least value is above the largest, or one of them is no number.
+    /// The lower bound is above the upper one, or one of them is NaN.
     Bounds(f64, f64),
-    /// So small a share of the law lies inside of the bounds: drawing again would not end soon.
+    /// Only this share of the distribution lies within the bounds: redrawing would take too long.
     Share(f64),
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for LawError {
             LawError::Parameter(law) => write!(f, "{law:?}: a parameter is out of range"),
             LawError::Bounds(least, most) => write!(f, "the least value {least} is above the largest {most}"),
             LawError::Share(share) => {
-                write!(f, "{share:.1e} of the law lies inside of its bounds, less than {LEAST_SHARE}")
+                write!(f, "{share:.1e} of the law lies inside of its bounds, less than {MIN_SHARE}")
             }
         }
     }
@@ -66,31 +66,31 @@ impl fmt::Display for LawError {
 
 impl std::error::Error for LawError {}
 
-/// What becomes of a draw beyond a bound.
+/// What happens to a draw outside of the bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beyond {
-    /// It is forgotten, and the next one counts: the truncated law.
+    /// It is discarded and drawn again: the truncated distribution.
     Redraw,
-    /// It becomes the bound.
+    /// It is replaced by the nearest bound.
     Clamp,
 }
 
-/// The least share of a law that must lie inside of the bounds for [`Beyond::Redraw`]: a draw takes ten tries on the
-/// average where it is one in ten.
-pub const LEAST_SHARE: f64 = 0.001;
+/// The minimum share of a distribution that must lie within the bounds for [`Beyond::Redraw`]. The mean number of
+/// tries per draw is the inverse of that share.
+pub const MIN_SHARE: f64 = 0.001;
 
-/// A law that is drawn from inside of bounds, both included.
+/// A distribution restricted to an inclusive range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounded {
     law: Law,
     least: f64,
     most: f64,
     beyond: Beyond,
-    drawn: Drawn,
+    sampler: Sampler,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Drawn {
+enum Sampler {
     Constant(f64),
     Exponential(Exp<f64>),
     LogNormal(LogNormal<f64>),
@@ -111,7 +111,7 @@ impl Law {
         }
     }
 
-    /// The law without bounds.
+    /// The distribution without bounds.
     ///
     /// # Errors
     /// [`LawError::Parameter`].
@@ -119,40 +119,40 @@ impl Law {
         self.within(f64::NEG_INFINITY, f64::INFINITY, Beyond::Redraw)
     }
 
-    /// The law inside of these bounds.
+    /// The distribution restricted to these bounds.
     ///
     /// # Errors
     /// See [`LawError`].
     pub fn within(self, least: f64, most: f64, beyond: Beyond) -> Result<Bounded, LawError> {
-        // Not `least > most`: a bound that is no number is none.
+        // Not `least > most`, which is false for NaN.
         if !matches!(least.partial_cmp(&most), Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)) {
             return Err(LawError::Bounds(least, most));
         }
-        let drawn = self.checked().ok_or(LawError::Parameter(self))?;
+        let sampler = self.checked().ok_or(LawError::Parameter(self))?;
         let inside = match self {
             Law::Constant(value) => f64::from(u8::from((least..=most).contains(&value))),
             _ => self.cdf(most) - self.cdf(least),
         };
-        // Also where the share is no number.
-        if beyond == Beyond::Redraw && !matches!(inside, LEAST_SHARE..) {
+        // Also rejects a share that is NaN.
+        if beyond == Beyond::Redraw && !matches!(inside, MIN_SHARE..) {
             return Err(LawError::Share(inside));
         }
-        Ok(Bounded { law: self, least, most, beyond, drawn })
+        Ok(Bounded { law: self, least, most, beyond, sampler })
     }
 
-    fn checked(&self) -> Option<Drawn> {
+    fn checked(&self) -> Option<Sampler> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         match *self {
-            Law::Constant(value) => value.is_finite().then_some(Drawn::Constant(value)),
-            Law::Exponential { rate } if positive(rate) => Exp::new(rate).ok().map(Drawn::Exponential),
+            Law::Constant(value) => value.is_finite().then_some(Sampler::Constant(value)),
+            Law::Exponential { rate } if positive(rate) => Exp::new(rate).ok().map(Sampler::Exponential),
             Law::LogNormal { mu, sigma } if positive(sigma) && mu.is_finite() => {
-                LogNormal::new(mu, sigma).ok().map(Drawn::LogNormal)
+                LogNormal::new(mu, sigma).ok().map(Sampler::LogNormal)
             }
             Law::Weibull { scale, shape } if positive(scale) && positive(shape) => {
-                Weibull::new(scale, shape).ok().map(Drawn::Weibull)
+                Weibull::new(scale, shape).ok().map(Sampler::Weibull)
             }
             Law::Pareto { scale, shape } if positive(scale) && positive(shape) => {
-                Pareto::new(scale, shape).ok().map(Drawn::Pareto)
+                Pareto::new(scale, shape).ok().map(Sampler::Pareto)
             }
             _ => None,
         }
@@ -160,7 +160,7 @@ impl Law {
 }
 
 impl Bounded {
-    /// The law.
+    /// The distribution.
     pub fn law(&self) -> Law {
         self.law
     }
@@ -169,10 +169,10 @@ impl Bounded {
         (self.least, self.most)
     }
 
-    /// The next value. With [`Beyond::Redraw`] it takes as many draws of the law as it needs.
+    /// Draws a value. With [`Beyond::Redraw`] this draws from the distribution until a value fits.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         loop {
-            let value = self.drawn.sample(stream);
+            let value = self.sampler.sample(stream);
             match self.beyond {
                 Beyond::Clamp => return value.clamp(self.least, self.most),
                 Beyond::Redraw if (self.least..=self.most).contains(&value) => return value,
@@ -182,19 +182,19 @@ impl Bounded {
     }
 }
 
-impl Drawn {
+impl Sampler {
     fn sample(&self, stream: &mut Stream) -> f64 {
         match self {
-            Drawn::Constant(value) => *value,
-            Drawn::Exponential(law) => law.sample(stream),
-            Drawn::LogNormal(law) => law.sample(stream),
-            Drawn::Weibull(law) => law.sample(stream),
-            Drawn::Pareto(law) => law.sample(stream),
+            Sampler::Constant(value) => *value,
+            Sampler::Exponential(law) => law.sample(stream),
+            Sampler::LogNormal(law) => law.sample(stream),
+            Sampler::Weibull(law) => law.sample(stream),
+            Sampler::Pareto(law) => law.sample(stream),
         }
     }
 }
 
-/// The standard normal law. Abramowitz and Stegun 26.2.17, off by less than 7.5e-8.
+/// The cumulative standard normal distribution: Abramowitz and Stegun 26.2.17, with an error below 7.5e-8.
 fn normal_cdf(x: f64) -> f64 {
     if x < 0.0 {
         return 1.0 - normal_cdf(-x);
@@ -221,7 +221,8 @@ mod tests {
         values
     }
 
-    /// The largest distance between the draws and the law conditioned on its bounds (Kolmogorov and Smirnov).
+    /// The largest distance between the draws and the distribution conditioned on its bounds (Kolmogorov and
+    /// Smirnov).
     fn distance(values: &[f64], law: Law, bounds: (f64, f64)) -> f64 {
         let (low, high) = (law.cdf(bounds.0), law.cdf(bounds.1));
         let of = |x: f64| (law.cdf(x) - low) / (high - low);
@@ -240,17 +241,17 @@ mod tests {
     ];
 
     #[test]
-    fn draws_follow_their_law() {
+    fn draws_follow_their_distribution() {
         for law in LAWS {
             let values = draws(&law.unbounded().unwrap());
-            // 1.63 / sqrt(n) is exceeded by one sample in a hundred.
+            // One sample in a hundred exceeds 1.63 / sqrt(n).
             let distance = distance(&values, law, (f64::NEG_INFINITY, f64::INFINITY));
             assert!(distance < 1.63 / (N as f64).sqrt(), "{law:?}: {distance}");
         }
     }
 
     #[test]
-    fn a_redrawn_law_is_the_law_inside_of_its_bounds() {
+    fn redrawing_conditions_the_law_on_its_bounds() {
         for law in LAWS {
             let values = draws(&law.within(1.5, 6.0, Beyond::Redraw).unwrap());
             assert!(values[0] >= 1.5 && values[N - 1] <= 6.0, "{law:?}");
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clamped_law_has_what_lies_beyond_at_its_bound() {
+    fn a_clamped_law_collects_excess_at_its_bound() {
         let law = Law::Exponential { rate: 0.5 };
         let values = draws(&law.within(0.0, 2.0, Beyond::Clamp).unwrap());
         let at_bound = values.iter().filter(|value| **value == 2.0).count() as f64 / N as f64;
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_law_is_refused() {
+    fn invalid_laws_are_refused() {
         let law = Law::Exponential { rate: 1.0 };
         assert_eq!(law.within(2.0, 1.0, Beyond::Clamp), Err(LawError::Bounds(2.0, 1.0)));
         assert!(matches!(law.within(f64::NAN, 1.0, Beyond::Clamp), Err(LawError::Bounds(..))));
@@ -291,7 +292,7 @@ mod tests {
             Law::Weibull { scale: -1.0, shape: 1.0 },
             Law::Pareto { scale: 1.0, shape: 0.0 },
         ] {
-            // Some of them are not even equal to themselves.
+            // NaN is not equal to itself, so `assert_eq` would fail.
             assert!(matches!(law.unbounded(), Err(LawError::Parameter(_))), "{law:?}");
         }
     }

@@ -1,11 +1,11 @@
-//! Seeded random streams by name, and the distributions used.
+//! Named random streams derived from a seed, and the distributions drawn from them.
 //!
-//! Every component that draws has a [`Stream`] of its own, derived from the run's seed and the component's name, so
-//! that adding a component moves nobody else's draws.
+//! Every component that draws has its own [`Stream`], derived from the run's seed and the component's name, so adding
+//! a component does not change the draws of any other.
 
 mod law;
 
-pub use law::{Beyond, Bounded, LEAST_SHARE, Law, LawError};
+pub use law::{Beyond, Bounded, Law, LawError, MIN_SHARE};
 
 use rand_core::TryRng;
 use rand_core::{Rng, SeedableRng};
@@ -14,8 +14,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A generator that no seed decides: the operating system's, for endpoints that meet strangers. Their secrets (ids,
-/// tokens, keys) must be out of everybody's reach, which a stream of 64 bits of seed is not.
+/// A generator that does not depend on a seed: the operating system's, for endpoints that talk to strangers. Their
+/// secrets (ids, tokens, keys) must be unpredictable, which a stream with a 64-bit seed is not.
 pub trait Source: std::fmt::Debug + Sync {
     /// Fills `bytes` with random bytes fit for cryptography.
     fn fill(&self, bytes: &mut [u8]);
@@ -32,42 +32,42 @@ enum Kind {
     Watched(Box<(Xoshiro256PlusPlus, Watch)>),
 }
 
-/// Finds out whether what is made with random streams draws from them: a component that has neither drawn when it is
-/// made nor kept its stream never will.
+/// Detects whether a component draws from the random streams it is built with. A component that neither draws while
+/// it is built nor keeps its stream never will.
 #[derive(Debug, Clone, Default)]
 pub struct Watch(Arc<AtomicBool>);
 
 impl Watch {
-    /// A stream that is watched, and its forks with it.
+    /// A watched stream; its forks are watched too.
     pub fn stream(&self) -> Stream {
         Stream(Kind::Watched(Box::new((seeded(0, "watched"), self.clone()))))
     }
 
-    /// Whether a stream was drawn from, or one is still held.
+    /// Whether anything was drawn, or a stream is still held.
     pub fn draws(&self) -> bool {
         self.0.load(Ordering::Relaxed) || Arc::strong_count(&self.0) > 1
     }
 }
 
 impl Stream {
-    /// The stream of the component `name` in the run with this `seed`. Equal arguments give equal streams.
+    /// The stream of the component `name` in the run with this `seed`. Equal arguments yield equal streams.
     pub fn new(seed: u64, name: &str) -> Stream {
         Stream(Kind::Seeded(seeded(seed, name)))
     }
 
-    /// A stream whose numbers come from elsewhere. Nothing that draws from it can be repeated.
+    /// A stream whose numbers come from `source`. Nothing that draws from it can be repeated.
     pub fn foreign(source: &'static dyn Source) -> Stream {
         Stream(Kind::Foreign(source))
     }
 
-    /// A new stream for a part of what draws from this one. Of a seeded stream it depends on `name` and on what was
-    /// drawn before, and is one draw; of a foreign one it is as foreign.
+    /// A new stream for a part of the component that owns this one. The fork of a seeded stream depends on `name` and
+    /// on the draws made before, and counts as one draw; the fork of a foreign stream has the same source.
     #[must_use]
     pub fn fork(&mut self, name: &str) -> Stream {
         match &mut self.0 {
             Kind::Seeded(_) => Stream::new(self.bits(), name),
             Kind::Foreign(source) => Stream::foreign(*source),
-            // A fork counts as a draw only when it is drawn from.
+            // Forking is not yet a draw; drawing from the fork is.
             Kind::Watched(watched) => {
                 let generator = seeded(watched.0.next_u64(), name);
                 Stream(Kind::Watched(Box::new((generator, watched.1.clone()))))
@@ -75,7 +75,7 @@ impl Stream {
         }
     }
 
-    /// A stream below this one, for a part of the component: the same for equal names, whatever was drawn before.
+    /// A seed for a part of the component: equal names yield equal seeds, whatever was drawn before.
     pub fn seed_for(seed: u64, name: &str) -> u64 {
         Stream::new(seed, name).bits()
     }
@@ -106,14 +106,14 @@ impl Stream {
         }
         (product >> 64) as u64
     }
-    /// `true` with this probability. Draws once, whatever the probability.
+    /// `true` with this probability. Always draws exactly once.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
     /// A draw from the exponential distribution of mean 1.
     pub fn exponential(&mut self) -> f64 {
-        // unit() is below 1, so that the logarithm is finite.
+        // unit() is below 1, so the logarithm is finite.
         -(1.0 - self.unit()).ln()
     }
     /// Fills `bytes` with random bytes.
@@ -143,7 +143,7 @@ fn seeded(seed: u64, name: &str) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::from_seed(key)
 }
 
-/// 64 bits of a stream that is not the common one.
+/// 64 bits from one of the rarer kinds of stream.
 #[cold]
 fn other_bits(kind: &mut Kind) -> u64 {
     match kind {
@@ -177,7 +177,7 @@ impl TryRng for Stream {
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit affects every output bit.
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_names_give_equal_draws_and_others_do_not() {
+    fn draws_depend_on_seed_and_name() {
         let draws = |seed, name: &str| {
             let mut stream = Stream::new(seed, name);
             [stream.bits(), stream.bits(), stream.bits()]
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_stream_and_its_forks_draw_from_their_source_alone() {
+    fn a_foreign_stream_and_its_forks_draw_only_from_their_source() {
         #[derive(Debug)]
         struct Sevens;
         impl Source for Sevens {
@@ -224,9 +224,9 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_tells_who_draws() {
+    fn a_watch_detects_draws_and_kept_streams() {
         let watch = Watch::default();
-        // Made without a draw, the stream and its fork dropped.
+        // Nothing was drawn, and the stream and its fork are gone.
         drop(watch.stream().fork("part"));
         assert!(!watch.draws());
         let kept = watch.stream();

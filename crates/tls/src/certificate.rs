@@ -1,4 +1,4 @@
-//! The server's certificates, made from the seed and padded to an exact size.
+//! The server's certificates, derived from the seed and padded to an exact size.
 
 use crate::error::Error;
 use random::Stream;
@@ -8,34 +8,34 @@ use rcgen::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// The longest chain in bytes: the Certificate message around it has a length of 16 bits in rustls.
+/// The longest chain in bytes: rustls gives the length of the Certificate message around it 16 bits.
 pub const LARGEST_CHAIN: u64 = 64_000;
 
-/// An extension that no reader knows and that is not critical, so that all pass over it (RFC 5280 section 4.2). The
-/// number is below the enterprise that RFC 5612 reserves for examples.
+/// An unknown, non-critical extension, which every reader ignores (RFC 5280 section 4.2). The number is below the
+/// enterprise that RFC 5612 reserves for examples.
 const PADDING: &[u64] = &[1, 3, 6, 1, 4, 1, 32473, 1];
 
-/// Serial numbers have 20 bytes at most (RFC 5280 section 4.1.2.2). Their length is the fine adjustment of the size:
-/// each length field that grows with the padding leaves a size out.
+/// Serial numbers have at most 20 bytes (RFC 5280 section 4.1.2.2). Their length makes the fine adjustment of the
+/// size, because padding alone skips a size wherever a length field grows.
 const SERIAL: std::ops::RangeInclusive<usize> = 6..=20;
 
 /// Ed25519 private key, PKCS #8 (RFC 8410 section 7), in front of its 32 bytes.
 const PKCS8_ED25519: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
-/// What a server shows and what a client trusts.
+/// The certificates that a server sends and a client trusts.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    /// The server's own certificate, then that of the authority.
+    /// The server's own certificate, followed by the authority's.
     pub(crate) certificates: Vec<CertificateDer<'static>>,
     /// The server's private key.
     pub(crate) key: PrivateKeyDer<'static>,
 }
 
 impl Chain {
-    /// A chain for `server_name` whose DER encodings have `size` bytes together.
+    /// Creates a chain for `server_name` whose DER encodings have `size` bytes in total.
     ///
-    /// Ed25519 throughout: its signatures have one size and need no random numbers; those of ECDSA vary in both.
+    /// All keys are Ed25519: its signatures have a fixed size and need no random numbers, unlike those of ECDSA.
     pub(crate) fn new(server_name: &str, size: u64, seed: u64) -> Result<Chain, Error> {
         if size > LARGEST_CHAIN {
             return Err(Error::ChainTooLarge { wanted: size, largest: LARGEST_CHAIN });
@@ -47,9 +47,9 @@ impl Chain {
         let issuer = Issuer::from_params(&authority_params, &authority_key.pair);
         let mut serial = [0; 20];
         Stream::new(seed, "tls server serial").fill(&mut serial);
-        let maker = Maker { server_name, serial, issuer, key: &server_key.pair };
+        let builder = CertificateBuilder { server_name, serial, issuer, key: &server_key.pair };
         let taken = authority.der().len();
-        let server = maker.with_size(size as usize, taken)?;
+        let server = builder.with_size(size as usize, taken)?;
         let certificates = vec![server.der().clone(), authority.der().clone()];
         Ok(Chain { certificates, key: server_key.der })
     }
@@ -60,23 +60,23 @@ impl Chain {
     }
 }
 
-/// Makes the server's certificate in any size.
-struct Maker<'a> {
+/// Builds the server's certificate in any size.
+struct CertificateBuilder<'a> {
     server_name: &'a str,
     serial: [u8; 20],
     issuer: Issuer<'a, &'a KeyPair>,
     key: &'a KeyPair,
 }
 
-impl Maker<'_> {
-    /// A certificate that fills `size` up, of which `taken` bytes are taken by others.
+impl CertificateBuilder<'_> {
+    /// Builds a certificate such that the chain has `size` bytes, of which others take up `taken`.
     fn with_size(&self, size: usize, taken: usize) -> Result<Certificate, Error> {
         let smallest = taken + self.make(*SERIAL.start(), 0)?.der().len();
         let Some(wanted) = size.checked_sub(taken).filter(|_| size >= smallest) else {
             return Err(Error::ChainTooSmall { wanted: size as u64, smallest: smallest as u64 });
         };
         for serial in SERIAL {
-            // Each step corrects by what the last one missed: more than one is needed where a length field grew.
+            // Each step corrects the error of the previous one; several are needed when a length field grew.
             let mut padding = 0;
             for _ in 0..4 {
                 let certificate = self.make(serial, padding)?;
@@ -102,25 +102,26 @@ impl Maker<'_> {
     }
 }
 
-/// The authority's description of itself.
+/// The authority's parameters.
 fn authority(seed: u64) -> CertificateParams {
     let mut serial = [0; 8];
     Stream::new(seed, "tls authority serial").fill(&mut serial);
     let mut params = CertificateParams::default();
-    // Named after the seed: a client then sees that another context's authority is not the one that it trusts.
+    // The name contains the seed, so that a client recognizes another context's authority as untrusted.
     describe(&mut params, &format!("quiclab authority {seed:016x}"), &serial);
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
     params
 }
 
-/// What both have: fixed dates (13 bytes each until 2049, RFC 5280 section 4.1.2.5), a name, a serial number.
+/// Sets what both certificates have: fixed dates (13 bytes each until 2049, RFC 5280 section 4.1.2.5), a name, a
+/// serial number.
 fn describe(params: &mut CertificateParams, name: &str, serial: &[u8]) {
     params.not_before = date_time_ymd(2020, 1, 1);
     params.not_after = date_time_ymd(2049, 12, 31);
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
-    // Positive and without a leading zero, whatever was drawn, so that its encoding has one length.
+    // Positive and without a leading zero, so that the encoding always has the same length.
     let mut serial = serial.to_vec();
     serial[0] = serial[0] & 0x7f | 0x40;
     params.serial_number = Some(SerialNumber::from_slice(&serial));
@@ -162,7 +163,7 @@ mod tests {
     fn every_size_is_reached_exactly() {
         let smallest = smallest("server.example");
         assert!(smallest < 1000, "{smallest}");
-        // Length fields grow below 300 and at 65536 minus something, and nowhere between.
+        // Length fields grow below 300 and a little below 65536, and nowhere in between.
         for wanted in
             (smallest..smallest + 400).chain([2_000, 16_000, 20_000, LARGEST_CHAIN - 1, LARGEST_CHAIN])
         {

@@ -1,15 +1,16 @@
-//! What the connections of a scenario share: configuration, certificates, and the sizes that null goes by.
+//! The TLS state that the connections of a scenario share: configuration, certificates, and the message sizes of
+//! null.
 
 use crate::certificate::Chain;
 use crate::error::Error;
 use crate::library::Library;
-use crate::model::{Asked, Model, Sizes, Terms, server_name_size};
+use crate::model::{ClientRequest, Model, Sizes, Terms, server_name_size};
 use crate::options::{Options, Protection};
 use crate::outbox::Outbox;
 use crate::provider::provider;
 use crate::real::Real;
 use crate::session::{Engine, Session};
-use crate::start::{Opening, Request, Start, date, spoken};
+use crate::start::{Opening, Request, Start, date, supported_version};
 use crate::store::{Admission, TicketStore};
 use crate::trial::Trial;
 use crate::trust::Trust;
@@ -19,24 +20,24 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest transport parameters in bytes: a ClientHello has to hold them.
+/// The longest transport parameters in bytes. A ClientHello has to hold them.
 pub const LARGEST_PARAMETERS: usize = 16_384;
 /// The longest list of application protocols in bytes.
 const LARGEST_PROTOCOLS: usize = 16_384;
 
-/// What the date is at time zero unless it is told otherwise: noon of 2030-01-01 UTC, in seconds since 1970. The
-/// certificates are valid from 2020 to 2049.
+/// The default date at time zero: noon of 2030-01-01 UTC, in seconds since 1970. The certificates are valid from 2020
+/// to 2049.
 const EPOCH: Duration = Duration::from_secs(1_893_499_200);
 
-/// The TLS side of a scenario: made once, cheap to clone, shared between runs and threads.
+/// The TLS side of a scenario: created once, cheap to clone, shared between runs and threads.
 #[derive(Clone)]
 pub struct Context {
     kind: Kind,
     server_name: Arc<str>,
     epoch: Duration,
-    /// The options by which tickets are given and taken; `None`: none are.
+    /// The options for issuing and accepting tickets; `None` if there are no tickets.
     ticketing: Option<Arc<Options>>,
-    /// What sessions draw from in the place of their own stream.
+    /// The source of randomness that replaces the sessions' own streams.
     source: Option<&'static dyn Source>,
 }
 
@@ -47,13 +48,13 @@ enum Kind {
 }
 
 impl Context {
-    /// Makes keys and certificates from the seed, and tries one handshake, from which null learns its sizes.
+    /// Derives keys and certificates from the seed and runs a trial handshake, from which null learns its sizes.
     ///
-    /// `alpn`: the application protocols of both ends, the preferred one first (RFC 7301). Clients trust the authority
-    /// of their own context: ends of contexts with different seeds do not come together.
+    /// `alpn` lists the application protocols of both ends in order of preference (RFC 7301). Clients trust the
+    /// authority of their own context: endpoints whose contexts have different seeds cannot complete a handshake.
     ///
     /// # Errors
-    /// Options that no handshake can have: see [`Error`].
+    /// If no handshake is possible with the options: see [`Error`].
     pub fn new(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Context, Error> {
         let tls = Context::with_library(options, alpn, seeded(options, alpn, seed)?)?;
         let trial = Trial {
@@ -83,7 +84,7 @@ impl Context {
         Ok(Context { kind, ..tls })
     }
 
-    /// Around a library that was set up.
+    /// Wraps a configured library.
     pub(crate) fn with_library(
         options: &Options,
         alpn: &[&[u8]],
@@ -99,12 +100,12 @@ impl Context {
         })
     }
 
-    /// The same, whose sessions draw from there.
+    /// Returns the context with sessions that draw from `source`.
     pub(crate) fn drawing_from(self, source: &'static dyn Source) -> Context {
         Context { source: Some(source), ..self }
     }
 
-    /// A new store for the tickets of one server; `None` if servers of this context give none.
+    /// Creates a store for the tickets of one server; `None` if servers of this context issue none.
     pub fn ticket_store(&self) -> Option<TicketStore> {
         self.ticketing.as_deref().map(TicketStore::new)
     }
@@ -117,9 +118,9 @@ impl Context {
         }
     }
 
-    /// The same with this date at time zero, as time since 1970 in UTC: for connections to the world outside, whose
-    /// certificates and tickets have true dates. By default it is noon of 2030-01-01, so that a scenario does not
-    /// depend on the day of its run.
+    /// Sets the date at time zero, as time since 1970 in UTC, for connections to the outside world, where
+    /// certificates and tickets have real dates. The default is noon of 2030-01-01, so that a scenario does not
+    /// depend on the day it is run.
     #[must_use]
     pub fn with_epoch(self, epoch: Duration) -> Context {
         Context { epoch, ..self }
@@ -130,12 +131,12 @@ impl Context {
         date(self.epoch, now)
     }
 
-    /// The host that clients ask for if they ask for no other.
+    /// The host that clients ask for by default.
     pub fn server_name(&self) -> &str {
         &self.server_name
     }
 
-    /// The client's end of a new connection.
+    /// Creates the client's end of a connection.
     ///
     /// # Errors
     /// [`Error::Version`], [`Error::ParametersTooLong`], [`Error::ServerName`], or the library's own.
@@ -153,15 +154,14 @@ impl Context {
             }
             Kind::Null(terms) => {
                 let (server_name_size, server_name) = (server_name_size(&name), name.to_str().into_owned());
-                let asked = Asked { server_name, server_name_size, ticket, early_data };
-                Engine::Model(Box::new(Model::client(terms, start, asked, &mut outbox)))
+                let request = ClientRequest { server_name, server_name_size, ticket, early_data };
+                Engine::Model(Box::new(Model::client(terms, start, request, &mut outbox)))
             }
         };
         Ok(Session::new(engine, outbox))
     }
 
-    /// The server's end of a new connection. `admission`: by what it gives and takes tickets; without it, it does
-    /// neither.
+    /// Creates the server's end of a connection. It issues and accepts tickets only with an `admission`.
     ///
     /// # Errors
     /// As [`client`](Context::client), and [`Error::NoIdentity`].
@@ -179,7 +179,7 @@ impl Context {
 
     fn opening(&self, start: Start) -> Result<Opening, Error> {
         let Start { random, now, version, parameters, change } = start;
-        let version = spoken(version).ok_or(Error::Version(version))?;
+        let version = supported_version(version).ok_or(Error::Version(version))?;
         let random = self.source.map_or(random, Stream::foreign);
         if parameters.len() > LARGEST_PARAMETERS {
             return Err(Error::ParametersTooLong { length: parameters.len(), largest: LARGEST_PARAMETERS });
@@ -188,7 +188,7 @@ impl Context {
     }
 }
 
-/// Keys and certificates from the seed, and a client that trusts them.
+/// Configures keys and certificates from the seed, and a client that trusts them.
 fn seeded(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Library, Error> {
     ServerName::try_from(options.server_name.as_str())
         .map_err(|_| Error::ServerName(options.server_name.clone()))?;
@@ -198,7 +198,7 @@ fn seeded(options: &Options, alpn: &[&[u8]], seed: u64) -> Result<Library, Error
     Library::new(options, alpn, &provider, verifier, Some((chain.certificates, chain.key)))
 }
 
-/// The list of names as in the ALPN extension (RFC 7301 section 3.1).
+/// The list of names as encoded in the ALPN extension (RFC 7301 section 3.1).
 fn protocols(alpn: &[&[u8]]) -> Result<Vec<u8>, Error> {
     let mut list = Vec::new();
     for name in alpn {

@@ -1,4 +1,4 @@
-//! Keys out of a secret of the key log, for tests alone: an attacker who got hold of one.
+//! Keys derived from a secret of the key log, for tests only: those of an attacker who has obtained it.
 
 use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, Sealer};
@@ -8,11 +8,11 @@ use rustls::crypto::cipher::{AeadKey, Iv};
 use rustls::crypto::tls13::{HkdfExpander, OkmBlock};
 
 impl Secret {
-    /// Keys that protect packets as the owner of this traffic secret does (RFC 9001 section 5.1), after so many key
-    /// updates (section 6.1): what an attacker has who got hold of the secret.
+    /// Derives the packet protection of the owner of this traffic secret (RFC 9001 section 5.1) after a number of key
+    /// updates (section 6.1): what an attacker with the secret can do.
     ///
-    /// `cipher` and `version` (1 or 2) are those of the connection. `None` for AES-128-GCM: the library takes no keys of
-    /// 16 bytes from outside.
+    /// `cipher` and `version` (1 or 2) are those of the connection. Returns `None` for AES-128-GCM, because the
+    /// library does not import keys of 16 bytes.
     #[doc(hidden)]
     pub fn sealer(&self, cipher: Cipher, version: u32, updates: u32) -> Option<Sealer> {
         let suite = suite(cipher).tls13()?;
@@ -33,9 +33,9 @@ impl Secret {
     }
 }
 
-/// Bytes of the keys that the library takes.
+/// Length in bytes of the keys that the library imports.
 const KEY_LENGTH: usize = 32;
-/// Bytes of the initialisation vector of every AEAD of TLS 1.3 (RFC 8446 section 5.3).
+/// Length in bytes of the initialization vector of every AEAD in TLS 1.3 (RFC 8446 section 5.3).
 const IV_LENGTH: usize = 12;
 
 fn expand<const LENGTH: usize>(secret: &dyn HkdfExpander, prefix: &str, what: &str) -> [u8; LENGTH] {
@@ -44,7 +44,7 @@ fn expand<const LENGTH: usize>(secret: &dyn HkdfExpander, prefix: &str, what: &s
     out
 }
 
-/// HKDF-Expand-Label (RFC 8446 section 7.1) without a context.
+/// HKDF-Expand-Label (RFC 8446 section 7.1) with an empty context.
 pub(crate) fn expand_label(secret: &dyn HkdfExpander, label: &str, length: usize) -> Vec<u8> {
     let label = [b"tls13 ", label.as_bytes()].concat();
     let info: [&[u8]; 4] = [&(length as u16).to_be_bytes(), &[label.len() as u8], &label, &[0]];

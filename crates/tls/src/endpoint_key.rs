@@ -1,17 +1,17 @@
-//! The secret of an endpoint and what follows from it: address tokens that only it can make and read, stateless reset
-//! tokens that it can make again after it has lost everything else, and the mask of its connection ids.
+//! The secret of an endpoint and the keys derived from it, for address tokens that only the endpoint can create and
+//! read, stateless reset tokens that survive the loss of all other state, and the masking of connection ids.
 
 use crate::siphash::SipKey;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::hmac;
 
-/// Bytes of what makes each sealed text different.
+/// Length in bytes of the salt that makes each sealed text different.
 const SALT_LENGTH: usize = 16;
-/// Bytes of the authentication tag of AES-256-GCM.
+/// Length in bytes of the authentication tag of AES-256-GCM.
 const TAG_LENGTH: usize = 16;
 
-/// The keys of an endpoint. Endpoints with equal secrets read each other's tokens: one that was restarted those of
-/// before, or all of a group.
+/// The keys of an endpoint. Endpoints with equal secrets can read each other's tokens, for example after a restart or
+/// within a group of servers.
 #[derive(Clone)]
 pub struct EndpointKey {
     tokens: hmac::Key,
@@ -20,10 +20,10 @@ pub struct EndpointKey {
 }
 
 impl EndpointKey {
-    /// By how many bytes sealed text is longer than what was sealed.
+    /// The number of bytes that sealing adds.
     pub const OVERHEAD: usize = SALT_LENGTH + TAG_LENGTH;
 
-    /// The keys that follow from a secret of 32 bytes, which nobody else may know.
+    /// Derives the keys from a secret of 32 bytes, which must stay private.
     pub fn new(secret: &[u8; 32]) -> EndpointKey {
         let root = hmac::Key::new(hmac::HMAC_SHA256, secret);
         let derive = |label: &str| hmac::sign(&root, label.as_bytes());
@@ -33,21 +33,22 @@ impl EndpointKey {
         EndpointKey { tokens: key("quiclab address tokens"), resets: key("quiclab stateless resets"), ids }
     }
 
-    /// The stateless reset token of a connection id: its HMAC-SHA256 under a key of this endpoint, cut to 16 bytes
-    /// (RFC 9000 section 10.3.2).
+    /// The stateless reset token of a connection id: its HMAC-SHA256 under a key of this endpoint, truncated to 16
+    /// bytes (RFC 9000 section 10.3.2).
     pub fn reset_token(&self, id: &[u8]) -> [u8; 16] {
         hmac::sign(&self.resets, id).as_ref().first_chunk().copied().unwrap_or_default()
     }
 
-    /// The key under which connection ids hide what they stand for.
+    /// The key that masks the contents of connection ids.
     pub fn ids(&self) -> SipKey {
         self.ids
     }
 
-    /// Seals a text, so that only who has the secret can read it or make one that [`open`](EndpointKey::open) takes.
+    /// Seals a text, so that only holders of the secret can read it or create one that [`open`](EndpointKey::open)
+    /// accepts.
     ///
-    /// AES-256-GCM under a key of its own: the HMAC-SHA256 of `salt`, 16 random bytes that are different each time.
-    /// `context` is not in the result, but has to be the same where it is opened.
+    /// Uses AES-256-GCM with a fresh key per text: the HMAC-SHA256 of `salt`, 16 random bytes that are never reused.
+    /// `context` is authenticated but not part of the result; `open` needs the same one.
     pub fn seal(&self, salt: [u8; SALT_LENGTH], context: &[u8], text: &[u8]) -> Vec<u8> {
         let mut sealed = Vec::with_capacity(text.len() + EndpointKey::OVERHEAD);
         sealed.extend_from_slice(&salt);
@@ -61,7 +62,7 @@ impl EndpointKey {
         sealed
     }
 
-    /// Opens what was sealed under this secret in this context; `None` for everything else.
+    /// Opens a text sealed with this secret and context; `None` for anything else.
     pub fn open(&self, context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (salt, rest) = sealed.split_first_chunk::<SALT_LENGTH>()?;
         let mut rest = rest.to_vec();
@@ -75,7 +76,7 @@ impl EndpointKey {
     }
 }
 
-/// Each key seals one text: the nonce need not differ.
+/// A fixed nonce, because each key seals only one text.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_changed_or_missing_byte_goes_unseen() {
+    fn every_changed_or_missing_byte_is_detected() {
         let sealed = key(1).seal([7; 16], b"", b"text");
         for at in 0..sealed.len() {
             let mut changed = sealed.clone();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_token_is_of_one_id_and_one_secret() {
+    fn reset_tokens_depend_on_id_and_secret() {
         let token = key(1).reset_token(&[1; 8]);
         assert_eq!(token, key(1).reset_token(&[1; 8]));
         assert_ne!(token, key(1).reset_token(&[2; 8]));

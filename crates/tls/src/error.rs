@@ -1,17 +1,18 @@
-//! What can go wrong: alerts of a handshake, and mistakes in the options of a context.
+//! Errors: alerts of a handshake, and invalid options of a context.
 
 use std::fmt;
 
-/// A fatal TLS alert: the end of a handshake, and of the connection with error 0x100 + code (RFC 9001 section 4.8).
+/// A fatal TLS alert. It ends the handshake, and closes the connection with error 0x100 + code (RFC 9001 section
+/// 4.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alert {
     /// AlertDescription (RFC 8446 section 6).
     pub code: u8,
-    /// What happened, for people.
+    /// What happened, for humans.
     pub reason: String,
 }
 
-/// The alerts that are raised here and not by the library (RFC 8446 section 6; 120 is RFC 7301 section 3.2).
+/// The alerts raised by this crate rather than by the library (RFC 8446 section 6; 120 is from RFC 7301 section 3.2).
 pub(crate) mod code {
     pub(crate) const UNEXPECTED_MESSAGE: u8 = 10;
     pub(crate) const HANDSHAKE_FAILURE: u8 = 40;
@@ -35,26 +36,27 @@ impl fmt::Display for Alert {
 }
 impl std::error::Error for Alert {}
 
-/// Why there is no context or no session.
+/// Why a context or a session cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// The certificates cannot be as small as the option `certificate_chain` asks.
+    /// The option `certificate_chain` asks for less than the certificates need.
     ChainTooSmall {
-        /// What was asked for, in bytes.
+        /// The requested size in bytes.
         wanted: u64,
         /// The smallest chain for this server name, in bytes.
         smallest: u64,
     },
-    /// The certificates may not be as large as the option `certificate_chain` asks.
+    /// The option `certificate_chain` asks for more than the certificates may have.
     ChainTooLarge {
-        /// What was asked for, in bytes.
+        /// The requested size in bytes.
         wanted: u64,
         /// [`LARGEST_CHAIN`](crate::LARGEST_CHAIN).
         largest: u64,
     },
-    /// Not the name of a host.
+    /// This is not a valid host name.
     ServerName(String),
-    /// An application protocol whose name has not 1 to 255 bytes (RFC 7301 section 3.1), or too many of them.
+    /// An application protocol has a name that is empty or longer than 255 bytes (RFC 7301 section 3.1), or there are
+    /// too many of them.
     Protocols,
     /// The encoded transport parameters are too long.
     ParametersTooLong {
@@ -63,17 +65,17 @@ pub enum Error {
         /// [`LARGEST_PARAMETERS`](crate::LARGEST_PARAMETERS).
         largest: usize,
     },
-    /// A QUIC version whose keys are not known here.
+    /// Keys of this QUIC version are not supported.
     Version(u32),
-    /// Certificates that cannot be read, in the reader's words.
+    /// The certificates cannot be read; the text is the parser's.
     Certificate(String),
-    /// A private key that cannot be read, in the reader's words.
+    /// The private key cannot be read; the text is the parser's.
     Key(String),
-    /// A context without an identity has no servers.
+    /// The context has no identity and therefore no servers.
     NoIdentity,
-    /// The TLS library refuses the configuration, in its own words.
+    /// The TLS library rejects the configuration; the text is its own.
     Library(String),
-    /// The handshake that every context tries once did not come to its end.
+    /// The trial handshake of the context failed.
     Handshake(Alert),
 }
 

@@ -1,15 +1,15 @@
-//! Cuts handshake bytes at the ends of messages (RFC 8446 section 4): a message may end keys, and what follows it then
-//! belongs to other ones.
+//! Splits handshake bytes at message boundaries (RFC 8446 section 4). A message can change the keys, so bytes after
+//! it may belong to other keys.
 
 use crate::error::{Alert, code};
 
-/// The longest message that is taken, without its header: as in rustls. A CRYPTO stream can not grow beyond it.
+/// The longest message accepted, without its header: the limit of rustls. It also bounds a CRYPTO stream.
 pub(crate) const LARGEST_MESSAGE: usize = 0xffff;
 
-/// A piece of one message: never more than one message's bytes.
+/// A piece of a single message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part<'a> {
-    /// The piece with what it has of the header.
+    /// The piece including its part of the header.
     pub(crate) raw: &'a [u8],
     /// The piece without the header.
     pub(crate) body: &'a [u8],
@@ -19,7 +19,7 @@ pub(crate) struct Part<'a> {
     pub(crate) complete: bool,
 }
 
-/// Where in a message the input is.
+/// The position of the input within a message.
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
     header: [u8; 4],
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What comes out of pieces of this size: for each message its kind and body.
+    /// The kind and body of each message, from input in pieces of this size.
     fn messages(input: &[u8], piece: usize) -> (Vec<(u8, Vec<u8>)>, Vec<u8>) {
         let mut framing = Framing::default();
         let (mut messages, mut body, mut raw) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
-//! What a server has to see of a ClientHello before its TLS library does: the first ticket, whether 0-RTT is asked for,
-//! and the transport parameters. The library decides on 0-RTT while it reads the message, and must be told before what
-//! speaks against it; and which version of QUIC it makes keys for.
+//! The parts of a ClientHello that a server needs before its TLS library reads it: the first ticket, whether the
+//! client asks for 0-RTT, and the transport parameters. The library decides on 0-RTT while it reads the message, so
+//! reasons against it, and the QUIC version to make keys for, must be known before.
 
 /// ExtensionType (RFC 8446 section 4.2).
 const PRE_SHARED_KEY: u16 = 41;
@@ -8,10 +8,10 @@ const EARLY_DATA: u16 = 42;
 /// RFC 9001 section 8.2.
 const QUIC_TRANSPORT_PARAMETERS: u16 = 57;
 
-/// What a ClientHello says of earlier connections and of QUIC.
+/// What a ClientHello says about earlier connections and QUIC.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hello<'a> {
-    /// The first identity of pre_shared_key, the only one that 0-RTT can be under (RFC 8446 section 4.2.10).
+    /// The first identity of pre_shared_key, the only one that 0-RTT can use (RFC 8446 section 4.2.10).
     pub(crate) ticket: Option<&'a [u8]>,
     /// Whether 0-RTT packets may follow.
     pub(crate) early_data: bool,
@@ -20,7 +20,8 @@ pub(crate) struct Hello<'a> {
 }
 
 impl<'a> Hello<'a> {
-    /// Reads a whole message without its header. Where it does not decode, nothing is found: the library refuses it.
+    /// Reads a whole message without its header. Fields that cannot be decoded stay empty; the library then rejects
+    /// the message.
     pub(crate) fn read(body: &'a [u8]) -> Hello<'a> {
         let mut hello = Hello::default();
         let _ = hello.fill(body);
@@ -49,7 +50,7 @@ impl<'a> Hello<'a> {
     }
 }
 
-/// Takes a vector with a length field of so many bytes off the front.
+/// Takes a vector with a length field of `width` bytes off the front.
 fn vector<'a>(rest: &mut &'a [u8], width: usize) -> Option<&'a [u8]> {
     let (length, after) = rest.split_at_checked(width)?;
     let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
@@ -72,11 +73,11 @@ mod tests {
         body.extend_from_slice(extensions);
         body
     }
-    /// Two identities of 3 and 1 bytes, and a binder that nobody looks at.
+    /// Two identities of 3 and 1 bytes, and a binder that is never checked.
     const PSK: &[u8] = &[0, 41, 0, 23, 0, 16, 0, 3, 7, 8, 9, 0, 0, 0, 0, 0, 1, 5, 0, 0, 0, 0, 0, 3, 2, 1, 1];
 
     #[test]
-    fn the_first_ticket_and_the_wish_for_early_data_are_found() {
+    fn the_first_ticket_and_early_data_are_found() {
         let early = [0, 42, 0, 0];
         let with = |parts: &[&[u8]]| {
             let body = body(&parts.concat());

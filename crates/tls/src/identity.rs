@@ -1,7 +1,7 @@
-//! What a server shows to the world: its certificates and the key that goes with them, from PEM or made on the spot.
+//! The identity of a real server: its certificates and private key, read from PEM or generated.
 
 use crate::error::Error;
-use crate::library::Shown;
+use crate::library::Credentials;
 use rcgen::{
     CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose,
 };
@@ -11,14 +11,13 @@ use rustls::server::ParsedCertificate;
 use std::fmt;
 use std::time::Duration;
 
-/// How long a certificate that is made on the spot is valid. Browsers that are told a key by its hash take no
-/// certificate that is valid for longer than two weeks (W3C WebTransport section 6.9); a day of that is for clocks
-/// that are behind.
+/// The validity of a generated certificate. Browsers that trust a key by its hash reject certificates valid for more
+/// than two weeks (W3C WebTransport section 6.9); one day of that is left for clocks that are behind.
 const VALIDITY: Duration = Duration::from_secs(13 * 24 * 3600);
-/// How far other clocks may be behind.
+/// The tolerated lag of other clocks.
 const CLOCK_SKEW: Duration = Duration::from_secs(12 * 3600);
 
-/// The longest chain that is read, in certificates.
+/// The longest chain accepted, in certificates.
 const MAX_CHAIN: usize = 16;
 
 /// A server's certificates and its private key.
@@ -32,11 +31,11 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From PEM (RFC 7468): the chain, the server's own certificate first, and its key in PKCS #8, PKCS #1 or SEC 1.
-    /// Other sections are passed over, so both may stand in one file.
+    /// Reads PEM (RFC 7468): the chain, with the server's own certificate first, and its key in PKCS #8, PKCS #1 or
+    /// SEC 1. Other sections are skipped, so both may be in one file.
     ///
     /// # Errors
-    /// [`Error::Certificate`], [`Error::Key`]. That the two belong together is seen by
+    /// [`Error::Certificate`], [`Error::Key`]. Whether certificate and key match is checked by
     /// [`Context::real`](crate::Context::real).
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Identity, Error> {
         let mut certificates = Vec::new();
@@ -50,12 +49,12 @@ impl Identity {
         Identity::new(certificates, key)
     }
 
-    /// A new ECDSA P-256 key, which every browser knows, and a certificate that it signs itself for these names of
-    /// hosts or IP addresses. It is valid from half a day before `date` (time since 1970) until 13 days later. The key
-    /// is drawn from the operating system.
+    /// Generates an ECDSA P-256 key, which every browser supports, and a self-signed certificate for these host names
+    /// or IP addresses. It is valid from half a day before `date` (time since 1970) until 13 days later. The key is
+    /// drawn from the operating system.
     ///
     /// # Errors
-    /// [`Error::ServerName`] for a name that is none.
+    /// [`Error::ServerName`] for an invalid name.
     pub fn self_signed(names: &[String], date: Duration) -> Result<Identity, Error> {
         let library = |error: rcgen::Error| Error::Library(error.to_string());
         let mut params = CertificateParams::new(names).map_err(|_| Error::ServerName(names.join(", ")))?;
@@ -81,8 +80,8 @@ impl Identity {
         Ok(Identity { certificates, key, public_key })
     }
 
-    /// What the library takes.
-    pub(crate) fn shown(&self) -> Shown {
+    /// The credentials in the library's types.
+    pub(crate) fn credentials(&self) -> Credentials {
         (self.certificates.clone(), self.key.clone_key())
     }
 
@@ -91,13 +90,13 @@ impl Identity {
         self.certificates.first().map(|first| sha256(first)).unwrap_or_default()
     }
 
-    /// SHA-256 of the public key of the server's own certificate: of its SubjectPublicKeyInfo in DER (RFC 7469 section
-    /// 2.4).
+    /// SHA-256 of the public key in the server's own certificate: of its SubjectPublicKeyInfo in DER (RFC 7469
+    /// section 2.4).
     pub fn key_fingerprint(&self) -> [u8; 32] {
         sha256(&self.public_key)
     }
 
-    /// The chain in PEM, for clients that shall trust it.
+    /// The chain in PEM, for clients that should trust it.
     pub fn to_pem(&self) -> String {
         let pem = |der: &CertificateDer<'_>| {
             let text = base64(der);
@@ -110,7 +109,7 @@ impl Identity {
 }
 
 impl fmt::Debug for Identity {
-    /// Without the key.
+    /// Omits the private key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").field("certificates", &self.certificates.len()).finish_non_exhaustive()
     }
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn pem_is_read_as_it_was_written_also_from_one_file() {
+    fn pem_round_trips_even_from_one_file() {
         let made = identity();
         let both = key_pem(&made) + &made.to_pem();
         let read = Identity::from_pem(both.as_bytes(), both.as_bytes()).unwrap();
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_identity_is_said_by_its_half() {
+    fn errors_name_the_invalid_part_of_an_identity() {
         let made = identity();
         let (chain, key) = (made.to_pem(), key_pem(&made));
         let read = |chain: &str, key: &str| Identity::from_pem(chain.as_bytes(), key.as_bytes()).unwrap_err();
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_not_shown() {
+    fn debug_omits_the_private_key() {
         assert_eq!(format!("{:?}", identity()), "Identity { certificates: 1, .. }");
     }
 }

@@ -1,15 +1,15 @@
-//! TLS secrets as captures carry them: lines of an NSS key log.
+//! TLS secrets for captures: lines of an NSS key log.
 
 use std::fmt;
 
-/// One line of an NSS key log (draft-ietf-tls-keylogfile); `Display` writes it, without a line end.
+/// One line of an NSS key log (draft-ietf-tls-keylogfile). `Display` writes it without a line end.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// Which secret: `CLIENT_HANDSHAKE_TRAFFIC_SECRET`, ...
+    /// The kind of secret: `CLIENT_HANDSHAKE_TRAFFIC_SECRET`, ...
     pub label: String,
-    /// The random of the ClientHello, by which a reader finds the connection.
+    /// The random of the ClientHello, which identifies the connection.
     pub client_random: [u8; 32],
-    /// The secret; as long as the hash of the cipher suite, 32 or 48 bytes.
+    /// The secret, as long as the hash of the cipher suite: 32 or 48 bytes.
     pub secret: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Key exchange with secrets from the session's own stream: X25519 and X25519MLKEM768.
+//! Key exchange with secrets drawn from the session's stream: X25519 and X25519MLKEM768.
 
 use crate::lent;
 use ml_kem::ml_kem_768::{DecapsulationKey, EncapsulationKey};
@@ -45,7 +45,8 @@ impl X25519Exchange {
     fn agree(&self, peer: &[u8]) -> Result<[u8; 32], Error> {
         let peer: [u8; X25519_KEY] = peer.try_into().map_err(|_| invalid())?;
         let shared = self.secret.diffie_hellman(&PublicKey::from(peer));
-        // RFC 8446 section 7.4.2: an all-zero result must abort the handshake.
+        // RFC 8446 7.4.2: "MUST check whether the computed Diffie-Hellman shared secret is the all-zero value and
+        // abort if so".
         if shared.was_contributory() { Ok(shared.to_bytes()) } else { Err(invalid()) }
     }
 }
@@ -80,7 +81,7 @@ impl ActiveKeyExchange for X25519Exchange {
 #[derive(Debug)]
 pub(crate) struct HybridGroup;
 
-/// The client's half: it holds both secrets. Its share is the encapsulation key, then the X25519 key.
+/// The client's half, with both secrets. Its share is the encapsulation key followed by the X25519 key.
 struct HybridExchange {
     lattice: DecapsulationKey,
     curve: X25519Exchange,
@@ -96,10 +97,10 @@ impl SupportedKxGroup for HybridGroup {
         Ok(Box::new(HybridExchange { lattice, curve, share }))
     }
 
-    /// The server's half: its share is the ciphertext, then the X25519 key, and depends on the client's.
+    /// The server's half: its share is the ciphertext followed by the X25519 key, and depends on the client's share.
     fn start_and_complete(&self, peer: &[u8]) -> Result<CompletedKeyExchange, Error> {
         let (lattice, curve) = split(peer, ENCAPSULATION_KEY)?;
-        // The check of FIPS 203 section 7.2 is part of reading the key; the draft wants illegal_parameter.
+        // Parsing the key includes the check of FIPS 203 section 7.2; the draft requires illegal_parameter.
         let lattice =
             EncapsulationKey::new(&lattice.try_into().map_err(|_| invalid())?).map_err(|_| invalid())?;
         let (ciphertext, key) = lattice.encapsulate_deterministic(&draw::<32>()?.into());
@@ -147,12 +148,12 @@ fn secret(lattice: &[u8], curve: &[u8]) -> SharedSecret {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lent::{Lent, lend};
+    use crate::lent::{LentState, lend};
     use random::Stream;
 
     fn with_draws<T>(work: impl FnOnce() -> T) -> T {
         let random = Stream::new(1, "test");
-        lend(&mut Some(Lent::new(random, std::time::Duration::ZERO)), work)
+        lend(&mut Some(LentState::new(random, std::time::Duration::ZERO)), work)
     }
 
     #[test]
@@ -172,9 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_are_no_keys_are_refused() {
+    fn invalid_shares_are_refused() {
         with_draws(|| {
-            // Of a wrong length; of small order (RFC 7748 section 6.1); and coefficients that are not reduced modulo q.
+            // A wrong length, a point of small order (RFC 7748 section 6.1), and coefficients that are not reduced
+            // modulo q.
             for share in [vec![9; 31], vec![0; 32]] {
                 assert!(X25519.start_and_complete(&share).is_err());
             }
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_session_at_work_there_is_no_secret() {
+    fn without_an_active_session_there_is_no_secret() {
         assert!(X25519.start().is_err() && X25519_MLKEM768.start().is_err());
     }
 }

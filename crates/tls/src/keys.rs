@@ -7,14 +7,14 @@ use wire::Side;
 
 use crate::options::Protection;
 
-/// Bytes of the authentication tag behind every packet, with every AEAD and with null (RFC 9001 section 5.3).
+/// Length in bytes of the authentication tag of every packet, with every AEAD and with null (RFC 9001 section 5.3).
 pub const TAG_LENGTH: usize = 16;
-/// Bytes of ciphertext from which the mask of header protection is made (RFC 9001 section 5.4.2).
+/// Length in bytes of the ciphertext sample for the header protection mask (RFC 9001 section 5.4.2).
 pub const SAMPLE_LENGTH: usize = 16;
-/// Where the sample begins, behind the start of the packet number: as if that had 4 bytes (RFC 9001 section 5.4.2).
+/// Offset of the sample from the start of the packet number, which is taken to have 4 bytes (RFC 9001 section 5.4.2).
 const SAMPLE_OFFSET: usize = 4;
 
-/// Keys that the handshake gave for one level.
+/// Keys of one level that the handshake has made available.
 #[derive(Debug)]
 pub enum KeyChange {
     /// For Handshake packets.
@@ -49,12 +49,12 @@ enum Key {
     Tls(Box<dyn quic::PacketKey>),
 }
 
-/// What stands for a key under null: a number that both ends derive from what they told each other.
+/// The null counterpart of a key: a number that both ends derive from the data they exchange.
 ///
-/// It goes into the tag of each packet beside the packet number, so that a packet opens where it would open under TLS:
+/// The tag of each packet contains it and the packet number, so a packet opens exactly where it would open under TLS:
 /// with the keys of its own connection, level, direction and key phase, and under its own number. Nothing is secret,
-/// and the payload is not covered: see [`wire::Damage`]. A tag of zeros fits every key: so tests and scripts write
-/// packets by hand.
+/// and the payload is not covered: see [`wire::Damage`]. A tag of zeros matches every key, which lets tests and
+/// scripts write packets by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NullKey(u64);
 
@@ -80,36 +80,36 @@ pub struct DirectionalKeys {
     packet: Box<dyn quic::PacketKey>,
 }
 
-/// The packet ends before the sample of header protection does: it is no packet (RFC 9001 section 5.4.2).
+/// The packet ends before the sample of header protection, so it is not a valid packet (RFC 9001 section 5.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooShort;
 
-/// The packet is not what its sender protected, or not for these keys.
+/// The packet was changed on the way, or belongs to other keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenError;
 
 impl Sealer {
-    /// Bytes that sealing needs behind the payload: [`TAG_LENGTH`] always.
+    /// The number of bytes that sealing needs after the payload: always [`TAG_LENGTH`].
     #[inline]
     pub fn tag_length(&self) -> usize {
         TAG_LENGTH
     }
 
-    /// Whether nothing is protected.
+    /// Whether there is no cryptography.
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Sealer::Null(_))
     }
 
-    /// Encrypts a packet in place and then protects its header (RFC 9001 sections 5.3 and 5.4). Null writes its tag and
-    /// leaves the rest as it is.
+    /// Encrypts a packet in place and then protects its header (RFC 9001 sections 5.3 and 5.4). Null only writes its
+    /// tag.
     ///
-    /// `packet` begins with the first byte of the header and ends with [`TAG_LENGTH`] bytes of room; the packet number
-    /// `number` stands at `number_offset` and the frames at `payload_offset`.
+    /// `packet` begins with the first byte of the header and ends with [`TAG_LENGTH`] spare bytes. The packet number
+    /// `number` is at `number_offset` and the frames are at `payload_offset`.
     ///
     /// # Panics
-    /// If the packet is too short to have a sample: its sender must pad so that the packet number and the payload have
-    /// 4 bytes together (RFC 9001 section 5.4.2).
+    /// If the packet is too short for a sample: the sender must pad the packet number and the payload to 4 bytes in
+    /// total (RFC 9001 section 5.4.2).
     #[inline]
     pub fn seal(&self, number: u64, packet: &mut [u8], number_offset: usize, payload_offset: usize) {
         match self {
@@ -118,7 +118,7 @@ impl Sealer {
         }
     }
 
-    /// How many packets may be sealed before the keys must be updated (RFC 9001 section 6.6).
+    /// The number of packets that may be sealed before the keys must be updated (RFC 9001 section 6.6).
     pub fn confidentiality_limit(&self) -> u64 {
         match self {
             Sealer::Null(_) => u64::MAX,
@@ -126,8 +126,8 @@ impl Sealer {
         }
     }
 
-    /// Puts the key of a key update in the place of the present one, and gives that one back. A key of the other kind
-    /// of protection changes nothing and is given back.
+    /// Installs the key of a key update and returns the previous one. A key of the other kind of protection is
+    /// returned unused.
     pub fn update(&mut self, key: PacketKey) -> PacketKey {
         match self {
             Sealer::Null(present) => present.update(key),
@@ -137,17 +137,17 @@ impl Sealer {
 }
 
 impl Opener {
-    /// Whether nothing is protected.
+    /// Whether there is no cryptography.
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Opener::Null(_))
     }
 
-    /// Removes header protection in place (RFC 9001 section 5.4): first byte and packet number are plain afterwards.
+    /// Removes header protection in place (RFC 9001 section 5.4), which reveals the first byte and the packet number.
     /// Null leaves the packet as it is.
     ///
     /// # Errors
-    /// [`TooShort`], and the packet is unchanged.
+    /// [`TooShort`]; the packet is then unchanged.
     #[inline]
     pub fn unprotect(&self, packet: &mut [u8], number_offset: usize) -> Result<(), TooShort> {
         match self {
@@ -156,11 +156,11 @@ impl Opener {
         }
     }
 
-    /// Decrypts in place a packet whose header is plain, and gives the length of its payload without the tag. Null
-    /// only looks at the tag.
+    /// Decrypts a packet with a plain header in place and returns the length of its payload without the tag. Null
+    /// only checks the tag.
     ///
     /// # Errors
-    /// [`OpenError`]; the payload is then unspecified, and the packet is to be dropped.
+    /// [`OpenError`]; the payload is then unspecified, and the packet must be dropped.
     #[inline]
     pub fn open(&self, number: u64, packet: &mut [u8], payload_offset: usize) -> Result<usize, OpenError> {
         match self {
@@ -169,7 +169,7 @@ impl Opener {
         }
     }
 
-    /// How many packets may fail to open before the connection must end (RFC 9001 section 6.6).
+    /// The number of packets that may fail to open before the connection must be closed (RFC 9001 section 6.6).
     pub fn integrity_limit(&self) -> u64 {
         match self {
             Opener::Null(_) => u64::MAX,
@@ -187,7 +187,7 @@ impl Opener {
 }
 
 impl PacketKey {
-    /// As [`Opener::open`], with this key: for packets of the key phase before or after the present one.
+    /// Like [`Opener::open`] with this key, for packets of the previous or the next key phase.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -233,7 +233,7 @@ impl DirectionalKeys {
     }
 }
 
-/// First byte, the four bytes in which the packet number lies, and the sample.
+/// The first byte, the four bytes that contain the packet number, and the sample.
 #[inline]
 fn split(packet: &mut [u8], number_offset: usize) -> Option<(&mut u8, &mut [u8], &[u8])> {
     let (header, rest) = packet.split_at_mut_checked(number_offset)?;
@@ -252,7 +252,7 @@ fn open(
 }
 
 impl NullKey {
-    /// A key from the texts that both ends know. FNV-1a: it need not resist anybody, only differ.
+    /// Derives a key from texts that both ends know, with FNV-1a: keys need to differ, not to resist attacks.
     pub(crate) fn derive(texts: &[&[u8]]) -> NullKey {
         const PRIME: u64 = 0x0000_0100_0000_01b3;
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -264,12 +264,12 @@ impl NullKey {
         NullKey(hash)
     }
 
-    /// As bytes, which again may be derived from.
+    /// The key as bytes, which can be derived from in turn.
     pub(crate) fn to_bytes(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }
 
-    /// The keys of this side and of the other.
+    /// The keys of this side and of the peer.
     fn both(side: Side, texts: &[&[u8]]) -> (NullKey, NullKey) {
         let NullKey(all) = NullKey::derive(texts);
         let of = |side: Side| NullKey::derive(&[&all.to_be_bytes(), &[u8::from(side.is_client())]]);
@@ -304,7 +304,7 @@ impl NullKey {
     }
 }
 
-/// The version of which rustls knows the labels and the salt.
+/// The rustls version with the labels and the salt of this QUIC version.
 pub(crate) fn known_version(version: u32) -> Option<quic::Version> {
     match version {
         1 => Some(quic::Version::V1),
@@ -314,10 +314,11 @@ pub(crate) fn known_version(version: u32) -> Option<quic::Version> {
     }
 }
 
-/// The keys of Initial packets (RFC 9001 section 5.2), from the destination connection id of the client's first packet.
+/// The keys of Initial packets (RFC 9001 section 5.2), derived from the destination connection id of the client's
+/// first packet.
 ///
-/// `version` is 1 or 2 (RFC 9369); for any other the keys are those of version 1, because it has none of its own here:
-/// versions are negotiated before keys are made.
+/// `version` is 1 or 2 (RFC 9369). Any other version gets the keys of version 1; versions are negotiated before keys
+/// are made.
 pub fn initial_keys(protection: Protection, version: u32, client_destination: &[u8], side: Side) -> Keys {
     let suite = match protection {
         Protection::Null => None,
@@ -336,14 +337,14 @@ pub fn initial_keys(protection: Protection, version: u32, client_destination: &[
 }
 
 impl Keys {
-    /// No cryptography: keys of a level from what both ends know.
+    /// Null keys of a level, derived from what both ends know.
     pub(crate) fn null(side: Side, texts: &[&[u8]]) -> Keys {
         let (local, remote) = NullKey::both(side, texts);
         Keys { local: Sealer::Null(local), remote: Opener::Null(remote) }
     }
 }
 impl PacketKeys {
-    /// As [`Keys::null`], for one key phase.
+    /// Like [`Keys::null`], for one key phase.
     pub(crate) fn null(side: Side, texts: &[&[u8]]) -> PacketKeys {
         let (local, remote) = NullKey::both(side, texts);
         PacketKeys { local: PacketKey(Key::Null(local)), remote: PacketKey(Key::Null(remote)) }
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_end_seals_the_other_opens() {
+    fn each_end_opens_packets_of_the_other() {
         for protection in [Protection::Tls, Protection::Null] {
             let (client, server) = keys(protection);
             for (sealer, opener) in [(&client.local, &server.remote), (&server.local, &client.remote)] {
@@ -434,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn no_changed_bit_goes_unseen() {
+    fn every_changed_bit_is_detected() {
         let (client, server) = keys(Protection::Tls);
         let mut sealed = packet();
         client.local.seal(9, &mut sealed, 18, 20);
@@ -463,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_and_ids_have_keys_of_their_own() {
+    fn keys_depend_on_version_and_id() {
         let sealed = |version, id: &[u8]| {
             let mut bytes = packet();
             initial_keys(Protection::Tls, version, id, Side::Client).local.seal(9, &mut bytes, 18, 20);
@@ -484,7 +485,7 @@ mod tests {
 
     /// Under null a packet opens where it would open under TLS.
     #[test]
-    fn null_keys_differ_where_real_ones_do() {
+    fn null_keys_differ_when_real_ones_do() {
         let sealed = |keys: &Keys, number| {
             let mut bytes = packet();
             keys.local.seal(number, &mut bytes, 18, 20);

@@ -1,10 +1,11 @@
-//! What a session lends to its thread while it is inside of the TLS library: its random stream, its key log, the
-//! date, and the tickets that it may use or has got.
+//! The state that a session lends to its thread while it calls the TLS library: its random stream, its key log, the
+//! date, and the tickets that it may use or has received.
 //!
-//! rustls takes random bytes and key shares from `&'static` objects, and its key log from the configuration that all
-//! sessions of a context share. But here every draw belongs to one connection's own stream, or else one connection
-//! more would change the bytes of all others. So a session puts its own into this thread's slot before each call into
-//! rustls and takes it back behind it; outside of such a call the slot is empty and a draw fails.
+//! rustls obtains random bytes and key shares from `&'static` objects, and its key log from the configuration that
+//! all sessions of a context share. Here, every draw must come from the stream of its own connection, or an
+//! additional connection would change the bytes of all others. So a session puts its state into a slot of this thread
+//! before each call into rustls and takes it back afterwards. Outside of such a call the slot is empty and a draw
+//! fails.
 
 use crate::key_log::Secret;
 use crate::store::Admission;
@@ -15,40 +16,40 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What is lent.
+/// The state that is lent.
 #[derive(Debug)]
-pub(crate) struct Lent {
+pub(crate) struct LentState {
     pub(crate) random: Stream,
     /// The date, as time since 1970.
     pub(crate) date: Duration,
-    /// Secrets that came up and nobody has taken yet.
+    /// Secrets logged since they were last taken.
     pub(crate) secrets: Vec<Secret>,
     /// At a client: the ticket that it offers.
     pub(crate) offered: Option<Tls13ClientSessionValue>,
-    /// At a client: tickets that came and nobody has taken yet.
+    /// At a client: received tickets that were not taken yet.
     pub(crate) received: Vec<Tls13ClientSessionValue>,
-    /// At a client: the group that the server chooses.
+    /// At a client: the group that the server chose.
     pub(crate) group: Option<NamedGroup>,
-    /// At a server that gives tickets.
+    /// At a server that issues tickets.
     pub(crate) admission: Option<Box<Admission>>,
     pub(crate) tape: Tape,
 }
 
-/// What is drawn is noted, or drawn once more: so that the same is said twice, even where the randomness is that of the
+/// Records draws or replays them, so that a session can repeat its message even with randomness of the operating
 /// system.
 #[derive(Debug, Default)]
 pub(crate) enum Tape {
     #[default]
     None,
     Recording(Vec<u8>),
-    /// What is left to be drawn.
-    Playing(VecDeque<u8>),
+    /// The bytes left to replay.
+    Replaying(VecDeque<u8>),
 }
 
-impl Lent {
-    /// What every session has.
-    pub(crate) fn new(random: Stream, date: Duration) -> Lent {
-        Lent {
+impl LentState {
+    /// The state of a new session.
+    pub(crate) fn new(random: Stream, date: Duration) -> LentState {
+        LentState {
             random,
             date,
             secrets: Vec::new(),
@@ -62,11 +63,11 @@ impl Lent {
 }
 
 thread_local! {
-    static SLOT: RefCell<Option<Lent>> = const { RefCell::new(None) };
+    static SLOT: RefCell<Option<LentState>> = const { RefCell::new(None) };
 }
 
-/// Takes back what was lent when the call ends, however it ends.
-struct Loan<'a>(&'a mut Option<Lent>);
+/// Returns the state to its session when the call ends, even by a panic.
+struct Loan<'a>(&'a mut Option<LentState>);
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
@@ -74,19 +75,19 @@ impl Drop for Loan<'_> {
     }
 }
 
-/// Lends `own` while `work` runs.
-pub(crate) fn lend<T>(own: &mut Option<Lent>, work: impl FnOnce() -> T) -> T {
+/// Lends `own` to this thread while `work` runs.
+pub(crate) fn lend<T>(own: &mut Option<LentState>, work: impl FnOnce() -> T) -> T {
     SLOT.with_borrow_mut(|slot| std::mem::swap(slot, own));
     let _loan = Loan(own);
     work()
 }
 
-/// What the session at work has; `None` if there is none.
-pub(crate) fn with<T>(work: impl FnOnce(&mut Lent) -> T) -> Option<T> {
+/// Runs `work` on the state of the active session; `None` if there is none.
+pub(crate) fn with<T>(work: impl FnOnce(&mut LentState) -> T) -> Option<T> {
     SLOT.with_borrow_mut(|slot| slot.as_mut().map(work))
 }
 
-/// Fills `bytes` from the stream of the session at work; `false` if there is none.
+/// Fills `bytes` from the stream of the active session; `false` if there is none.
 pub(crate) fn draw(bytes: &mut [u8]) -> bool {
     with(|lent| match &mut lent.tape {
         Tape::None => lent.random.fill(bytes),
@@ -94,7 +95,7 @@ pub(crate) fn draw(bytes: &mut [u8]) -> bool {
             lent.random.fill(bytes);
             drawn.extend_from_slice(bytes);
         }
-        Tape::Playing(left) => {
+        Tape::Replaying(left) => {
             let known = left.len().min(bytes.len());
             bytes.iter_mut().zip(left.drain(..known)).for_each(|(byte, drawn)| *byte = drawn);
             lent.random.fill(&mut bytes[known..]);
@@ -103,12 +104,12 @@ pub(crate) fn draw(bytes: &mut [u8]) -> bool {
     .is_some()
 }
 
-/// The date of the session at work; `None` if there is none.
+/// The date of the active session; `None` if there is none.
 pub(crate) fn date() -> Option<Duration> {
     with(|lent| lent.date)
 }
 
-/// Notes a secret of the session at work.
+/// Logs a secret of the active session.
 pub(crate) fn note(secret: Secret) {
     with(|lent| lent.secrets.push(secret));
 }
@@ -117,8 +118,8 @@ pub(crate) fn note(secret: Secret) {
 mod tests {
     use super::*;
 
-    fn own(seed: u64) -> Option<Lent> {
-        Some(Lent::new(Stream::new(seed, "test"), Duration::from_secs(seed)))
+    fn own(seed: u64) -> Option<LentState> {
+        Some(LentState::new(Stream::new(seed, "test"), Duration::from_secs(seed)))
     }
     fn drawn() -> [u8; 8] {
         let mut bytes = [0; 8];
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_belong_to_the_session_at_work() {
+    fn draws_belong_to_the_active_session() {
         let (mut one, mut other) = (own(1), own(2));
         let mut interleaved = Vec::new();
         for _ in 0..3 {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_is_drawn_again_and_then_other_numbers() {
+    fn recorded_draws_are_replayed_before_new_ones() {
         let mut first = own(1);
         if let Some(lent) = &mut first {
             lent.tape = Tape::Recording(Vec::new());
@@ -148,7 +149,7 @@ mod tests {
         let mut lent = first.unwrap();
         let Tape::Recording(mut tape) = std::mem::take(&mut lent.tape) else { panic!() };
         tape.truncate(12);
-        lent.tape = Tape::Playing(tape.into());
+        lent.tape = Tape::Replaying(tape.into());
         let mut again = Some(lent);
         let [same, half, other] = [(); 3].map(|()| lend(&mut again, drawn));
         assert_eq!((same, &half[..4]), (one, &two[..4]));
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_date_is_that_of_the_session_at_work() {
+    fn the_date_is_that_of_the_active_session() {
         assert_eq!(
             [1, 2].map(|seed| lend(&mut own(seed), date)),
             [1, 2].map(|s| Some(Duration::from_secs(s)))
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_inside_leaves_nothing_behind() {
+    fn a_panic_empties_the_slot() {
         let mut lent = own(1);
         let caught =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| lend(&mut lent, || panic!("inside"))));

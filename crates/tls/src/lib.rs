@@ -1,4 +1,4 @@
-//! The TLS 1.3 exchange of QUIC (RFC 9001) and packet protection, in two kinds.
+//! The TLS 1.3 handshake of QUIC and packet protection (RFC 9001), in two kinds.
 //!
 //! * [`Protection::Tls`]: rustls with real cryptography. All randomness comes from the stream that a session is given,
 //!   certificates and their keys come from the seed of the [`Context`], and the time is that of its caller behind a
@@ -7,9 +7,10 @@
 //!   one real handshake when the [`Context`] is made, so that a connection under `null` has the packets of one
 //!   under `tls`. Only transport parameters and ALPN are carried; the rest is filler.
 //!
-//! [`Context::real`] makes contexts for the wire: certificates of the world, true dates, randomness of the system.
+//! [`Context::real`] creates contexts for real networks: certificates of real servers, true dates, randomness of the
+//! operating system.
 //!
-//! A [`Context`] is made once per scenario and shared; a [`Session`] is one end of one connection. Neither has a
+//! A [`Context`] is created once per scenario and shared; a [`Session`] is one end of one connection. Neither has a
 //! socket, a clock or a thread.
 
 mod certificate;

@@ -1,4 +1,4 @@
-//! How rustls is set up for both ends of a context.
+//! The rustls configuration of both ends of a context.
 
 use crate::error::Error;
 use crate::options::Options;
@@ -11,17 +11,17 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ServerConfig};
 use std::sync::Arc;
 
-/// The configurations of a context.
+/// The rustls configurations of a context.
 pub(crate) struct Library {
     pub(crate) client: Arc<ClientConfig>,
-    /// The same, and 0-RTT is offered where a ticket allows it.
+    /// The same, but offering 0-RTT when a ticket allows it.
     pub(crate) early_client: Arc<ClientConfig>,
-    /// Where there is a certificate.
+    /// Present if there is a certificate.
     pub(crate) server: Option<Arc<ServerConfig>>,
 }
 
-/// What a server shows.
-pub(crate) type Shown = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+/// A server's certificates and private key.
+pub(crate) type Credentials = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Library {
     pub(crate) fn new(
@@ -29,7 +29,7 @@ impl Library {
         alpn: &[&[u8]],
         provider: &Arc<CryptoProvider>,
         verifier: Arc<dyn ServerCertVerifier>,
-        shown: Option<Shown>,
+        credentials: Option<Credentials>,
     ) -> Result<Library, Error> {
         let alpn: Vec<Vec<u8>> = alpn.iter().map(|name| name.to_vec()).collect();
         let mut client = ClientConfig::builder_with_details(provider.clone(), Arc::new(SessionTime))
@@ -39,11 +39,12 @@ impl Library {
             .with_no_client_auth();
         client.alpn_protocols.clone_from(&alpn);
         client.key_log = Arc::new(SessionKeyLog);
-        // What is remembered belongs to those who hold it: a store in here would make one run depend on another.
+        // Callers keep the tickets: a shared store in here would make one run depend on another.
         client.resumption = Resumption::store(Arc::new(ClientSessions));
         let mut early_client = client.clone();
         early_client.enable_early_data = true;
-        let server = shown.map(|shown| server(options, alpn, provider, shown)).transpose()?;
+        let server =
+            credentials.map(|credentials| server(options, alpn, provider, credentials)).transpose()?;
         Ok(Library {
             client: Arc::new(client),
             early_client: Arc::new(early_client),
@@ -56,7 +57,7 @@ fn server(
     options: &Options,
     alpn: Vec<Vec<u8>>,
     provider: &Arc<CryptoProvider>,
-    (certificates, key): Shown,
+    (certificates, key): Credentials,
 ) -> Result<ServerConfig, Error> {
     let mut server = ServerConfig::builder_with_details(provider.clone(), Arc::new(SessionTime))
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -66,7 +67,8 @@ fn server(
     server.key_log = Arc::new(SessionKeyLog);
     server.session_storage = Arc::new(ServerSessions);
     server.send_tls13_tickets = options.tickets as usize;
-    // RFC 9001 section 4.6.1: no other size than this one.
+    // RFC 9001 4.6.1: "Servers MUST NOT send the early_data extension with a max_early_data_size field set to any
+    // value other than 0xffffffff."
     server.max_early_data_size = if options.early_data { 0xffff_ffff } else { 0 };
     Ok(server)
 }

@@ -3,7 +3,7 @@
 use units::parameter::{Arguments, Default as DefaultValue, Kind, Parameter};
 use units::{Duration, Size};
 
-/// What a scenario's `[tls]` table admits.
+/// The options of a scenario's `[tls]` table.
 pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "protection",
@@ -66,7 +66,7 @@ pub static PARAMETERS: &[Parameter] = &[
 pub enum Protection {
     /// TLS 1.3, AEAD and header protection (RFC 9001).
     Tls,
-    /// The same sizes and messages, and no cryptography.
+    /// The same messages and sizes without cryptography.
     Null,
 }
 
@@ -90,29 +90,30 @@ pub enum Cipher {
     ChaCha20Poly1305,
 }
 
-/// The options of a [`Context`](crate::Context). `Options::default()` is what [`PARAMETERS`] says.
+/// The options of a [`Context`](crate::Context). `Options::default()` equals the defaults of [`PARAMETERS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// How packets are protected. Default: null.
     pub protection: Protection,
     /// The server's host name. Default: `server.example`.
     pub server_name: String,
-    /// DER bytes of the server's certificates together. Default: 3 kB.
+    /// The total size of the server's certificates in DER. Default: 3 kB.
     pub certificate_chain: Size,
     /// The key exchange. Default: X25519.
     pub key_share: KeyShare,
     /// The AEAD. Default: AES-128-GCM.
     pub cipher: Cipher,
-    /// Session tickets that the server gives to each client (RFC 8446 section 4.6.1). Default: none.
+    /// The number of session tickets that the server sends to each client (RFC 8446 section 4.6.1). Default: none.
     pub tickets: u64,
-    /// The server takes a ticket for so long (RFC 8446 section 4.6.1). Default: a day, which is what clients are told.
+    /// How long the server accepts a ticket (RFC 8446 section 4.6.1). Default: a day, which is also what clients are
+    /// told.
     pub ticket_lifetime: Duration,
-    /// Whether the server takes 0-RTT data of a client with a ticket (RFC 9001 section 4.6). Default: no.
+    /// Whether the server accepts 0-RTT data from a client with a ticket (RFC 9001 section 4.6). Default: no.
     pub early_data: bool,
-    /// Whether a ticket is good for one connection only, so that 0-RTT data cannot be replayed (RFC 8446 section 8.1,
+    /// Whether a ticket is valid for one connection only, which prevents replays of 0-RTT data (RFC 8446 section 8.1,
     /// RFC 9001 section 9.2). Default: yes.
     pub replay_protection: bool,
-    /// Whether no other suite than that of `cipher` is offered or accepted. Only on the wire
+    /// Whether the suite of `cipher` is the only one offered and accepted. Applies to real networks only
     /// ([`Context::real`](crate::Context::real)); in a scenario both ends have the same suites. Default: no.
     pub only_cipher: bool,
 }
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
     use units::parameter::Value;
 
-    /// What the table says when a scenario says nothing.
+    /// The defaults of the table.
     fn defaults() -> Arguments {
         Arguments::filled(PARAMETERS, &[], &[]).unwrap()
     }
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_a_choice_means_something_else() {
+    fn every_choice_has_its_own_meaning() {
         for parameter in PARAMETERS {
             let Kind::Choice(words) = parameter.kind else { continue };
             let mut meanings = Vec::new();

@@ -1,9 +1,9 @@
-//! What a session has to say and the keys that come with it, in order.
+//! The output of a session in order: handshake bytes and key changes.
 
 use crate::keys::KeyChange;
 use std::collections::VecDeque;
 
-/// Output that nobody has taken yet.
+/// Output that was not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     queue: VecDeque<(Vec<u8>, Option<KeyChange>)>,
@@ -11,13 +11,14 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Handshake bytes for the present level, and the keys of the next one that apply behind them.
+    /// Adds handshake bytes for the current level and, optionally, the keys of the next level, which apply after
+    /// them.
     pub(crate) fn push(&mut self, bytes: Vec<u8>, change: Option<KeyChange>) {
         self.handshake_keys |= matches!(change, Some(KeyChange::Handshake(_)));
         self.queue.push_back((bytes, change));
     }
 
-    /// Takes the first entry; the memory goes with the last one, because a handshake speaks once.
+    /// Takes the first entry. Frees the memory along with the last one, because a handshake sends only once.
     pub(crate) fn pop(&mut self, out: &mut Vec<u8>) -> Option<KeyChange> {
         let (bytes, change) = self.queue.pop_front()?;
         out.extend_from_slice(&bytes);
@@ -27,7 +28,7 @@ impl Outbox {
         change
     }
 
-    /// Whether Handshake keys have ever come up.
+    /// Whether there have been Handshake keys.
     pub(crate) fn had_handshake_keys(&self) -> bool {
         self.handshake_keys
     }

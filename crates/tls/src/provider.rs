@@ -1,4 +1,4 @@
-//! The cryptography and the time that rustls is given: nothing that it does depends on more than the seed.
+//! The cryptography and the clock for rustls, which depend on nothing but the seed.
 
 use crate::key_log::Secret;
 use crate::key_share::{X25519, X25519_MLKEM768};
@@ -10,11 +10,8 @@ use rustls::pki_types::UnixTime;
 use rustls::time_provider::TimeProvider;
 use rustls::{KeyLog, SupportedCipherSuite};
 
-/// ring's cipher suites and signatures (Ed25519 draws nothing, RFC 8032 section 5.1.6), and our own random numbers and
-/// key exchanges: those of ring draw from the operating system.
-///
-/// The chosen suite and group come first and the others behind: two ends of one context agree on the first at once,
-/// and a foreign peer that lacks it still finds another.
+/// ring's cipher suites and signatures (Ed25519 draws nothing, RFC 8032 section 5.1.6) with our own random numbers
+/// and key exchanges, because ring draws from the operating system.
 pub(crate) fn provider(cipher: Cipher, key_share: KeyShare) -> CryptoProvider {
     let kx_groups: Vec<&'static dyn SupportedKxGroup> = match key_share {
         KeyShare::X25519 => vec![&X25519],
@@ -28,7 +25,7 @@ pub(crate) fn provider(cipher: Cipher, key_share: KeyShare) -> CryptoProvider {
     }
 }
 
-/// All suites, the chosen one first.
+/// All suites in order of preference, the chosen one first.
 pub(crate) fn ordered_suites(cipher: Cipher) -> Vec<SupportedCipherSuite> {
     let chosen = suite(cipher);
     let ciphers = [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305];
@@ -45,7 +42,7 @@ pub(crate) fn suite(cipher: Cipher) -> SupportedCipherSuite {
     }
 }
 
-/// Random bytes from the stream of the session at work.
+/// Random bytes from the stream of the active session.
 #[derive(Debug)]
 pub(crate) struct SessionRandom;
 
@@ -55,7 +52,7 @@ impl SecureRandom for SessionRandom {
     }
 }
 
-/// The key log of the session at work.
+/// The key log of the active session.
 #[derive(Debug)]
 pub(crate) struct SessionKeyLog;
 
@@ -67,7 +64,7 @@ impl KeyLog for SessionKeyLog {
     }
 }
 
-/// The date of the session at work.
+/// The date of the active session.
 #[derive(Debug)]
 pub(crate) struct SessionTime;
 

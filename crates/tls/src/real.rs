@@ -1,13 +1,13 @@
-//! One end of a real TLS 1.3 exchange: rustls, with the randomness and the key log of this session.
+//! One end of a real TLS 1.3 handshake: rustls, with the randomness and the key log of this session.
 
 use crate::error::{Alert, Error, code};
 use crate::framing::Part;
 use crate::hello::Hello;
 use crate::key_log::Secret;
 use crate::keys::{DirectionalKeys, KeyChange, Keys, Opener, PacketKeys, Sealer};
-use crate::lent::{Lent, Tape, lend};
+use crate::lent::{LentState, Tape, lend};
 use crate::outbox::Outbox;
-use crate::start::{Change, Choose, EarlyData, Offer, Opening, Spoken, date, spoken};
+use crate::start::{Change, Choose, EarlyData, KnownVersion, Offer, Opening, date, supported_version};
 use crate::store::Admission;
 use crate::ticket::{Kind, Ticket};
 use rustls::pki_types::ServerName;
@@ -26,30 +26,30 @@ const ENCRYPTED_EXTENSIONS: u8 = 8;
 /// One end.
 pub(crate) struct Real {
     connection: Connection,
-    /// Always there between calls.
-    lent: Option<Lent>,
+    /// Always present between calls.
+    lent: Option<LentState>,
     /// The date at time zero.
     epoch: Duration,
     next: Option<quic::Secrets>,
-    /// At a server: what has come of the ClientHello, until it is whole.
+    /// At a server: the ClientHello received so far, until it is complete.
     hello: Option<Vec<u8>>,
-    /// Whether the peer's extensions have come. Before that a client's library shows the transport parameters that its
-    /// ticket came with in the place of the server's.
+    /// Whether the peer's extensions have arrived. Until then a client's library returns the transport parameters
+    /// stored with its ticket instead of the server's.
     has_extensions: bool,
     early_data: EarlyData,
     version: u32,
-    /// Where the version may become another: until something was read.
-    again: Option<Box<Again>>,
+    /// If the version may still change: set until the first message is read.
+    restart: Option<Box<Restart>>,
 }
 
-/// What it takes to begin again in another version.
-enum Again {
-    /// And the random bytes of its ClientHello.
+/// What is needed to restart in another version.
+enum Restart {
+    /// Includes the random bytes of its ClientHello.
     Client(ClientStart, VecDeque<u8>),
     Server(Arc<ServerConfig>, Choose),
 }
 
-/// What makes a client's end.
+/// What is needed to create a client's end.
 #[derive(Clone)]
 struct ClientStart {
     config: Arc<ClientConfig>,
@@ -58,8 +58,8 @@ struct ClientStart {
 }
 
 impl ClientStart {
-    /// From equal starts and equal draws come equal ClientHellos.
-    fn begin(self, version: quic::Version, lent: &mut Option<Lent>) -> Result<Connection, Error> {
+    /// Equal starts and equal draws produce equal ClientHellos.
+    fn begin(self, version: quic::Version, lent: &mut Option<LentState>) -> Result<Connection, Error> {
         let ClientStart { config, name, parameters } = self;
         Ok(lend(lent, || ClientConnection::new(config, version, name, parameters))?.into())
     }
@@ -76,10 +76,11 @@ impl Real {
         let date = opening.date();
         let Opening { random, epoch, version, parameters, change, .. } = opening;
         let start = ClientStart { config: config.clone(), name, parameters };
-        let mut own = Lent::new(random, date);
-        // RFC 9369 section 5: a ticket is of one version.
-        let again = (matches!(change, Change::Follow) && ticket.is_none()).then(|| start.clone());
-        if again.is_some() {
+        let mut own = LentState::new(random, date);
+        // RFC 9369 5: "Clients MUST NOT use a session ticket or token from a QUIC version 1 connection to initiate a
+        // QUIC version 2 connection, and vice versa."
+        let restart = (matches!(change, Change::Follow) && ticket.is_none()).then(|| start.clone());
+        if restart.is_some() {
             own.tape = Tape::Recording(Vec::new());
         }
         if let Some(Kind::Real(value, group)) = ticket.map(|ticket| ticket.kind) {
@@ -99,14 +100,14 @@ impl Real {
             has_extensions: false,
             early_data,
             version: version.number,
-            again: None,
+            restart: None,
         };
         real.drain(outbox);
         if let Some(lent) = &mut real.lent
-            && let Some(start) = again
+            && let Some(start) = restart
             && let Tape::Recording(drawn) = std::mem::take(&mut lent.tape)
         {
-            real.again = Some(Box::new(Again::Client(start, drawn.into())));
+            real.restart = Some(Box::new(Restart::Client(start, drawn.into())));
         }
         Ok(real)
     }
@@ -118,11 +119,11 @@ impl Real {
     ) -> Result<Real, Error> {
         let date = opening.date();
         let Opening { random, epoch, version, parameters, change, .. } = opening;
-        let again = match change {
-            Change::Choose(choose) => Some(Box::new(Again::Server(config.clone(), choose))),
+        let restart = match change {
+            Change::Choose(choose) => Some(Box::new(Restart::Server(config.clone(), choose))),
             _ => None,
         };
-        let mut own = Lent::new(random, date);
+        let mut own = LentState::new(random, date);
         own.admission = admission.map(Box::new);
         let mut lent = Some(own);
         let make = || ServerConnection::new(config.clone(), version.keys, parameters);
@@ -137,7 +138,7 @@ impl Real {
             has_extensions: false,
             early_data,
             version: version.number,
-            again,
+            restart,
         })
     }
 
@@ -145,14 +146,14 @@ impl Real {
         self.version
     }
 
-    /// The same hello once more, in a library's session that makes keys for the other version.
+    /// Repeats the same ClientHello in a library session that makes keys for the other version.
     pub(crate) fn follow(&mut self, version: u32) -> bool {
-        let Some(Spoken { number, keys }) = spoken(version) else { return false };
-        let Some(Again::Client(start, drawn)) = self.again.take().map(|again| *again) else {
+        let Some(KnownVersion { number, keys }) = supported_version(version) else { return false };
+        let Some(Restart::Client(start, drawn)) = self.restart.take().map(|restart| *restart) else {
             return false;
         };
         if let Some(lent) = &mut self.lent {
-            lent.tape = Tape::Playing(drawn);
+            lent.tape = Tape::Replaying(drawn);
         }
         let begun = start.begin(keys, &mut self.lent);
         let follows = begun.is_ok();
@@ -166,15 +167,15 @@ impl Real {
         follows
     }
 
-    /// A server's session in the version that it chooses for this client; nothing was drawn yet.
+    /// Creates a server's session in the version that it chooses for this client. Nothing has been drawn yet.
     fn choose(&mut self, hello: &Hello<'_>) -> Result<(), Error> {
-        let Some(Again::Server(config, choose)) = self.again.take().map(|again| *again) else {
+        let Some(Restart::Server(config, choose)) = self.restart.take().map(|restart| *restart) else {
             return Ok(());
         };
         let Some(parameters) = hello.parameters else { return Ok(()) };
         let choice = choose.ask(&Offer { parameters, early_data: hello.early_data });
         if let Some(choice) = choice
-            && let Some(Spoken { number, keys }) = spoken(choice.version)
+            && let Some(KnownVersion { number, keys }) = supported_version(choice.version)
         {
             let make = || ServerConnection::new(config, keys, choice.parameters);
             self.connection = lend(&mut self.lent, make)?.into();
@@ -189,7 +190,7 @@ impl Real {
         }
         match self.hello.as_mut() {
             None => {
-                self.again = None;
+                self.restart = None;
                 self.feed(part.raw)?;
             }
             Some(hello) => {
@@ -214,7 +215,7 @@ impl Real {
         lend(&mut self.lent, || connection.read_hs(bytes)).map_err(|error| alert(connection.alert(), &error))
     }
 
-    /// A server's first message. Whether 0-RTT is out of the question must be known before the library reads it.
+    /// Reads a server's first message. Reasons to reject 0-RTT must be known before the library reads it.
     fn read_hello(&mut self, bytes: &[u8]) -> Result<(), Alert> {
         let hello = Hello::read(bytes.get(4..).unwrap_or_default());
         self.choose(&hello).map_err(|error| Alert::new(code::INTERNAL_ERROR, error.to_string()))?;
@@ -227,15 +228,15 @@ impl Real {
             if let Connection::Server(server) = &mut self.connection
                 && !holds
             {
-                // RFC 9000 section 7.4.1: a server must reject 0-RTT where it does not keep what it promised.
+                // RFC 9000 section 7.4.1: a server must reject 0-RTT if it does not keep the limits it promised.
                 server.reject_early_data();
             }
         }
         self.feed(bytes)
     }
 
-    /// RFC 9001 section 4.6.2: a server decides with its first flight, a client knows by EncryptedExtensions, or by
-    /// HelloRetryRequest, behind which there is no 0-RTT.
+    /// RFC 9001 section 4.6.2: a server decides with its first flight. A client learns of it from
+    /// EncryptedExtensions, or from HelloRetryRequest, after which there is no 0-RTT.
     fn judge_early_data(&mut self) {
         if self.early_data != EarlyData::Offered {
             return;
@@ -250,7 +251,7 @@ impl Real {
         self.early_data = if accepted { EarlyData::Accepted } else { EarlyData::Rejected };
     }
 
-    /// Takes out at once what the library has to say, so that it is known when the level of what is read changes.
+    /// Takes the library's output at once, so that it is known when the level changes.
     fn drain(&mut self, outbox: &mut Outbox) {
         loop {
             let mut bytes = Vec::new();
@@ -305,7 +306,7 @@ impl Real {
     }
 }
 
-/// The alert that the library wants to send, or the one that its error means where it leaves the choice to us.
+/// The alert that the library wants to send, or the one for its error if it leaves the choice to the caller.
 fn alert(description: Option<AlertDescription>, error: &rustls::Error) -> Alert {
     let code = match (description, error) {
         (Some(description), _) => description.into(),
@@ -317,7 +318,7 @@ fn alert(description: Option<AlertDescription>, error: &rustls::Error) -> Alert 
         (None, _) => code::INTERNAL_ERROR,
     };
     let reason = match error {
-        // What was found out here, and not by the library, is said in its own words.
+        // Errors found by this crate keep their own words.
         rustls::Error::InvalidCertificate(CertificateError::Other(other)) => other.0.to_string(),
         error => error.to_string(),
     };

@@ -14,10 +14,10 @@ const V2: ([u8; 16], [u8; 12]) = (
     [0xd8, 0x69, 0x69, 0xbc, 0x2d, 0x7c, 0x6d, 0x99, 0x90, 0xef, 0xb0, 0x4a],
 );
 
-/// The tag that ends a Retry packet: a client drops a packet whose last 16 bytes are others.
+/// The tag that ends a Retry packet. A client drops a packet with any other tag.
 ///
-/// `original_destination` is the destination connection id of the client's first Initial packet, `retry_without_tag`
-/// the Retry packet up to its tag. `version` is 1 or 2; any other gets the tag of version 1.
+/// `original_destination` is the destination connection id of the client's first Initial packet, and
+/// `retry_without_tag` is the Retry packet up to its tag. `version` is 1 or 2; any other gets the tag of version 1.
 pub fn retry_integrity_tag(
     version: u32,
     original_destination: &[u8],

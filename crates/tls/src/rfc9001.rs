@@ -1,4 +1,4 @@
-//! The examples of RFC 9001 appendix A, through the keys that packets are protected with.
+//! The examples of RFC 9001 appendix A, run with the keys that protect packets.
 
 use crate::derive::expand_label;
 use crate::key_log::Secret;
@@ -22,7 +22,7 @@ pub(super) fn suite(suite: rustls::SupportedCipherSuite) -> &'static Tls13Cipher
     suite.tls13().unwrap()
 }
 
-/// A packet of this header and payload, with room for the tag, sealed.
+/// Seals a packet with this header and payload.
 pub(super) fn seal(
     sealer: &Sealer,
     number: u64,
@@ -35,7 +35,7 @@ pub(super) fn seal(
     packet
 }
 
-/// The header and the payload of a packet, opened.
+/// Opens a packet and returns its header and payload.
 pub(super) fn open(opener: &Opener, number: u64, packet: &[u8], number_offset: usize) -> (Vec<u8>, Vec<u8>) {
     let mut packet = packet.to_vec();
     opener.unprotect(&mut packet, number_offset).unwrap();
@@ -128,7 +128,7 @@ fn a_5_chacha20_poly1305_short_header() {
     let packet = seal(&Sealer::Tls(keys()), 654_360_564, &hex("4200bff4"), 3, &[0x01]);
     assert_eq!(packet, hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb"));
     assert_eq!(open(&Opener::Tls(keys()), 654_360_564, &packet, 1), (hex("4200bff4"), vec![0x01]));
-    // The same from the line of a key log.
+    // The same keys derived from a line of a key log.
     let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
     let label = "CLIENT_TRAFFIC_SECRET_0".to_owned();
     let secret = Secret { label, client_random: [0; 32], secret };

@@ -1,4 +1,4 @@
-//! The examples of RFC 9369 appendix A, through the keys that packets of version 2 are protected with.
+//! The examples of RFC 9369 appendix A, run with the keys that protect packets of version 2.
 
 use crate::derive::expand_label;
 use crate::keys::{DirectionalKeys, Opener, Sealer, TAG_LENGTH};

@@ -1,4 +1,4 @@
-//! One end of one connection's handshake, real or modelled.
+//! One end of a handshake, real or modelled.
 
 use crate::error::{Alert, code};
 use crate::framing::Framing;
@@ -22,18 +22,18 @@ pub enum Level {
     OneRtt,
 }
 
-/// One end of a TLS handshake in QUIC: handshake bytes go in and come out, keys come out.
+/// One end of a TLS handshake in QUIC, which consumes handshake bytes and produces handshake bytes and keys.
 #[derive(Debug)]
 pub struct Session {
     engine: Engine,
     framing: Framing,
     outbox: Outbox,
-    /// The level of what is to be read next.
+    /// The level of the next bytes to read.
     read_level: Level,
     failed: Option<Box<Alert>>,
 }
 
-/// Who makes and understands the messages. Boxed: what is small stays small.
+/// The implementation that creates and reads the messages, boxed to keep the session small.
 #[derive(Debug)]
 pub(crate) enum Engine {
     Real(Box<Real>),
@@ -41,17 +41,17 @@ pub(crate) enum Engine {
 }
 
 impl Session {
-    /// A session in front of its first message, with what it says at once.
+    /// Creates a session before its first message, with its initial output.
     pub(crate) fn new(engine: Engine, outbox: Outbox) -> Session {
         Session { engine, framing: Framing::default(), outbox, read_level: Level::Initial, failed: None }
     }
 
-    /// Reads handshake bytes that came in CRYPTO frames of this level, in order and each once. From `now` tickets age
-    /// and certificates are judged: see [`Context::with_epoch`](crate::Context::with_epoch).
+    /// Reads handshake bytes of CRYPTO frames of this level, in order and without repetition. `now` determines the
+    /// age of tickets and the validity of certificates: see [`Context::with_epoch`](crate::Context::with_epoch).
     ///
     /// # Errors
-    /// The alert to close the connection with; every later call gives the same. Bytes of a level whose messages are
-    /// over, or that is not yet reached, are `unexpected_message` (RFC 9001 section 4.1.3).
+    /// The alert to close the connection with; later calls return the same. Bytes of a level that has ended or has
+    /// not been reached are `unexpected_message` (RFC 9001 section 4.1.3).
     pub fn read(&mut self, now: Time, level: Level, bytes: &[u8]) -> Result<(), Alert> {
         if let Some(alert) = &self.failed {
             return Err(Alert::clone(alert));
@@ -74,7 +74,7 @@ impl Session {
                 Engine::Real(real) => real.read(now, &part, &mut self.outbox)?,
                 Engine::Model(model) => model.read(now, &part, &mut self.outbox)?,
             }
-            // Only a whole message changes keys, so that none reaches over such a change (RFC 8446 section 5.1).
+            // RFC 8446 5.1: "Handshake messages MUST NOT span key changes."
             if part.complete {
                 self.read_level = self.level();
             }
@@ -92,16 +92,17 @@ impl Session {
         }
     }
 
-    /// Appends what is to be sent, and gives the keys of the next level that apply to all that is written after it.
+    /// Appends handshake bytes to send, and returns the keys of the next level, which apply to everything written
+    /// later.
     ///
-    /// To be called after [`read`](Session::read), and at first, until it writes nothing and gives `None`. What was
-    /// written before a [`KeyChange`] belongs to the level before it.
+    /// Call it at the start and after each [`read`](Session::read), until it writes nothing and returns `None`. Bytes
+    /// written before a [`KeyChange`] belong to the previous level.
     pub fn write(&mut self, out: &mut Vec<u8>) -> Option<KeyChange> {
         self.outbox.pop(out)
     }
 
-    /// The QUIC version that keys are made for: at a server that [chooses](crate::Change::Choose), the one that it has
-    /// chosen, once it has read the ClientHello.
+    /// The QUIC version of the keys. At a server that [chooses](crate::Change::Choose), this is the chosen version as
+    /// soon as it has read the ClientHello.
     pub fn version(&self) -> u32 {
         match &self.engine {
             Engine::Real(real) => real.version(),
@@ -109,8 +110,9 @@ impl Session {
         }
     }
 
-    /// At a client that may change its version ([`Change::Follow`](crate::Change::Follow)) and has read nothing yet: the
-    /// server answers in this one, and keys are made for it. The ClientHello stays as it was sent. `false`: it cannot be.
+    /// Switches a client to the version in which the server answers. The client must allow it
+    /// ([`Change::Follow`](crate::Change::Follow)) and must not have read anything yet. The ClientHello stays as it
+    /// was sent. Returns `false` if the switch is impossible.
     pub fn follow(&mut self, version: u32) -> bool {
         match &mut self.engine {
             Engine::Real(real) => real.follow(version),
@@ -118,8 +120,8 @@ impl Session {
         }
     }
 
-    /// The peer's encoded transport parameters, once they have come: at a client before the server has proved who it
-    /// is (RFC 9001 section 8.2).
+    /// The peer's encoded transport parameters as soon as they have arrived. A client receives them before the server
+    /// is authenticated (RFC 9001 section 8.2).
     pub fn peer_parameters(&self) -> Option<&[u8]> {
         match &self.engine {
             Engine::Real(real) => real.peer_parameters(),
@@ -135,7 +137,7 @@ impl Session {
         }
     }
 
-    /// The application protocol that was agreed on, once it is (RFC 7301).
+    /// The negotiated application protocol, if any yet (RFC 7301).
     pub fn alpn(&self) -> Option<&[u8]> {
         match &self.engine {
             Engine::Real(real) => real.alpn(),
@@ -143,8 +145,8 @@ impl Session {
         }
     }
 
-    /// Whether an earlier session was taken up (RFC 8446 section 2.2): known with the peer's
-    /// transport parameters.
+    /// Whether the handshake resumes an earlier session (RFC 8446 section 2.2). Known along with the peer's transport
+    /// parameters.
     pub fn is_resumed(&self) -> bool {
         match &self.engine {
             Engine::Real(real) => real.is_resumed(),
@@ -152,8 +154,8 @@ impl Session {
         }
     }
 
-    /// What becomes of 0-RTT. A client knows with the server's transport parameters at the latest, a server when it has
-    /// read the ClientHello.
+    /// The state of 0-RTT. It is final at a client with the server's transport parameters, and at a server with the
+    /// ClientHello.
     pub fn early_data(&self) -> EarlyData {
         match &self.engine {
             Engine::Real(real) => real.early_data(),
@@ -161,7 +163,7 @@ impl Session {
         }
     }
 
-    /// At a client that offers 0-RTT, and does not know yet what becomes of it: protects 0-RTT packets.
+    /// Protects 0-RTT packets at a client that has offered 0-RTT and does not know the answer yet.
     pub fn early_sealer(&self) -> Option<Sealer> {
         match &self.engine {
             Engine::Real(real) => real.early_sealer(),
@@ -169,7 +171,7 @@ impl Session {
         }
     }
 
-    /// At a server that takes 0-RTT: opens 0-RTT packets.
+    /// Opens 0-RTT packets at a server that accepts 0-RTT.
     pub fn early_opener(&self) -> Option<Opener> {
         match &self.engine {
             Engine::Real(real) => real.early_opener(),
@@ -177,7 +179,7 @@ impl Session {
         }
     }
 
-    /// At a client: the tickets that came since the last call, the newest last; of more than eight the newest.
+    /// At a client: the tickets received since the last call, the newest last, limited to the eight newest.
     pub fn take_tickets(&mut self) -> Vec<Ticket> {
         match &mut self.engine {
             Engine::Real(real) => real.take_tickets(),
@@ -185,7 +187,7 @@ impl Session {
         }
     }
 
-    /// The secrets that have come up since the last call, for captures; none under null.
+    /// The secrets logged since the last call, for captures; none under null.
     pub fn take_secrets(&mut self) -> Vec<Secret> {
         match &mut self.engine {
             Engine::Real(real) => real.take_secrets(),
@@ -193,7 +195,7 @@ impl Session {
         }
     }
 
-    /// The keys of the next key phase (RFC 9001 section 6.1), one phase further with each call; `None` before there are
+    /// The keys of the next key phase (RFC 9001 section 6.1), advancing one phase per call; `None` while there are no
     /// 1-RTT keys.
     pub fn next_keys(&mut self) -> Option<PacketKeys> {
         match &mut self.engine {

@@ -1,4 +1,4 @@
-//! Where rustls puts tickets and finds them: at the session at work, never in a place that sessions share.
+//! The ticket stores of rustls. They belong to the active session and are never shared between sessions.
 
 use crate::lent;
 use rustls::NamedGroup;
@@ -6,8 +6,8 @@ use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSes
 use rustls::pki_types::ServerName;
 use rustls::server::StoresServerSessions;
 
-/// Tickets that came and were not taken: a server that sends more loses the oldest (RFC 8446 section 4.6.1 lets it
-/// send any number).
+/// The maximum number of received tickets that were not taken. More from the server displace the oldest (RFC 8446
+/// section 4.6.1 allows any number).
 const MAX_RECEIVED: usize = 8;
 
 /// The client's side.

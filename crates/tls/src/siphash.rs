@@ -1,27 +1,27 @@
-//! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a keyed function of short inputs whose
-//! values nobody can tell from random ones without the key, and which is cheap enough for every packet.
+//! SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a keyed function of short inputs,
+//! indistinguishable from random without the key, and cheap enough for every packet.
 
 use siphasher::sip::SipHasher24;
 
-/// A key of SipHash-2-4: its two words, in little-endian order.
+/// A key of SipHash-2-4: two words in little-endian order.
 #[derive(Clone, Copy)]
 pub struct SipKey(u64, u64);
 
 impl SipKey {
-    /// The key of these 16 bytes.
+    /// Creates a key from 16 bytes.
     pub fn new(bytes: [u8; 16]) -> SipKey {
         let both = u128::from_le_bytes(bytes);
         SipKey(both as u64, (both >> 64) as u64)
     }
 
-    /// The value of an input.
+    /// The hash of an input.
     #[inline]
     pub fn hash(&self, input: &[u8]) -> u64 {
         SipHasher24::new_with_keys(self.0, self.1).hash(input)
     }
 
-    /// The value of an input of seven bytes, the low ones of `input` in little-endian order: as
-    /// [`hash`](SipKey::hash), of a length that is known when it is compiled, for the road that every packet takes.
+    /// The hash of the low seven bytes of `input` in little-endian order. Same result as [`hash`](SipKey::hash), with
+    /// a length known at compile time, because it runs for every packet.
     #[inline]
     pub fn hash_seven(&self, input: u64) -> u64 {
         let [seven @ .., _] = input.to_le_bytes();
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(key().hash(&input), 0xa129_ca61_49be_45e5);
     }
 
-    /// The first of the vectors that its authors give out: no byte, one byte, two bytes, ... and eight.
+    /// The first of the vectors published by the authors: inputs of zero, one, two, ... and eight bytes.
     #[test]
     fn the_vectors_of_its_authors() {
         let expected: [[u8; 8]; 9] = [

@@ -1,4 +1,4 @@
-//! What a session begins with.
+//! The inputs of a new session.
 
 use crate::keys::known_version;
 use crate::ticket::Ticket;
@@ -8,57 +8,57 @@ use std::fmt;
 use std::time::Duration;
 use units::Time;
 
-/// What each end begins with.
+/// The inputs of either end.
 #[derive(Debug)]
 pub struct Start {
-    /// What it draws from, for itself alone.
+    /// The session's own random stream.
     pub random: Stream,
-    /// The time, from which tickets age: see [`Context::with_epoch`](crate::Context::with_epoch).
+    /// The current time, for the age of tickets: see [`Context::with_epoch`](crate::Context::with_epoch).
     pub now: Time,
     /// The QUIC version, 1 or 2 (RFC 9369 section 3.1).
     pub version: u32,
     /// Its encoded transport parameters (RFC 9001 section 8.2).
     pub parameters: Vec<u8>,
-    /// Whether the version may become another.
+    /// Whether the version may change.
     pub change: Change,
 }
 
 impl Start {
-    /// A start at time zero, in a version that stays.
+    /// A start at time zero, in a fixed version.
     pub fn new(random: Stream, version: u32, parameters: Vec<u8>) -> Start {
         Start { random, now: Time::ZERO, version, parameters, change: Change::Never }
     }
 }
 
-/// Whether a session goes on in another version than it began with: compatible version negotiation (RFC 9368 section
-/// 2.3). The versions 1 and 2 have the same handshake messages, and other keys (RFC 9369 section 4).
+/// Whether a session may switch to another version: compatible version negotiation (RFC 9368 section 2.3). Versions 1
+/// and 2 have the same handshake messages and different keys (RFC 9369 section 4).
 #[derive(Debug, Default)]
 pub enum Change {
-    /// It stays.
+    /// The version is fixed.
     #[default]
     Never,
-    /// At a client: it may [follow](crate::Session::follow) the server into another, unless it takes up an earlier
-    /// session: a ticket is of one version (RFC 9369 section 5).
+    /// The client may [follow](crate::Session::follow) the server to another version, unless it resumes a session,
+    /// because a ticket belongs to one version (RFC 9369 section 5).
     Follow,
-    /// At a server: it asks when the ClientHello has come.
+    /// The server chooses when the ClientHello has arrived.
     Choose(Choose),
 }
 
 type Choosing = dyn FnOnce(&Offer<'_>) -> Option<Choice> + Send;
 
-/// How a server chooses: see [`Change::Choose`].
+/// The choice of a server: see [`Change::Choose`].
 pub struct Choose(Box<Choosing>);
 
-/// What a client says that matters for the choice.
+/// The parts of a ClientHello that matter for the choice.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// Its encoded transport parameters.
     pub parameters: &'a [u8],
-    /// Whether it sends 0-RTT packets, which have the keys of the version that it began with.
+    /// Whether the client sends 0-RTT packets, which have the keys of its original version.
     pub early_data: bool,
 }
 
-/// The version that a session goes on in, 1 or 2, and the transport parameters that the server says then.
+/// The version for the rest of the session, 1 or 2, and the transport parameters that the server then sends.
 #[derive(Debug)]
 pub struct Choice {
     /// The version.
@@ -68,7 +68,7 @@ pub struct Choice {
 }
 
 impl Choose {
-    /// By this function; where it gives `None`, the session goes on as it began.
+    /// Chooses with this function; if it returns `None`, the session keeps its version.
     pub fn new(choose: impl FnOnce(&Offer<'_>) -> Option<Choice> + Send + 'static) -> Choose {
         Choose(Box::new(choose))
     }
@@ -84,27 +84,27 @@ impl fmt::Debug for Choose {
     }
 }
 
-/// A start that was checked.
+/// A validated start.
 pub(crate) struct Opening {
     pub(crate) random: Stream,
     pub(crate) now: Time,
     /// The date at time zero.
     pub(crate) epoch: Duration,
-    pub(crate) version: Spoken,
+    pub(crate) version: KnownVersion,
     pub(crate) parameters: Vec<u8>,
     pub(crate) change: Change,
 }
 
-/// A version of which keys are known.
+/// A version with known keys.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spoken {
+pub(crate) struct KnownVersion {
     pub(crate) number: u32,
     pub(crate) keys: Version,
 }
 
 /// The version of this number, if its keys are known.
-pub(crate) fn spoken(number: u32) -> Option<Spoken> {
-    known_version(number).map(|keys| Spoken { number, keys })
+pub(crate) fn supported_version(number: u32) -> Option<KnownVersion> {
+    known_version(number).map(|keys| KnownVersion { number, keys })
 }
 
 impl Opening {
@@ -119,26 +119,26 @@ pub(crate) fn date(epoch: Duration, now: Time) -> Duration {
     epoch.saturating_add(Duration::from_nanos(now.as_nanos()))
 }
 
-/// What a client asks of the server.
+/// What a client asks the server for.
 #[derive(Debug, Default)]
 pub struct Request<'a> {
-    /// The name of the host; `None`: the one in the options of the context.
+    /// The host name; `None` for the one in the options of the context.
     pub server_name: Option<&'a str>,
-    /// A session to take up again.
+    /// A session to resume.
     pub ticket: Option<Ticket>,
-    /// Whether to offer 0-RTT, if the ticket allows it.
+    /// Whether to offer 0-RTT if the ticket allows it.
     pub early_data: bool,
 }
 
-/// What becomes of 0-RTT on a connection.
+/// The state of 0-RTT on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EarlyData {
-    /// The client did not ask for it, or the server has not heard of it yet.
+    /// The client did not ask for it, or its ClientHello has not arrived yet.
     NotOffered,
-    /// The client has asked; the server has not answered yet.
+    /// The client has asked, and the server has not answered yet.
     Offered,
-    /// The server takes it (RFC 9001 section 4.6.2).
+    /// The server accepts it (RFC 9001 section 4.6.2).
     Accepted,
-    /// The server does not take it.
+    /// The server rejects it.
     Rejected,
 }

@@ -1,54 +1,54 @@
-//! What a server keeps of the tickets that it gave out: stateful resumption (RFC 8446 section 2.2), with which each
-//! ticket can be good for one connection only.
+//! A server's record of the tickets it has issued, for stateful resumption (RFC 8446 section 2.2), which can limit
+//! each ticket to one connection.
 
 use crate::options::Options;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How many tickets a store keeps: more than that, and the oldest is good no more.
+/// The maximum number of tickets in a store. Any more displace the oldest.
 pub const MAX_TICKETS: usize = 16_384;
 
-/// The tickets that a server gave out and that are still good. Bounded: [`MAX_TICKETS`].
+/// The valid tickets of a server. Bounded: [`MAX_TICKETS`].
 ///
-/// A ticket is a name of 32 random bytes; what it stands for never leaves the server. So a server that has lost its
-/// store (it was started anew, perhaps) knows no ticket, and its clients shake hands in full.
+/// A ticket is a name of 32 random bytes; the session it stands for never leaves the server. So a server that has
+/// lost its store, for example by a restart, knows no tickets, and its clients perform full handshakes.
 ///
-/// This is a handle: clones share one store. Servers that share one know one another's tickets.
+/// This is a handle: clones share one store. Servers that share a store accept each other's tickets.
 #[derive(Debug, Clone)]
 pub struct TicketStore(Arc<Mutex<Store>>);
 
 #[derive(Debug)]
 struct Store {
     tickets: BTreeMap<Vec<u8>, Entry>,
-    /// The names in the order in which they were given out; those of tickets that were used are here as well.
+    /// The names in order of issue, including those of used tickets.
     order: VecDeque<Vec<u8>>,
-    /// A ticket is good for so long.
+    /// How long a ticket is valid.
     lifetime: Duration,
-    /// Whether a ticket is good for one connection only.
+    /// Whether a ticket is valid for one connection only.
     single_use: bool,
 }
 
-/// What a ticket stands for.
+/// The record of a ticket.
 #[derive(Debug, Clone)]
 struct Entry {
-    /// The session, as the handshake's engine writes it.
+    /// The session, encoded by the handshake engine.
     session: Vec<u8>,
-    /// What the server promised on the connection that gave the ticket: see [`Admission::terms`].
+    /// The server's promises on the connection that issued the ticket: see [`Admission::terms`].
     terms: Arc<[u8]>,
-    /// The date of its issue.
+    /// The date of issue.
     issued: Duration,
 }
 
-/// What a server gives tickets by and takes them by, on one connection.
+/// How a server issues and accepts tickets on one connection.
 #[derive(Debug, Clone)]
 pub struct Admission {
-    /// Where tickets are kept.
+    /// The store of tickets.
     pub store: TicketStore,
-    /// What the server promises on this connection, and a client may rely on in 0-RTT data of a later one (for QUIC:
-    /// the transport parameters of RFC 9000 section 7.4.1), in any encoding.
+    /// The server's promises on this connection that a client may rely on in 0-RTT data of a later one (for QUIC, the
+    /// transport parameters of RFC 9000 section 7.4.1), in any encoding.
     pub terms: Arc<[u8]>,
-    /// Whether 0-RTT is possible, given the terms of the ticket's connection and those of this one.
+    /// Decides whether 0-RTT is possible, given the terms of the ticket's connection and those of this one.
     pub admits: fn(&[u8], &[u8]) -> bool,
 }
 
@@ -63,21 +63,21 @@ impl TicketStore {
         })))
     }
 
-    /// How many tickets are kept.
+    /// The number of tickets.
     pub fn len(&self) -> usize {
         self.lock().tickets.len()
     }
-    /// Whether there are none.
+    /// Whether there are no tickets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Store> {
-        // Each change below is whole: what a thread that panicked has left is good.
+        // Every change below is atomic, so the store is valid even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a session under a new ticket's name.
+    /// Stores a session under a new ticket's name.
     pub(crate) fn put(&self, name: Vec<u8>, session: Vec<u8>, terms: &Arc<[u8]>, date: Duration) {
         let mut store = self.lock();
         store.expire(date);
@@ -90,7 +90,8 @@ impl TicketStore {
         store.tickets.insert(name, Entry { session, terms: terms.clone(), issued: date });
     }
 
-    /// The session of a ticket. With replay protection the ticket is good no more afterwards: RFC 8446 section 8.1.
+    /// Returns the session of a ticket. With replay protection the ticket is invalid afterwards (RFC 8446 section
+    /// 8.1).
     pub(crate) fn take(&self, name: &[u8], date: Duration) -> Option<Vec<u8>> {
         let mut store = self.lock();
         store.expire(date);
@@ -100,7 +101,7 @@ impl TicketStore {
         }
     }
 
-    /// The terms under which a ticket was given, if it is good.
+    /// The terms under which a ticket was issued, if it is valid.
     pub(crate) fn terms(&self, name: &[u8], date: Duration) -> Option<Arc<[u8]>> {
         let mut store = self.lock();
         store.expire(date);
@@ -109,7 +110,7 @@ impl TicketStore {
 }
 
 impl Store {
-    /// Lets go of tickets that are too old: RFC 8446 section 4.6.1.
+    /// Removes expired tickets (RFC 8446 section 4.6.1).
     fn expire(&mut self, date: Duration) {
         while let Some(oldest) = self.order.front() {
             let entry = self.tickets.get(oldest);
@@ -123,7 +124,7 @@ impl Store {
 }
 
 impl Admission {
-    /// Whether 0-RTT with this ticket keeps all that the ticket's connection promised.
+    /// Whether 0-RTT with this ticket honours everything promised on the ticket's connection.
     pub(crate) fn holds(&self, name: &[u8], date: Duration) -> bool {
         self.store.terms(name, date).is_some_and(|then| (self.admits)(&then, &self.terms))
     }
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_tickets_costs_the_oldest_and_no_memory() {
+    fn a_flood_of_tickets_displaces_the_oldest() {
         let store = store(true);
         for name in 0..MAX_TICKETS as u32 + 10 {
             put(&store, name, at(0));
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_compared_with_those_of_today() {
+    fn terms_are_compared_with_current_ones() {
         let store = store(true);
         put(&store, 1, at(0));
         let admission = |now: u8| Admission {

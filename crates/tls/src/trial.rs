@@ -1,4 +1,4 @@
-//! A handshake in memory, and one that resumes it: they show that a configuration works, and how long its messages are.
+//! A full handshake in memory and a resumed one, which validate a configuration and measure its messages.
 
 use crate::error::{Alert, Error, code};
 use crate::keys::KeyChange;
@@ -11,24 +11,24 @@ use random::Stream;
 use rustls::pki_types::ServerName;
 use units::Time;
 
-/// Length of the transport parameters; which one does not matter, because their extension has length fields of one size
-/// (RFC 8446 section 4.2).
+/// Length of the transport parameters. Its value does not matter, because the length fields of their extension have a
+/// fixed size (RFC 8446 section 4.2).
 const PARAMETERS: usize = 64;
 
-/// What is tried.
+/// The inputs of a trial.
 pub(crate) struct Trial<'a> {
-    /// Makes a client that asks for 0-RTT.
+    /// Creates a client that asks for 0-RTT.
     pub(crate) client: &'a dyn Fn(Start, Request<'_>) -> Result<Session, Error>,
-    /// Makes a server.
+    /// Creates a server.
     pub(crate) server: &'a dyn Fn(Start, Option<Admission>) -> Result<Session, Error>,
     pub(crate) server_name: &'a str,
-    /// Length of the protocol that is agreed on.
+    /// Length of the negotiated protocol.
     pub(crate) protocol: usize,
     pub(crate) seed: u64,
 }
 
 impl Trial<'_> {
-    /// Shakes hands in full, and again with the ticket of the first time where the server gives one.
+    /// Performs a full handshake, and a second one with the ticket of the first if the server issued one.
     pub(crate) fn run(&self, store: Option<TicketStore>) -> Result<(Transcript, Option<Transcript>), Error> {
         let admission = store.map(|store| Admission { store, terms: [].into(), admits: |_, _| true });
         let names = ["tls trial client", "tls trial server"];
@@ -51,28 +51,28 @@ impl Trial<'_> {
         let mut server = (self.server)(start(names[1]), admission)?;
         let server_name = ServerName::try_from(self.server_name).map_or(0, |name| server_name_size(&name));
         let protocol = self.protocol;
-        let mut said = Transcript { parameters: PARAMETERS, protocol, server_name, ..Transcript::default() };
-        exchange(&mut client, &mut server, &mut said).map_err(Error::Handshake)?;
-        Ok((said, client.take_tickets().pop()))
+        let mut sent = Transcript { parameters: PARAMETERS, protocol, server_name, ..Transcript::default() };
+        exchange(&mut client, &mut server, &mut sent).map_err(Error::Handshake)?;
+        Ok((sent, client.take_tickets().pop()))
     }
 }
 
-/// Runs a handshake to its end.
-fn exchange(client: &mut Session, server: &mut Session, said: &mut Transcript) -> Result<(), Alert> {
+/// Runs a handshake to completion.
+fn exchange(client: &mut Session, server: &mut Session, sent: &mut Transcript) -> Result<(), Alert> {
     let missing = || Alert::new(code::INTERNAL_ERROR, "the handshake stops in the middle");
     let now = Time::ZERO;
-    client.write(&mut said.client_hello);
-    server.read(now, Level::Initial, &said.client_hello)?;
-    let Some(KeyChange::Handshake(_)) = server.write(&mut said.server_hello) else { return Err(missing()) };
-    let Some(KeyChange::OneRtt(_)) = server.write(&mut said.server_flight) else { return Err(missing()) };
-    client.read(now, Level::Initial, &said.server_hello)?;
-    let Some(KeyChange::Handshake(_)) = client.write(&mut said.client_finished) else {
+    client.write(&mut sent.client_hello);
+    server.read(now, Level::Initial, &sent.client_hello)?;
+    let Some(KeyChange::Handshake(_)) = server.write(&mut sent.server_hello) else { return Err(missing()) };
+    let Some(KeyChange::OneRtt(_)) = server.write(&mut sent.server_flight) else { return Err(missing()) };
+    client.read(now, Level::Initial, &sent.server_hello)?;
+    let Some(KeyChange::Handshake(_)) = client.write(&mut sent.client_finished) else {
         return Err(missing());
     };
-    client.read(now, Level::Handshake, &said.server_flight)?;
-    let Some(KeyChange::OneRtt(_)) = client.write(&mut said.client_finished) else { return Err(missing()) };
-    server.read(now, Level::Handshake, &said.client_finished)?;
-    server.write(&mut said.tickets);
-    client.read(now, Level::OneRtt, &said.tickets)?;
+    client.read(now, Level::Handshake, &sent.server_flight)?;
+    let Some(KeyChange::OneRtt(_)) = client.write(&mut sent.client_finished) else { return Err(missing()) };
+    server.read(now, Level::Handshake, &sent.client_finished)?;
+    server.write(&mut sent.tickets);
+    client.read(now, Level::OneRtt, &sent.tickets)?;
     if client.is_complete() && server.is_complete() { Ok(()) } else { Err(missing()) }
 }

@@ -1,4 +1,4 @@
-//! Whom a client believes.
+//! Which servers a client trusts.
 
 use crate::error::Error;
 use crate::identity::{base64, public_key, sha256};
@@ -11,20 +11,20 @@ use rustls::{CertificateError, DigitallySignedStruct, OtherError, RootCertStore,
 use std::fmt;
 use std::sync::Arc;
 
-/// Whom a client believes that it is the server.
+/// The servers that a client trusts.
 #[derive(Debug, Clone)]
 pub enum Trust {
-    /// Whoever has a valid certificate for the name of the host from one of these authorities (RFC 5280, RFC 9525).
+    /// A server with a valid certificate for the host name from one of these authorities (RFC 5280, RFC 9525).
     Roots(Vec<CertificateDer<'static>>),
-    /// Whoever has the key of the certificate that has this SHA-256, or whose public key (SubjectPublicKeyInfo) has it.
-    /// Neither name nor dates are looked at.
+    /// A server with the key of the certificate or public key (SubjectPublicKeyInfo) that has this SHA-256. Name and
+    /// dates are not checked.
     Pin([u8; 32]),
-    /// Whoever answers: an attacker on the way too.
+    /// Any server, including an attacker on the path.
     Anyone,
 }
 
 impl Trust {
-    /// The authorities of a PEM file; sections that are no certificates are passed over.
+    /// Reads the authorities of a PEM file; sections that are not certificates are skipped.
     ///
     /// # Errors
     /// [`Error::Certificate`] if there is none, or one cannot be read.
@@ -37,7 +37,7 @@ impl Trust {
         Ok(Trust::Roots(roots))
     }
 
-    /// The verifier that rustls asks.
+    /// The verifier for rustls.
     pub(crate) fn verifier(
         &self,
         provider: &Arc<CryptoProvider>,
@@ -59,18 +59,18 @@ impl Trust {
             Trust::Pin(pin) => Some(*pin),
             Trust::Anyone => None,
         };
-        Ok(Arc::new(Known { pin, provider: provider.clone() }))
+        Ok(Arc::new(KeyVerifier { pin, provider: provider.clone() }))
     }
 }
 
-/// Believes the holder of one key, or of any.
+/// Trusts the holder of one key, or of any key.
 #[derive(Debug)]
-struct Known {
+struct KeyVerifier {
     pin: Option<[u8; 32]>,
     provider: Arc<CryptoProvider>,
 }
 
-/// The server has another key than the one that is known: the pin, and what the server has.
+/// The server's key is not the pinned one.
 #[derive(Debug)]
 struct Mismatch {
     expected: [u8; 32],
@@ -93,7 +93,7 @@ impl fmt::Display for Mismatch {
 }
 impl std::error::Error for Mismatch {}
 
-impl ServerCertVerifier for Known {
+impl ServerCertVerifier for KeyVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -104,7 +104,7 @@ impl ServerCertVerifier for Known {
     ) -> Result<ServerCertVerified, rustls::Error> {
         if let Some(expected) = self.pin {
             let hash = sha256(certificate);
-            // A certificate that is known by itself need not be one that can be read.
+            // A pinned certificate need not be parseable.
             if hash != expected {
                 let key = sha256(&public_key(certificate)?);
                 if key != expected {
@@ -126,7 +126,7 @@ impl ServerCertVerifier for Known {
         Err(rustls::Error::General("TLS 1.2".to_owned()))
     }
 
-    /// That the peer has the key is always looked at: a certificate alone is no secret.
+    /// Possession of the key is always checked, because a certificate alone is public.
     fn verify_tls13_signature(
         &self,
         message: &[u8],
@@ -146,13 +146,13 @@ impl ServerCertVerifier for Known {
 mod tests {
     use super::*;
 
-    /// The pin of a certificate holds whatever is in it.
+    /// A pin matches whatever the certificate contains.
     #[test]
     fn a_pinned_certificate_need_not_be_readable() {
         let unreadable = CertificateDer::from(vec![0x30, 3, 1, 2, 3]);
         let verify = |pin| {
             let known =
-                Known { pin: Some(pin), provider: Arc::new(rustls::crypto::ring::default_provider()) };
+                KeyVerifier { pin: Some(pin), provider: Arc::new(rustls::crypto::ring::default_provider()) };
             let name = ServerName::try_from("localhost").unwrap();
             let now = UnixTime::since_unix_epoch(std::time::Duration::ZERO);
             known.verify_server_cert(&unreadable, &[], &name, &[], now).map(|_| ())

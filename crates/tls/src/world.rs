@@ -1,4 +1,4 @@
-//! Contexts for the wire, where the other end is a stranger: certificates of the world, randomness of the system.
+//! Contexts for real networks, where the peer is a stranger: real certificates, randomness of the operating system.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -14,15 +14,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Context {
-    /// A context for the wire: clients believe whom `trust` says; servers show the identity, and without one there are
-    /// none.
+    /// Creates a context for real networks. Clients trust the servers that `trust` describes; servers present
+    /// `identity`, and without one there are no servers.
     ///
-    /// Of the options those of cipher, key exchange, tickets and 0-RTT count. Sessions draw from the operating system,
-    /// whatever their streams are. `date`: what the date is at time zero, as time since 1970 in UTC.
+    /// Only the options for cipher, key exchange, tickets and 0-RTT apply. Sessions draw from the operating system
+    /// and ignore their streams. `date` is the date at time zero, as time since 1970 in UTC.
     ///
     /// # Errors
-    /// [`Error::Certificate`] if nothing can be trusted, [`Error::Library`] if certificate and key do not belong
-    /// together, [`Error::Protocols`].
+    /// [`Error::Certificate`] if nothing can be trusted, [`Error::Library`] if certificate and key do not match,
+    /// [`Error::Protocols`].
     pub fn real(
         options: &Options,
         alpn: &[&[u8]],
@@ -32,8 +32,8 @@ impl Context {
     ) -> Result<Context, Error> {
         let provider = Arc::new(provider(options));
         let verifier = trust.verifier(&provider)?;
-        let shown = identity.map(Identity::shown);
-        let library = Library::new(options, alpn, &provider, verifier, shown)?;
+        let credentials = identity.map(Identity::credentials);
+        let library = Library::new(options, alpn, &provider, verifier, credentials)?;
         Ok(Context::with_library(options, alpn, library)?.with_epoch(date).drawing_from(&System))
     }
 }
@@ -44,15 +44,15 @@ struct System;
 
 impl Source for System {
     /// # Panics
-    /// If the system's generator, which has worked before, fails.
+    /// If the generator of the operating system fails.
     fn fill(&self, bytes: &mut [u8]) {
         let filled = ring::default_provider().secure_random.fill(bytes);
         filled.expect("the operating system's random numbers");
     }
 }
 
-/// ring, with the random numbers and the usual key exchange of the session's stream, so that a client can repeat its
-/// hello ([`Session::follow`](crate::Session::follow)); the chosen suite and group first.
+/// ring's provider, with random numbers and key exchanges from the session's stream, so that a client can repeat its
+/// ClientHello ([`Session::follow`](crate::Session::follow)). The chosen suite and group come first.
 fn provider(options: &Options) -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.secure_random = &SessionRandom;
@@ -76,13 +76,13 @@ mod tests {
     use super::*;
     use crate::identity::base64;
 
-    /// The certificate of a pin is public: who has it and not its key cannot show it.
+    /// The certificate of a pin is public; presenting it requires its key.
     #[test]
     fn a_certificate_with_the_key_of_another_is_refused() {
         let date = Duration::from_secs(1_767_225_600);
         let identity = || Identity::self_signed(&["localhost".to_owned()], date).unwrap();
         let (known, thief) = (identity(), identity());
-        let key = base64(thief.shown().1.secret_der());
+        let key = base64(thief.credentials().1.secret_der());
         let key = format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n");
         let mixed = Identity::from_pem(known.to_pem().as_bytes(), key.as_bytes()).unwrap();
         let context = Context::real(&Options::default(), &[b"h3"], &Trust::Anyone, Some(&mixed), date);

@@ -1,4 +1,4 @@
-//! Two ends of a handshake: equal seeds give equal bytes, and null is tls in size and moment.
+//! Handshakes of two ends: equal seeds produce equal bytes, and null matches tls in sizes and timing.
 
 mod ends;
 
@@ -18,7 +18,7 @@ fn options(protection: Protection, key_share: KeyShare) -> Options {
     Options { protection, key_share, ..Options::default() }
 }
 
-/// A handshake whose bytes arrive in pieces of this size.
+/// Runs a handshake whose bytes arrive in pieces of this size.
 fn handshake(context: &Context, seed: u64, parameters: (usize, usize), piece: usize) -> (End, End) {
     let (client, server) = (vec![0xc1; parameters.0], vec![0x51; parameters.1]);
     let client =
@@ -47,7 +47,7 @@ fn equal_seeds_give_equal_bytes_and_others_do_not() {
             let (mut client, mut server) =
                 handshake(&context(&options, H3, context_seed), seed, (60, 80), 1000);
             let secrets = [client.session.take_secrets(), server.session.take_secrets()];
-            (client.said, server.said, secrets)
+            (client.sent, server.sent, secrets)
         };
         let first = bytes(1, 1);
         for _ in 0..30 {
@@ -59,7 +59,7 @@ fn equal_seeds_give_equal_bytes_and_others_do_not() {
             assert_ne!(other.1[0], first.1[0]);
             assert_ne!(other.2, first.2);
         }
-        // Another context: the same hellos, other certificates.
+        // Another context has the same hellos and other certificates.
         let other = bytes(2, 1);
         assert_eq!((&other.0[0], &other.1[0]), (&first.0[0], &first.1[0]));
         assert_ne!(other.1[1], first.1[1]);
@@ -79,17 +79,17 @@ fn connections_of_one_thread_do_not_disturb_one_another() {
         (End::new(client), End::new(server))
     };
     let ((mut client, mut server), (_, mut other)) = (make(1), make(2));
-    let hello = client.said[0].1.clone();
-    other.hear(Level::Initial, &hello, 10);
-    server.hear(Level::Initial, &hello, 10);
-    for (level, bytes) in server.said.clone() {
-        client.hear(level, &bytes, 100);
+    let hello = client.sent[0].1.clone();
+    other.receive(Level::Initial, &hello, 10);
+    server.receive(Level::Initial, &hello, 10);
+    for (level, bytes) in server.sent.clone() {
+        client.receive(level, &bytes, 100);
     }
-    assert_eq!((client.said, server.said), (alone.0.said, alone.1.said));
+    assert_eq!((client.sent, server.sent), (alone.0.sent, alone.1.sent));
 }
 
 #[test]
-fn null_is_tls_in_sizes_and_moments() {
+fn null_matches_tls_in_sizes_and_timing() {
     let alpns: [&[&[u8]]; 5] =
         [&[], H3, &[b"hq-interop"], &[b"hq-interop", b"h3", b"h3-29"], &[&[b'x'; 255]]];
     for (i, key_share) in KEY_SHARES.into_iter().enumerate() {
@@ -110,7 +110,7 @@ fn null_is_tls_in_sizes_and_moments() {
 }
 
 #[test]
-fn null_is_tls_with_every_cipher_and_name() {
+fn null_matches_tls_with_every_cipher_and_name() {
     let long = format!("{}.example", ["abcdefghij"; 20].join("."));
     for cipher in [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305] {
         for server_name in ["a.example", "192.0.2.1", &long] {
@@ -156,14 +156,14 @@ fn key_shares_have_their_sizes_on_the_wire() {
     let hellos = KEY_SHARES.map(|key_share| {
         let (client, server) =
             handshake(&context(&options(Protection::Tls, key_share), H3, 1), 1, (60, 80), 1_000);
-        (client.said[0].1.len(), server.said[0].1.len())
+        (client.sent[0].1.len(), server.sent[0].1.len())
     });
-    // The hybrid share is longer by 1184 and 1088 bytes; its client names one group more.
+    // The hybrid share is longer by 1184 and 1088 bytes, and its client lists one more group.
     assert_eq!(hellos[1], (hellos[0].0 + 1184 + 2, hellos[0].1 + 1088));
 }
 
 #[test]
-fn keys_of_all_levels_fit_together_and_update() {
+fn keys_of_all_levels_match_and_update() {
     for cipher in [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305] {
         for (version, protection) in
             [(1, Protection::Tls), (0x6b33_43cf, Protection::Tls), (1, Protection::Null)]
@@ -176,16 +176,16 @@ fn keys_of_all_levels_fit_together_and_update() {
                 context.server(Start::new(Stream::new(1, "server"), version, vec![2; 60]), None).unwrap();
             let (mut client, mut server) = (End::new(client), End::new(server));
             assert!(client.session.next_keys().is_none() && server.session.next_keys().is_none());
-            server.hear(Level::Initial, &client.said[0].1, 10_000);
-            for (level, bytes) in server.said.clone() {
-                client.hear(level, &bytes, 10_000);
+            server.receive(Level::Initial, &client.sent[0].1, 10_000);
+            for (level, bytes) in server.sent.clone() {
+                client.receive(level, &bytes, 10_000);
             }
             for (client, server) in client.keys.iter().zip(&server.keys) {
                 assert_opens(client, server, true);
                 assert_opens(server, client, true);
             }
             assert_opens(&client.keys[0], &server.keys[1], false);
-            // RFC 9001 section 6: two updates, one end ahead of the other.
+            // RFC 9001 section 6: two key updates, with one end ahead of the other.
             let (mut one, mut other) = (client.keys.pop().unwrap(), server.keys.pop().unwrap());
             for _ in 0..2 {
                 let next = client.session.next_keys().unwrap();
@@ -248,7 +248,7 @@ fn secrets_are_logged_alike_at_both_ends() {
         ]
     );
     // ClientHello: type, length, legacy_version, random (RFC 8446 section 4.1.2).
-    assert!(of_client.iter().all(|secret| secret.client_random == client.said[0].1[6..38]));
+    assert!(of_client.iter().all(|secret| secret.client_random == client.sent[0].1[6..38]));
 
     let (mut client, _) = handshake(&context(&Options::default(), H3, 1), 1, (60, 80), 1_000);
     assert!(client.session.take_secrets().is_empty());
@@ -256,7 +256,7 @@ fn secrets_are_logged_alike_at_both_ends() {
 
 /// RFC 9000-7-2.
 #[test]
-fn ends_without_a_common_protocol_part_with_alert_120() {
+fn endpoints_without_a_common_protocol_fail_with_alert_120() {
     for protection in [Protection::Tls, Protection::Null] {
         let options = options(protection, KeyShare::X25519);
         let (ours, theirs) = (context(&options, H3, 1), context(&options, &[b"hq-interop"], 1));
@@ -264,18 +264,18 @@ fn ends_without_a_common_protocol_part_with_alert_120() {
             ours.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
         );
         let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap();
-        let alert = server.read(Time::ZERO, Level::Initial, &client.said[0].1).unwrap_err();
+        let alert = server.read(Time::ZERO, Level::Initial, &client.sent[0].1).unwrap_err();
         assert_eq!(alert.code, 120, "{alert}");
         assert_eq!(server.read(Time::ZERO, Level::Initial, b"more").unwrap_err(), alert);
         assert!(!server.is_complete());
 
-        // A server that has no list does not answer with one either.
+        // A server without a list does not answer with one either.
         let none = context(&options, &[], 1);
         client = End::new(
             none.client(Start::new(Stream::new(1, "client"), 1, vec![1; 60]), Request::default()).unwrap(),
         );
         let mut server = theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap();
-        assert_eq!(server.read(Time::ZERO, Level::Initial, &client.said[0].1).unwrap_err().code, 120);
+        assert_eq!(server.read(Time::ZERO, Level::Initial, &client.sent[0].1).unwrap_err().code, 120);
     }
 }
 
@@ -288,9 +288,9 @@ fn a_certificate_of_a_strange_authority_is_refused() {
     );
     let mut server =
         End::new(theirs.server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap());
-    server.hear(Level::Initial, &client.said[0].1, 10_000);
-    client.hear(Level::Initial, &server.said[0].1, 10_000);
-    let alert = client.session.read(Time::ZERO, Level::Handshake, &server.said[1].1).unwrap_err();
+    server.receive(Level::Initial, &client.sent[0].1, 10_000);
+    client.receive(Level::Initial, &server.sent[0].1, 10_000);
+    let alert = client.session.read(Time::ZERO, Level::Handshake, &server.sent[1].1).unwrap_err();
     assert_eq!(alert.code, 48, "{alert}");
     assert!(!client.session.is_complete());
 }
@@ -308,9 +308,9 @@ fn a_certificate_for_another_name_is_refused() {
     );
     let mut server =
         End::new(of("b.example").server(Start::new(Stream::new(1, "server"), 1, vec![2; 60]), None).unwrap());
-    server.hear(Level::Initial, &client.said[0].1, 10_000);
-    client.hear(Level::Initial, &server.said[0].1, 10_000);
-    let alert = client.session.read(Time::ZERO, Level::Handshake, &server.said[1].1).unwrap_err();
+    server.receive(Level::Initial, &client.sent[0].1, 10_000);
+    client.receive(Level::Initial, &server.sent[0].1, 10_000);
+    let alert = client.session.read(Time::ZERO, Level::Handshake, &server.sent[1].1).unwrap_err();
     assert_eq!(alert.code, 42, "{alert}");
 }
 
@@ -318,17 +318,17 @@ fn a_certificate_for_another_name_is_refused() {
 fn changed_handshake_bytes_are_refused_under_tls() {
     let context = context(&options(Protection::Tls, KeyShare::X25519), H3, 1);
     let (_, server) = handshake(&context, 1, (60, 80), 10_000);
-    let flight = &server.said[1].1;
+    let flight = &server.sent[1].1;
     for at in (0..flight.len()).step_by(97).chain([flight.len() - 1]) {
         let mut client = End::new(
             context
                 .client(Start::new(Stream::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
                 .unwrap(),
         );
-        client.hear(Level::Initial, &server.said[0].1, 10_000);
+        client.receive(Level::Initial, &server.sent[0].1, 10_000);
         let mut flight = flight.clone();
         flight[at] ^= 1;
-        // A length that grew leaves the message open; all else is an alert.
+        // A larger length leaves the message incomplete; any other change is an alert.
         let refused = client.session.read(Time::ZERO, Level::Handshake, &flight).is_err();
         assert!(refused || !client.session.is_complete(), "{at}");
     }
@@ -340,7 +340,7 @@ fn data_of_a_level_that_is_over_or_not_reached_is_unexpected() {
     for protection in [Protection::Tls, Protection::Null] {
         let context = context(&options(protection, KeyShare::X25519), H3, 1);
         let (_, server) = handshake(&context, 1, (60, 80), 10_000);
-        let (hello, flight) = (&server.said[0].1, &server.said[1].1);
+        let (hello, flight) = (&server.sent[0].1, &server.sent[1].1);
         let client = || {
             context
                 .client(Start::new(Stream::new(1, "client"), 1, vec![0xc1; 60]), Request::default())
@@ -366,7 +366,7 @@ fn data_of_a_level_that_is_over_or_not_reached_is_unexpected() {
         let mut complete = client();
         complete.read(Time::ZERO, Level::Initial, hello).unwrap();
         complete.read(Time::ZERO, Level::Handshake, flight).unwrap();
-        // KeyUpdate must not be (RFC 9001 section 6).
+        // RFC 9001 6: "Endpoints MUST NOT send a TLS KeyUpdate message."
         assert_eq!(complete.read(Time::ZERO, Level::OneRtt, &[24, 0, 0, 1, 0]).unwrap_err().code, 10);
     }
 }
@@ -389,7 +389,7 @@ proptest! {
 }
 
 #[test]
-fn a_context_says_what_it_cannot_be() {
+fn invalid_contexts_are_errors() {
     let with = |change: fn(&mut Options)| {
         let mut options = Options::default();
         change(&mut options);
@@ -424,6 +424,6 @@ fn a_context_is_shared_between_threads() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     for (client, server) in there {
-        assert_eq!((&client.said, &server.said), (&here.0.said, &here.1.said));
+        assert_eq!((&client.sent, &server.sent), (&here.0.sent, &here.1.sent));
     }
 }

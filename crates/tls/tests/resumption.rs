@@ -49,7 +49,7 @@ fn offer<'a>(ticket: Option<Ticket>) -> Request<'a> {
     Request { ticket, early_data: true, ..Request::default() }
 }
 
-/// A handshake at this time that takes up this ticket; terms are 5.
+/// Runs a handshake at this time with this ticket; the terms are 5.
 fn shake(context: &Context, store: &TicketStore, now: Time, ticket: Option<Ticket>) -> (End, End) {
     let (client, server) =
         (client(context, 1, now, offer(ticket)), server(context, store, now.as_nanos(), now, 5));
@@ -59,7 +59,7 @@ fn shake(context: &Context, store: &TicketStore, now: Time, ticket: Option<Ticke
     assert_eq!(client.session.early_data(), server.session.early_data());
     (client, server)
 }
-/// A context with its store and the ticket of a first connection at time 0.
+/// Creates a store for a context and the ticket of a first connection at time 0.
 fn with_ticket(context: &Context) -> (TicketStore, Ticket) {
     let store = context.ticket_store().unwrap();
     let (mut client, _) = shake(context, &store, at(0), None);
@@ -70,7 +70,7 @@ fn with_ticket(context: &Context) -> (TicketStore, Ticket) {
 }
 
 #[test]
-fn a_session_is_taken_up_with_early_data_and_gives_new_tickets() {
+fn a_session_resumes_with_early_data_and_issues_new_tickets() {
     for context in both() {
         let (store, mut ticket) = with_ticket(&context);
         for n in 1..5 {
@@ -84,7 +84,7 @@ fn a_session_is_taken_up_with_early_data_and_gives_new_tickets() {
 }
 
 #[test]
-fn early_keys_fit_together_and_fit_no_others() {
+fn early_keys_match_only_each_other() {
     for context in both() {
         let (store, ticket) = with_ticket(&context);
         let (client, server) =
@@ -110,9 +110,9 @@ fn early_keys_fit_together_and_fit_no_others() {
     }
 }
 
-/// RFC 8446 section 4.2.10: 0-RTT only if it is asked for, and only if the ticket allows it.
+/// RFC 8446 section 4.2.10: 0-RTT requires that the client asks for it and the ticket allows it.
 #[test]
-fn without_a_wish_or_a_permission_there_is_no_early_data() {
+fn early_data_needs_a_request_and_a_ticket_that_allows_it() {
     for context in both() {
         let (store, ticket) = with_ticket(&context);
         let request = Request { ticket: Some(ticket), ..Request::default() };
@@ -146,15 +146,15 @@ fn there_are_no_tickets_by_default() {
     }
 }
 
-/// RFC 8446 section 8.1 and RFC 9001 section 9.2: the ClientHello and what follows it, a second time.
+/// RFC 8446 section 8.1 and RFC 9001 section 9.2: a replay of the ClientHello and the data after it.
 #[test]
-fn a_repeated_client_hello_is_taken_for_new_only_without_replay_protection() {
+fn replay_protection_rejects_a_repeated_client_hello() {
     for replay_protection in [true, false] {
         for protection in [Protection::Tls, Protection::Null] {
             let options = Options { replay_protection, ..options(protection) };
             let context = Context::new(&options, H3, 1).unwrap();
             let (store, ticket) = with_ticket(&context);
-            let hello = End::new(client(&context, 1, at(1), offer(Some(ticket)))).said[0].1.clone();
+            let hello = End::new(client(&context, 1, at(1), offer(Some(ticket)))).sent[0].1.clone();
             let hears = |seed| {
                 let mut end = server(&context, &store, seed, at(1), 5);
                 end.read(at(1), Level::Initial, &hello).unwrap();
@@ -171,7 +171,7 @@ fn a_repeated_client_hello_is_taken_for_new_only_without_replay_protection() {
 }
 
 #[test]
-fn a_server_that_knows_no_ticket_shakes_hands_in_full() {
+fn a_server_without_the_ticket_does_a_full_handshake() {
     for context in both() {
         let (_, ticket) = with_ticket(&context);
         let empty = context.ticket_store().unwrap();
@@ -179,7 +179,7 @@ fn a_server_that_knows_no_ticket_shakes_hands_in_full() {
         assert!(!client.session.is_resumed());
         assert_eq!(client.session.early_data(), EarlyData::Rejected);
 
-        // Not even a server that takes no tickets at all is disturbed.
+        // Even a server without tickets copes with one.
         let (_, ticket) = with_ticket(&context);
         let none = context.server(Start::new(Stream::new(1, "server"), 1, vec![1; 60]), None).unwrap();
         let start = self::client(&context, 1, at(1), offer(Some(ticket)));
@@ -190,7 +190,7 @@ fn a_server_that_knows_no_ticket_shakes_hands_in_full() {
 
 /// RFC 8446 section 4.6.1.
 #[test]
-fn tickets_are_too_old_one_day() {
+fn tickets_expire() {
     for context in both() {
         for (age, offered) in [(86_400, true), (86_401, false)] {
             let (_, ticket) = with_ticket(&context);
@@ -213,11 +213,11 @@ fn tickets_are_too_old_one_day() {
 
 /// RFC 8446 section 8.3.
 #[test]
-fn early_data_with_a_ticket_of_another_age_is_refused() {
+fn early_data_with_an_implausible_ticket_age_is_refused() {
     for context in both() {
         for (late, decided) in [(60, EarlyData::Accepted), (61, EarlyData::Rejected)] {
             let (store, ticket) = with_ticket(&context);
-            // A ClientHello that takes a minute and more to its server.
+            // The ClientHello takes more than a minute to reach its server.
             let client = client(&context, 1, at(10), offer(Some(ticket)));
             let server = server(&context, &store, 1, at(10 + late), 5);
             let (client, server) = run_at(at(10 + late), client, server, 1_000);
@@ -244,7 +244,7 @@ fn early_data_is_refused_where_the_server_has_lowered_its_terms() {
     }
 }
 
-/// RFC 8446 section 4.2.10: the protocol of the connection must be that of the ticket.
+/// RFC 8446 section 4.2.10: the application protocol must be that of the ticket.
 #[test]
 fn early_data_is_refused_where_the_protocol_is_another() {
     for protection in [Protection::Tls, Protection::Null] {
@@ -266,7 +266,7 @@ fn early_data_is_refused_where_the_protocol_is_another() {
     }
 }
 
-/// RFC 6066 section 3: a session is not taken up for another name.
+/// RFC 6066 section 3: a session cannot be resumed for another name.
 #[test]
 fn a_ticket_is_for_its_server_name() {
     for context in both() {
@@ -274,12 +274,12 @@ fn a_ticket_is_for_its_server_name() {
         let request = Request { server_name: Some("other.example"), ..offer(Some(ticket)) };
         let mut client = End::new(client(&context, 1, at(1), request));
         let mut server = End::new(server(&context, &store, 1, at(1), 5));
-        server.hear(Level::Initial, &client.said[0].1, 10_000);
+        server.receive(Level::Initial, &client.sent[0].1, 10_000);
         assert!(!server.session.is_resumed());
         assert_eq!(server.session.early_data(), EarlyData::Rejected);
-        // And the certificate is not for it either.
-        client.hear(Level::Initial, &server.said[0].1, 10_000);
-        let alert = client.session.read(at(1), Level::Handshake, &server.said[1].1).unwrap_err();
+        // The certificate is not valid for that name either.
+        client.receive(Level::Initial, &server.sent[0].1, 10_000);
+        let alert = client.session.read(at(1), Level::Handshake, &server.sent[1].1).unwrap_err();
         assert_eq!(alert.code, 42, "{alert}");
     }
 }
@@ -307,26 +307,26 @@ fn a_hello_retry_request_is_followed_and_ends_early_data() {
         let client = client(&hybrid, 1, at(1), offer(ticket));
         run_at(at(1), client, server(server_of, &store, 1, at(1), 5), 1_000)
     };
-    let said = |end: &End, level| end.said.iter().filter(|(known, _)| *known == level).count();
+    let sent = |end: &End, level| end.sent.iter().filter(|(known, _)| *known == level).count();
     let (mut client, server) = between(&curve, None);
     assert!(client.session.is_complete() && server.session.is_complete());
-    assert_eq!((said(&client, Level::Initial), said(&server, Level::Initial)), (2, 2));
+    assert_eq!((sent(&client, Level::Initial), sent(&server, Level::Initial)), (2, 2));
 
-    // What is remembered spares the detour.
+    // The remembered group avoids the extra round trip.
     let (client, _) = between(&curve, client.session.take_tickets().pop());
     assert!(client.session.is_resumed());
-    assert_eq!((said(&client, Level::Initial), client.session.early_data()), (1, EarlyData::Accepted));
+    assert_eq!((sent(&client, Level::Initial), client.session.early_data()), (1, EarlyData::Accepted));
 
     let (mut client, _) = between(&hybrid, None);
     let ticket = client.session.take_tickets().pop();
     let (client, server) = between(&curve, ticket);
-    assert_eq!((said(&client, Level::Initial), said(&server, Level::Initial)), (2, 2));
+    assert_eq!((sent(&client, Level::Initial), sent(&server, Level::Initial)), (2, 2));
     assert!(client.session.is_complete() && server.session.is_complete());
     assert_eq!(client.session.early_data(), EarlyData::Rejected);
     assert_eq!(server.session.early_data(), EarlyData::Rejected);
-    // The client knows with the request.
+    // The client learns of it from the request.
     let rejected = client.moments.iter().find(|(what, _)| *what == "0-RTT rejected").unwrap().1;
-    assert_eq!(rejected, server.said[0].1.len());
+    assert_eq!(rejected, server.sent[0].1.len());
 }
 
 #[test]
@@ -340,22 +340,22 @@ fn early_secrets_are_logged_alike() {
     };
     let logged = early(&mut client);
     assert_eq!(logged, early(&mut server));
-    assert_eq!(logged.client_random, client.said[0].1[6..38]);
+    assert_eq!(logged.client_random, client.sent[0].1[6..38]);
 }
 
 #[test]
 fn equal_seeds_give_equal_tickets() {
     for context in both() {
-        let said = || {
+        let sent = || {
             let (store, ticket) = with_ticket(&context);
             let (client, server) = shake(&context, &store, at(7), Some(ticket));
-            (client.said, server.said)
+            (client.sent, server.sent)
         };
-        assert!(said() == said());
+        assert!(sent() == sent());
     }
 }
 
-/// The shapes of a first handshake, of one that takes it up, and of one that is refused.
+/// The shapes of a first handshake, a resumed one, and a refused one.
 fn shapes(context: &Context, piece: usize, early_data: bool) -> Vec<[ends::Shape; 2]> {
     let store = context.ticket_store().unwrap();
     let mut ticket = None;
@@ -375,7 +375,7 @@ fn shapes(context: &Context, piece: usize, early_data: bool) -> Vec<[ends::Shape
 }
 
 #[test]
-fn null_resumes_as_tls_does() {
+fn null_resumes_like_tls() {
     let alpns: [&[&[u8]]; 3] = [&[], H3, &[b"hq-interop", b"h3"]];
     for cipher in [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305] {
         for key_share in [KeyShare::X25519, KeyShare::X25519MlKem768] {
@@ -409,7 +409,7 @@ proptest! {
     fn an_altered_hello_with_a_ticket_never_panics(at_byte in 0usize..600, to: u8, cut in 0usize..600, null: bool) {
         let context = &both()[usize::from(null)];
         let (store, ticket) = with_ticket(context);
-        let mut hello = End::new(client(context, 1, at(1), offer(Some(ticket)))).said[0].1.clone();
+        let mut hello = End::new(client(context, 1, at(1), offer(Some(ticket)))).sent[0].1.clone();
         let at_byte = at_byte % hello.len();
         hello[at_byte] = to;
         hello.truncate(cut.max(1));

@@ -1,4 +1,4 @@
-//! Contexts for the wire: whom clients believe, and what servers show.
+//! Contexts for real networks: which servers a client trusts, and what servers present.
 
 mod ends;
 
@@ -13,7 +13,7 @@ use tls::{
 const DATE: Duration = Duration::from_secs(1_767_225_600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const BAD_CERTIFICATE: u8 = 42;
-/// The authority is known by its name, and another key signed: RFC 8446 section 6.2.
+/// The authority's name is known, but another key signed: RFC 8446 section 6.2.
 const DECRYPT_ERROR: u8 = 51;
 const CERTIFICATE_EXPIRED: u8 = 45;
 
@@ -27,7 +27,7 @@ fn start(name: &str) -> Start {
     Start::new(Stream::new(1, name), 1, vec![7; 50])
 }
 
-/// What becomes of a client that asks for `name` at `date`: how the client's alert reads, if it has one.
+/// Runs a handshake of a client that asks for `name` at `date`; the error is the client's alert.
 fn meet(trust: &Trust, identity: &Identity, name: &str, date: Duration) -> Result<(End, End), Alert> {
     meet_with(&Options::default(), &Options::default(), (trust, identity), (name, date))
 }
@@ -44,19 +44,19 @@ fn meet_with(
     let request = Request { server_name: Some(name), ..Request::default() };
     let mut client = End::new(client.client(start("client"), request).unwrap());
     let mut server = End::new(server.server(start("server"), None).unwrap());
-    let mut heard = [0, 0];
+    let mut received_count = [0, 0];
     loop {
-        let before = heard;
-        while let Some((level, bytes)) = client.said.get(heard[0]).cloned() {
-            heard[0] += 1;
-            server.hear(level, &bytes, 1000);
+        let before = received_count;
+        while let Some((level, bytes)) = client.sent.get(received_count[0]).cloned() {
+            received_count[0] += 1;
+            server.receive(level, &bytes, 1000);
         }
-        while let Some((level, bytes)) = server.said.get(heard[1]).cloned() {
-            heard[1] += 1;
+        while let Some((level, bytes)) = server.sent.get(received_count[1]).cloned() {
+            received_count[1] += 1;
             client.session.read(client.now, level, &bytes)?;
             client.drain();
         }
-        if heard == before {
+        if received_count == before {
             assert!(client.session.is_complete() && server.session.is_complete());
             return Ok((client, server));
         }
@@ -71,7 +71,7 @@ fn refused(trust: &Trust, identity: &Identity, name: &str, date: Duration) -> u8
 }
 
 #[test]
-fn a_server_is_believed_by_its_authority_for_its_names_and_in_its_time() {
+fn a_certificate_is_trusted_for_its_names_and_dates() {
     let (known, other) = (identity(), identity());
     let trust = trusting(&known);
     for name in ["localhost", "127.0.0.1", "::1"] {
@@ -87,7 +87,7 @@ fn a_server_is_believed_by_its_authority_for_its_names_and_in_its_time() {
 }
 
 #[test]
-fn a_pin_is_for_one_certificate_or_its_key_whatever_name_and_date() {
+fn a_pin_ignores_name_and_date() {
     let (known, other) = (identity(), identity());
     for pin in [known.fingerprint(), known.key_fingerprint()] {
         meet(&Trust::Pin(pin), &known, "example.org", DATE + 1000 * DAY).unwrap();
@@ -97,7 +97,7 @@ fn a_pin_is_for_one_certificate_or_its_key_whatever_name_and_date() {
 }
 
 #[test]
-fn ciphers_and_groups_are_those_that_were_chosen() {
+fn the_chosen_ciphers_and_groups_are_used() {
     let known = identity();
     for (cipher, secret) in [(Cipher::Aes128Gcm, 32), (Cipher::Aes256Gcm, 48), (Cipher::ChaCha20Poly1305, 32)]
     {
@@ -108,13 +108,14 @@ fn ciphers_and_groups_are_those_that_were_chosen() {
             let secrets = client.session.take_secrets();
             assert!(secrets.iter().all(|line| line.secret.len() == secret));
             assert_eq!(secrets.len(), server.session.take_secrets().len());
-            // A server that prefers another one takes it, and a client that cannot do the hybrid is served all the same.
+            // A server with another preference gets its way, and a client without the hybrid group is served too.
             meet_with(&Options::default(), &options, ends, ("localhost", DATE)).unwrap();
         }
     }
 }
 
-/// Compatible version negotiation (RFC 9368 section 2.3), though the system's random numbers cannot be drawn again.
+/// Compatible version negotiation (RFC 9368 section 2.3) works with random numbers of the operating system, which are
+/// recorded.
 #[test]
 fn a_client_follows_the_server_into_version_2() {
     const TWO: u32 = 0x6b33_43cf;
@@ -133,18 +134,18 @@ fn a_client_follows_the_server_into_version_2() {
         let change = Change::Follow;
         let client = made(None).client(Start { change, ..start("client") }, request).unwrap();
         let (mut client, mut server) = (End::new(client), End::new(server));
-        for (level, bytes) in client.said.clone() {
-            server.hear(level, &bytes, 1000);
+        for (level, bytes) in client.sent.clone() {
+            server.receive(level, &bytes, 1000);
         }
         assert_eq!((client.session.version(), server.session.version()), (1, TWO));
         assert!(client.session.follow(TWO) && !client.session.follow(1), "once");
         assert_eq!(client.session.version(), TWO);
-        let said = client.said.len();
-        for (level, bytes) in server.said.clone() {
-            client.hear(level, &bytes, 1000);
+        let sent = client.sent.len();
+        for (level, bytes) in server.sent.clone() {
+            client.receive(level, &bytes, 1000);
         }
-        for (level, bytes) in client.said[said..].iter().cloned() {
-            server.hear(level, &bytes, 1000);
+        for (level, bytes) in client.sent[sent..].iter().cloned() {
+            server.receive(level, &bytes, 1000);
         }
         assert!(client.session.is_complete() && server.session.is_complete());
         assert_eq!(client.session.peer_parameters(), Some(&[8; 40][..]));
@@ -154,13 +155,13 @@ fn a_client_follows_the_server_into_version_2() {
             theirs.remote.unprotect(&mut packet, 10).unwrap();
             assert!(theirs.remote.open(1, &mut packet, 20).is_ok());
         }
-        // Nobody follows who has read something.
+        // A client that has read something cannot follow.
         assert!(!server.session.follow(1) && !client.session.follow(1));
     }
 }
 
 #[test]
-fn no_two_connections_have_a_key_in_common_although_their_streams_are_equal() {
+fn connections_with_equal_streams_have_different_keys() {
     let known = identity();
     let secrets = || {
         let (mut client, _) = meet(&Trust::Anyone, &known, "localhost", DATE).unwrap();

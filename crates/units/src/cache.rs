@@ -1,44 +1,44 @@
-//! Asking the processor's cache for what will be looked at soon.
+//! Hints to the processor's cache about what will soon be used.
 //!
-//! Where a thousand connections take turns, what one of them needs has left the cache when its turn comes, and each part
-//! of it would be waited for, one after the other. Who knows earlier whose turn it will be asks for the parts then, and
-//! does something else while they come. Nothing follows from it but time.
+//! When a thousand connections take turns, the state of each has left the cache by the time its turn comes, and every
+//! part of it costs a wait of its own. A caller that knows the next turn in advance requests the parts early and does
+//! other work while they arrive. Prefetching affects speed only, never results.
 
 use prefetch_index::prefetch_index;
 
-/// A line of the cache in bytes: on x86-64, and on most others.
+/// The size of a cache line in bytes on x86-64 and most other processors.
 const LINE: usize = 64;
 
-/// Asks for all of a value that lies at one place; not for what its pointers lead to.
+/// Prefetches the whole of a value, but nothing that its pointers lead to.
 #[inline]
 pub fn ask_for<T: ?Sized>(value: &T) {
-    ask(std::ptr::from_ref(value).addr(), size_of_val(value));
+    prefetch_range(std::ptr::from_ref(value).addr(), size_of_val(value));
 }
 
-/// Asks for what lies behind a value, as much as it takes itself: the place where a queue grows.
+/// Prefetches as many bytes after a value as it occupies itself: the place where a queue grows.
 #[inline]
 pub fn ask_behind<T>(value: &T) {
-    ask(std::ptr::from_ref(value).addr() + size_of::<T>(), size_of::<T>());
+    prefetch_range(std::ptr::from_ref(value).addr() + size_of::<T>(), size_of::<T>());
 }
 
 #[inline]
-fn ask(from: usize, size: usize) {
-    // Every so many bytes, and the last one: then each line has one of them, wherever the first begins, and a size that is
-    // known makes as many instructions.
+fn prefetch_range(from: usize, size: usize) {
+    // One request per line and one for the last byte cover every line, wherever the value starts. If the size is
+    // known at compile time, so is the number of instructions.
     let mut at = 0;
     while at < size {
-        ask_line(from + at);
+        prefetch_line(from + at);
         at += LINE;
     }
     if size % LINE != 1 && size > 0 {
-        ask_line(from + size - 1);
+        prefetch_line(from + size - 1);
     }
 }
 
 #[inline]
-fn ask_line(address: usize) {
-    // Only the address counts, and whatever is there is not read. Nothing says where an empty slice lies, so the way from
-    // there is computed.
+fn prefetch_line(address: usize) {
+    // Only the address matters; nothing is read. The address of an empty slice is unspecified, so the index is
+    // computed relative to it.
     let nothing: &[u8] = &[];
     prefetch_index(nothing, address.wrapping_sub(nothing.as_ptr().addr()));
 }
@@ -47,9 +47,9 @@ fn ask_line(address: usize) {
 mod tests {
     use super::*;
 
-    /// There is nothing to see of it: any value may be asked for, at any place.
+    /// Prefetching has no visible effect: any value may be requested, at any address.
     #[test]
-    fn asking_changes_nothing() {
+    fn prefetching_changes_nothing() {
         let values: Vec<u64> = (0..1000).collect();
         values.iter().for_each(ask_for);
         values.last().into_iter().for_each(ask_behind);

@@ -1,7 +1,8 @@
-//! What goes wrong in a component from outside: the way in which it ends the run that it is in.
+//! Failures of components supplied from outside, which end the run they occur in.
 //!
-//! The seams have no errors, since no component of the lab needs them; one that somebody else wrote may fail at any call. It
-//! says so here, answers something harmless, and the run on this thread ends with what it said.
+//! The traits of the lab have no error results, because none of its own components needs them. A component written by
+//! somebody else can fail in any call. It then reports the failure here and returns a harmless answer; the run on
+//! this thread ends with that report.
 
 use std::cell::RefCell;
 
@@ -9,14 +10,14 @@ thread_local! {
     static FIRST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Something went wrong, in one line. The first that is told counts.
+/// Reports a failure in one line. Only the first report is kept.
 pub fn raise(problem: String) {
     FIRST.with_borrow_mut(|first| {
         first.get_or_insert(problem);
     });
 }
 
-/// Takes what was told on this thread.
+/// Takes the failure reported on this thread, if any.
 pub fn take() -> Option<String> {
     FIRST.take()
 }
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_counts_and_is_taken_once() {
+    fn only_the_first_report_is_kept() {
         raise("one".to_owned());
         raise("two".to_owned());
         assert_eq!((take(), take()), (Some("one".to_owned()), None));

@@ -1,7 +1,7 @@
-//! Documents that people write, altered as people and attackers would: for the fuzzing of their readers. A change
-//! keeps most of a document right, so that the checks behind the first one are tried too.
+//! Random changes to documents that people write, for fuzzing their readers. A change leaves most of a document
+//! valid, so that later checks are reached as well as the first.
 
-/// Numbers at and beyond the ends of what readers hold.
+/// Numbers at and beyond the limits of what readers accept.
 const NUMBERS: [&str; 28] = [
     "0",
     "-0",
@@ -39,15 +39,15 @@ const UNITS: [&str; 22] = [
     "GB", "TB", "kiB", "packets", "BDP", "%", "x", "",
 ];
 
-/// Text that is in no document.
+/// Text that no document contains.
 const ODD: [&str; 12] =
     ["", " ", "\t", "\"", "'", "\\", "\u{0}", "\u{1b}[2J", "\u{feff}", "\u{2028}", "\u{1f980}", "\r"];
 
-/// The most bytes of a token that is repeated.
+/// The maximum length of a repeated token, in bytes.
 const LONGEST: usize = 4096;
 
-/// The document with one to four changes of its tokens and lines. `draw` gives a number below its argument, which is
-/// above zero.
+/// Returns the document with one to four changes to its tokens and lines. `draw` returns a number below its argument,
+/// which is above zero.
 pub fn altered(text: &str, draw: &mut dyn FnMut(usize) -> usize) -> String {
     let mut text = text.to_owned();
     for _ in 0..=draw(4) {
@@ -71,7 +71,7 @@ fn with_lines_altered(text: &str, draw: &mut dyn FnMut(usize) -> usize) -> Strin
     lines.concat()
 }
 
-/// What kind of token a character belongs to.
+/// The kind of token that a character belongs to.
 fn class(character: char) -> u8 {
     match character {
         '0'..='9' | '.' => 0,
@@ -81,7 +81,7 @@ fn class(character: char) -> u8 {
     }
 }
 
-/// The beginnings and ends of runs of digits, of letters and of spaces; all else stands alone.
+/// Start, end and class of each run of digits, letters or spaces; any other character stands alone.
 fn tokens(text: &str) -> Vec<(usize, usize, u8)> {
     let mut found: Vec<(usize, usize, u8)> = Vec::new();
     for (at, character) in text.char_indices() {
@@ -99,7 +99,7 @@ fn with_token_altered(text: &str, draw: &mut dyn FnMut(usize) -> usize) -> Strin
     if tokens.is_empty() {
         return ODD[draw(ODD.len())].to_owned();
     }
-    // Numbers more often than what stands around them.
+    // Numbers are chosen more often than what surrounds them.
     let numbers: Vec<_> = tokens.iter().filter(|token| token.2 == 0).collect();
     let (from, to, class) = match draw(2) {
         0 if !numbers.is_empty() => *numbers[draw(numbers.len())],
@@ -118,13 +118,13 @@ fn with_token_altered(text: &str, draw: &mut dyn FnMut(usize) -> usize) -> Strin
         (_, 4) => old.repeat(2 + draw(3)),
         (_, 5) => String::new(),
         (_, 6) => ODD[draw(ODD.len())].to_owned(),
-        // Not longer and longer by each change of the same token.
+        // Bounded, since several changes may hit the same token.
         _ => old.repeat(1 + draw(300).min(LONGEST / old.len().max(1))),
     };
     [&text[..from], &new, &text[to..]].concat()
 }
 
-/// Draws out of a seed, by a xorshift generator: what follows from a seed of a fuzzer is always the same.
+/// Draws from a seed with a xorshift generator, so that a fuzzer's seed always leads to the same document.
 pub fn draws(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move |bound| {
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_of_a_document_stays_and_equal_seeds_give_equal_ones() {
+    fn changes_are_small_and_follow_from_the_seed() {
         let text = "delay = \"20 ms\"\nrate = \"10 Mbit/s\"\n\n[flow]\nsize = \"1.5 MB\"\n";
         let of = |seed| altered(text, &mut draws(seed));
         let all: Vec<String> = (0..500).map(of).collect();

@@ -1,26 +1,26 @@
-//! A distribution of durations whose quantiles are right within 1.6 %.
+//! A distribution of durations with quantiles accurate to 1.6 %.
 
 use crate::Duration;
 
-/// Each power of two is cut into so many buckets: a quantile is right within 1.6 %.
+/// The number of buckets per power of two, which makes quantiles accurate to 1.6 %.
 const STEPS: usize = 32;
-/// Samples below this are exact enough in one bucket: 2^13 ns = 8 us.
+/// Samples below this share one bucket: 2^13 ns = 8 us.
 const LOWEST: u32 = 13;
 const OCTAVES: usize = 26;
 
 /// A distribution of durations, in constant memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Histogram {
-    /// Made at the first sample above zero.
+    /// Allocated at the first sample above zero.
     buckets: Vec<u32>,
-    /// Samples of nothing, which have no bucket.
+    /// Samples of zero, which have no bucket.
     zeros: u64,
     count: u64,
     sum_ns: u128,
 }
 
 impl Histogram {
-    /// Takes a sample in.
+    /// Adds a sample.
     #[inline]
     pub fn add(&mut self, sample: Duration) {
         self.count += 1;
@@ -35,7 +35,7 @@ impl Histogram {
         let bucket = &mut self.buckets[Self::bucket(sample.as_nanos())];
         *bucket = bucket.saturating_add(1);
     }
-    /// Asks for the place of a sample like this one, which is taken in soon ([`crate::cache`]).
+    /// Prefetches the bucket of a sample like this one, which will soon be added ([`crate::cache`]).
     #[inline]
     pub fn prefetch(&self, sample: Duration) {
         self.buckets.get(Self::bucket(sample.as_nanos())).into_iter().for_each(crate::cache::ask_for);
@@ -46,7 +46,7 @@ impl Histogram {
         let step = if ns < 1 << LOWEST { 0 } else { step };
         ((octave - LOWEST) as usize * STEPS + step).min(STEPS * OCTAVES - 1)
     }
-    /// Takes all samples of another one in.
+    /// Adds all samples of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.count += other.count;
         self.zeros += other.zeros;
@@ -78,13 +78,13 @@ impl Histogram {
             before += u64::from(*count);
             before >= rank
         })?;
-        let inside = u64::from(self.buckets[at]);
-        before -= inside;
+        let in_bucket = u64::from(self.buckets[at]);
+        before -= in_bucket;
         let octave = LOWEST + (at / STEPS) as u32;
         let (step, width) = ((at % STEPS) as u64, 1u64 << (octave - 5));
-        // The samples of a bucket are taken to be spread evenly over it.
+        // The samples of a bucket are assumed to be spread evenly over it.
         let within =
-            (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * inside)) as u64;
+            (u128::from(width) * u128::from(2 * (rank - before) - 1) / u128::from(2 * in_bucket)) as u64;
         Some(Duration::from_nanos((1 << octave) + step * width + within))
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_stay_inside() {
+    fn extremes_fall_into_the_outer_buckets() {
         let mut histogram = Histogram::default();
         histogram.add(Duration::ZERO);
         histogram.add(Duration::MAX);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_zeros_and_two_are_one() {
+    fn zeros_are_counted_and_histograms_merge() {
         let (mut one, mut other) = (Histogram::default(), Histogram::default());
         (0..60).for_each(|_| one.add(Duration::ZERO));
         assert_eq!((one.quantile(1.0), one.mean()), (Some(Duration::ZERO), Some(Duration::ZERO)));

@@ -1,8 +1,8 @@
-//! Time, rate and size as integers, parsed and printed as people write them, timers of many, and the table rows by
-//! which a component of the lab describes its options.
+//! Time, rate and size as integers, parsed and printed as people write them; sets of timers; and the table rows with
+//! which components of the lab describe their options.
 //!
-//! Everything is an integer: nanoseconds, bits per second, bytes. A value that is printed and read again is the
-//! same value, so that a resolved scenario gives the same run.
+//! All quantities are integers: nanoseconds, bits per second, bytes. A value that is printed and read again is
+//! unchanged, so a resolved scenario reproduces its run.
 
 pub mod cache;
 pub mod fault;

@@ -1,15 +1,15 @@
-//! Decimal numbers with a unit, read and printed without going through floating point.
+//! Decimal numbers with a unit, read and printed without floating point.
 
 use std::fmt;
 
-/// Why a text is not a quantity of the kind that was asked for.
+/// Why a text is not a quantity of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// What was found.
+    /// The text.
     pub found: String,
-    /// What would have been right, with an example: `a duration with its unit (ns, us, ms, s, min, h), like "20 ms"`.
+    /// The expected form, with an example: `a duration with its unit (ns, us, ms, s, min, h), like "20 ms"`.
     pub expected: &'static str,
-    /// What exactly is wrong, where more can be said than "not this": `the unit is missing`.
+    /// The specific problem: `the unit is missing`.
     pub problem: &'static str,
 }
 
@@ -21,10 +21,10 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// One unit of a quantity: its spelling and how many of the smallest unit it is worth.
+/// A unit of a quantity: its spelling and its value in the smallest unit.
 pub(crate) type Unit = (&'static str, u64);
 
-/// Reads `"1.5 ms"` as an integer number of the smallest unit. The first unit spelled alike wins.
+/// Reads `"1.5 ms"` as an integer number of the smallest unit. The first unit with a matching spelling wins.
 pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
     let fail = |problem| ParseError { found: text.to_owned(), expected, problem };
     let trimmed = text.trim();
@@ -59,7 +59,7 @@ pub(crate) fn parse(text: &str, units: &[Unit], expected: &'static str) -> Resul
     u64::try_from(whole * u128::from(scale) + scaled / tens).map_err(|_| fail("too large"))
 }
 
-/// Prints a value in the largest unit that it reaches and in which nine decimals are enough to say it exactly.
+/// Prints a value in the largest unit that does not exceed it and that represents it exactly with nine decimals.
 /// `units` runs from large to small and ends with the smallest, whose scale is 1.
 pub(crate) fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     const DECIMALS: u128 = 1_000_000_000;

@@ -1,15 +1,15 @@
-//! Rows that a program adds to a room's table while it runs: components from other crates, or written in Python.
+//! Rows that a program adds to a room's table at run time: components from other crates, or written in Python.
 
 use crate::parameter::{Room, Row};
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
 
-/// The most components that can be added to one room.
+/// The maximum number of components added to one room.
 pub const MAX_PLUGGED: usize = 1000;
-/// The longest name of an added component, in bytes.
+/// The maximum length of an added component's name, in bytes.
 pub const MAX_NAME: usize = 4096;
 
-/// The rows that were added to a room. They are found like those of its table, and last as long as the process.
+/// The rows added to a room. Lookups find them like the rows of its table; they last as long as the process.
 #[derive(Debug)]
 pub struct Plugged<B: 'static>(RwLock<Vec<Row<B>>>);
 
@@ -19,8 +19,8 @@ impl<B: Copy + 'static> Plugged<B> {
         Plugged(RwLock::new(Vec::new()))
     }
 
-    /// Adds a row to those of the table `own`. One that was added before under the same name is replaced, for what is built
-    /// from now on.
+    /// Adds a row to those of the table `own`. It replaces an added row of the same name for everything built from
+    /// then on.
     ///
     /// # Errors
     /// See [`PlugError`].
@@ -44,7 +44,7 @@ impl<B: Copy + 'static> Plugged<B> {
         Ok(())
     }
 
-    /// The row of this name, in the table `own` or added to it.
+    /// Finds a row by name in the table `own` or among the added rows.
     pub fn find(&self, own: &[Row<B>], name: &str) -> Option<Row<B>> {
         own.iter().find(|row| row.name == name).copied().or_else(|| {
             let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +52,7 @@ impl<B: Copy + 'static> Plugged<B> {
         })
     }
 
-    /// The room with the added rows behind its own.
+    /// The room with the added rows after its own.
     pub fn extend(&self, mut room: Room) -> Room {
         let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
         room.rows.extend(rows.iter().map(Row::face));
@@ -63,11 +63,11 @@ impl<B: Copy + 'static> Plugged<B> {
 /// Why a component cannot be added to a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlugError {
-    /// The room has a component of its own with this name.
+    /// The room's own table has a component of this name.
     Taken,
-    /// The name is empty, longer than [`MAX_NAME`] bytes, or has control characters in it.
+    /// The name is empty, longer than [`MAX_NAME`] bytes, or contains control characters.
     Name,
-    /// [`MAX_PLUGGED`] were added already.
+    /// [`MAX_PLUGGED`] components were added already.
     TooMany,
 }
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_added_and_replaced_but_never_take_the_place_of_the_room_s_own() {
+    fn rows_can_be_added_and_replaced_but_not_shadow_the_table() {
         let (own, plugged) = ([row("own", 1)], Plugged::none());
         let find = |name| plugged.find(&own, name).map(|row| row.build);
         assert_eq!((plugged.add(&own, row("mine", 2)), find("mine")), (Ok(()), Some(2)));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_have_limits() {
+    fn names_and_counts_are_limited() {
         let plugged = Plugged::none();
         for name in ["", "two\nlines", String::leak("x".repeat(MAX_NAME + 1))] {
             assert_eq!(plugged.add(&[], row(name, 0)), Err(PlugError::Name));
@@ -117,6 +117,6 @@ mod tests {
             plugged.add(&[], row(String::leak(number.to_string()), 0)).unwrap();
         }
         assert_eq!(plugged.add(&[], row("one more", 0)), Err(PlugError::TooMany));
-        assert_eq!(plugged.add(&[], row("7", 1)), Ok(()), "in the place of another");
+        assert_eq!(plugged.add(&[], row("7", 1)), Ok(()), "replaces another");
     }
 }

@@ -19,14 +19,14 @@ const EXPECTED: &str = "a rate with its unit (bit/s, kbit/s, Mbit/s, Gbit/s, Tbi
 pub struct Rate(u64);
 
 impl Rate {
-    /// Nothing moves.
+    /// A rate of zero.
     pub const ZERO: Rate = Rate(0);
 
     /// A rate of `bits` per second.
     pub const fn from_bits_per_sec(bits: u64) -> Rate {
         Rate(bits)
     }
-    /// The rate at which `size` moves in `span`; the largest rate there is if `span` is zero.
+    /// The rate at which `size` moves in `span`; the maximum rate if `span` is zero.
     pub const fn of(size: Size, span: Duration) -> Rate {
         if span.is_zero() {
             return Rate(u64::MAX);

@@ -25,7 +25,7 @@ const EXPECTED: &str = "a size with its unit (B, kB, MB, GB, TB, KiB, MiB, GiB, 
 pub struct Size(u64);
 
 impl Size {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Size = Size(0);
 
     /// A size of `bytes`.

@@ -21,7 +21,7 @@ const EXPECTED: &str = "a duration with its unit (ns, us, ms, s, min, h), like \
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// A span of time in nanoseconds. Arithmetic saturates: a span never goes below zero nor past its maximum.
+/// A span of time in nanoseconds. Arithmetic saturates at zero and at the maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
@@ -31,7 +31,7 @@ impl Time {
     /// Later than anything that happens.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The point `ns` nanoseconds after the start.
+    /// The point in time `ns` nanoseconds after the start.
     pub const fn from_nanos(ns: u64) -> Time {
         Time(ns)
     }
@@ -39,18 +39,18 @@ impl Time {
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
-    /// Seconds since the start, for tables and figures; no computation of the simulation uses it.
+    /// Seconds since the start, for tables and figures; the simulation never computes with it.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// The span since `earlier`, or zero if `earlier` is later.
+    /// The span since `earlier`, or zero if `earlier` is the later one.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Duration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Duration = Duration(0);
     /// The longest span: about 584 years.
     pub const MAX: Duration = Duration(u64::MAX);
@@ -87,7 +87,7 @@ impl Duration {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// The span of `seconds` (rounded to nanoseconds); negative and not-a-number give zero.
+    /// The span of `seconds`, rounded to nanoseconds; zero for negative numbers and NaN.
     pub fn from_secs_f64(seconds: f64) -> Duration {
         Duration((seconds * 1e9).round() as u64)
     }
@@ -95,7 +95,7 @@ impl Duration {
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
-    /// `self * numerator / denominator`, rounded down, without overflow in between.
+    /// `self * numerator / denominator`, rounded down, without intermediate overflow.
     pub const fn scale(self, numerator: u64, denominator: u64) -> Duration {
         let value = self.0 as u128 * numerator as u128 / denominator as u128;
         Duration(if value > u64::MAX as u128 { u64::MAX } else { value as u64 })

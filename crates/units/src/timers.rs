@@ -1,17 +1,17 @@
-//! One timer for each of many: which is due next.
+//! A set of numbered timers that finds the next one due.
 
 use crate::Time;
 
-/// Timers by number, as a tournament: each node of a binary tree holds the earlier of its two children. Of those that
-/// are due at one instant the lowest number comes first.
+/// Numbered timers in a tournament tree: each node of a binary tree holds the earlier of its two children. Of timers
+/// due at the same instant, the lowest number comes first.
 ///
-/// Setting a timer walks up the tree and stops where nothing changes; there is nothing to search, nothing to remove and
-/// nothing to allocate but for higher numbers than any before. A thousand timers take 16 kB, which stay in the cache.
+/// Setting a timer walks up the tree and stops where nothing changes. There is no search and no removal, and only a
+/// number higher than all before allocates. A thousand timers take 16 kB, which stay in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timers {
-    /// The root: where there is one timer alone, all of it, so that who has one need not look elsewhere.
+    /// The root. If there is only one timer, this is all of it, so that its owner touches no other memory.
     first: Time,
-    /// The other nodes, the children of `i` at `2 i` and `2 i + 1`; the timers themselves start at `leaves`.
+    /// The other nodes: the children of `i` are at `2 i` and `2 i + 1`, and the timers themselves start at `leaves`.
     tree: Vec<Time>,
     leaves: usize,
 }
@@ -23,7 +23,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Timers of which none is set, with room for so many.
+    /// Creates `count` timers, none of them set.
     pub fn new(count: usize) -> Timers {
         let mut timers = Timers::default();
         if count > 1 {
@@ -32,7 +32,7 @@ impl Timers {
         timers
     }
 
-    /// Sets a timer; `None`, or [`Time::NEVER`]: it is not set.
+    /// Sets a timer, or clears it with `None` or [`Time::NEVER`].
     #[inline]
     pub fn set(&mut self, number: usize, at: Option<Time>) {
         if number >= self.leaves {
@@ -51,28 +51,29 @@ impl Timers {
         self.first = at;
     }
 
-    /// When the next one is due, if any is set.
+    /// When the next timer is due; `None` if none is set.
     #[inline]
     pub fn at(&self) -> Option<Time> {
         (self.first != Time::NEVER).then_some(self.first)
     }
 
-    /// When the next one is due, and its number.
+    /// When the next timer is due, and its number.
     #[inline]
     pub fn next(&self) -> Option<(Time, usize)> {
         let at = self.at()?;
         let mut i = 1;
         while i < self.leaves {
-            // To the left if the time comes from there, also if it comes from both.
+            // To the left if the time comes from there, including when both children have it.
             i = 2 * i + usize::from(self.tree[2 * i] != at);
         }
         Some((at, i - self.leaves))
     }
 
-    /// The numbers of the next and of the one after it: of several at one instant, the second is any.
+    /// The numbers of the next timer and of the one after it. If several share the second one's instant, any of them
+    /// is returned.
     pub fn next_two(&self) -> (Option<usize>, Option<usize>) {
         let Some((_, first)) = self.next() else { return (None, None) };
-        // The second lost against the first somewhere on the first one's way to the root.
+        // The runner-up lost to the winner somewhere on the winner's way to the root.
         let mut at = self.leaves + first;
         let mut best = (Time::NEVER, 1);
         while at > 1 {
@@ -86,7 +87,7 @@ impl Timers {
         (Some(first), (time != Time::NEVER).then(|| at - self.leaves))
     }
 
-    /// Makes room for so many.
+    /// Makes room for `count` timers.
     #[cold]
     fn grow(&mut self, count: usize) {
         let known: Vec<Time> = match self.leaves {
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_earliest_comes_first_and_at_one_instant_the_lowest_number() {
+    fn the_earliest_comes_first_then_the_lowest_number() {
         let at = Time::from_nanos;
         let mut timers = Timers::new(5);
         assert_eq!(timers.next(), None);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn one_alone_takes_no_memory() {
+    fn a_single_timer_allocates_nothing() {
         let mut timers = Timers::new(1);
         timers.set(0, Some(Time::from_nanos(7)));
         assert_eq!((timers.next(), timers.tree.capacity()), (Some((Time::from_nanos(7), 0)), 0));
@@ -133,9 +134,9 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whether there was room for them from the start or not.
+        /// Holds whether or not there was room for the timers from the start.
         #[test]
-        fn it_is_the_minimum_of_time_and_number(sets: Vec<(usize, Option<u8>)>, count in 1usize..20, room in 0usize..20) {
+        fn next_is_the_minimum_of_time_and_number(sets: Vec<(usize, Option<u8>)>, count in 1usize..20, room in 0usize..20) {
             let mut timers = Timers::new(room);
             let mut plain = vec![None; count];
             for (number, at) in sets {

@@ -1,4 +1,4 @@
-//! What the sender may do (section 4.2): pacing rate, quantum and window, and the window in recovery.
+//! Control parameters (section 4.2): pacing rate, quantum and window, and the window in recovery.
 
 use super::Bbr1;
 use super::phases::State;
@@ -6,14 +6,14 @@ use crate::AckSample;
 use crate::bbr_outputs::Controls;
 use units::{Duration, Rate, Size, Time};
 
-/// What the loss of packets changes: the window alone, for a round trip (section 4.2.3.4).
+/// The response to packet loss, which only affects the window, for one round trip (section 4.2.3.4).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Recovery {
-    /// Packets sent up to here belong to it; `None`: all is well.
+    /// The recovery covers packets sent up to here; `None` outside of a recovery.
     pub(super) since: Option<Time>,
-    /// The window follows what is delivered.
+    /// The window follows the delivered bytes.
     pub(super) conserving: bool,
-    /// The first ACK frame of the recovery has yet to come.
+    /// Still waiting for the first ACK frame of the recovery.
     pub(super) entering: bool,
 }
 

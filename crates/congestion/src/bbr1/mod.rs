@@ -24,7 +24,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
     build: &|arguments, setup| Box::new(Bbr1::new(arguments, setup)),
 };
 
-/// One BBRv1 sender. The names are those of the draft, sections 4.1 to 4.3.
+/// One BBRv1 sender, with the names of the draft, sections 4.1 to 4.3.
 #[derive(Debug)]
 pub struct Bbr1 {
     options: Options,
@@ -37,7 +37,7 @@ pub struct Bbr1 {
     send_quantum: u64,
     cwnd: u64,
     prior_cwnd: u64,
-    /// Delivery rates in bit/s over round trips.
+    /// The maximum of delivery rates in bit/s over round trips.
     bandwidths: WindowedMax,
     /// `None` before the first sample.
     min_rtt: Option<Duration>,
@@ -49,14 +49,14 @@ pub struct Bbr1 {
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
     idle_restart: bool,
-    /// The samples of packets that were sent in PROBE_RTT say nothing of the bandwidth.
+    /// Samples of packets sent in PROBE_RTT do not measure the bandwidth.
     held_back: HeldBack,
     recovery: Recovery,
     allowance: Allowance,
 }
 
 impl Bbr1 {
-    /// A sender in STARTUP.
+    /// Creates a sender in STARTUP.
     pub fn new(arguments: &Arguments, setup: Setup) -> Bbr1 {
         Bbr1::start(Options::of(arguments), setup)
     }
@@ -104,7 +104,7 @@ impl Bbr1 {
 }
 
 impl Controller for Bbr1 {
-    /// 4.3.4.4: after a pause in PROBE_BW packets go out at the estimated bandwidth.
+    /// 4.3.4.4: after a pause in PROBE_BW, packets are paced at the estimated bandwidth.
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         if sent.begins_flight() && sent.app_limited {
@@ -125,7 +125,7 @@ impl Controller for Bbr1 {
             self.update_bandwidth(ack, sample, app_limited);
         }
         if self.recovery.entering {
-            // The round trip of conservation begins with the recovery.
+            // The round trip of packet conservation begins with the recovery.
             self.recovery.conserving = true;
             self.round.begin(ack.delivered);
         }
@@ -142,7 +142,7 @@ impl Controller for Bbr1 {
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
-            // RFC 3168 section 5: a mark is answered as a loss is.
+            // RFC 3168 section 5: the response to a mark is that to a loss.
             Signal::Lost { now, newest_sent_at, .. } | Signal::Marked { now, newest_sent_at, .. } => {
                 self.enter_recovery(now, newest_sent_at);
             }
@@ -154,7 +154,7 @@ impl Controller for Bbr1 {
                 self.recovery.entering = false;
             }
             Signal::Spurious { .. } => {
-                // The slowdown was none: what it told of a full pipe is void.
+                // Another path: earlier evidence of a full pipe is void.
                 self.full_pipe.bandwidth = 0.0;
                 self.full_pipe.rounds = 0;
                 self.restore_cwnd();
@@ -174,7 +174,7 @@ impl Controller for Bbr1 {
         self.allowance
     }
 
-    /// It draws the phase in which the cycle of gains begins.
+    /// The initial phase of the gain cycle is random.
     fn draws(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! The model of the path (section 4.1): the bottleneck's bandwidth and the least RTT.
+//! The model of the path (section 4.1): the bottleneck bandwidth and the minimum RTT.
 
 use super::Bbr1;
 use crate::{AckSample, RateSample};
@@ -9,7 +9,8 @@ impl Bbr1 {
         self.bandwidths.get() as f64
     }
 
-    /// What is in flight at this many estimated bandwidth-delay products, with what the end hosts hold.
+    /// The bytes in flight for this multiple of the estimated bandwidth-delay product, plus an allowance for the end
+    /// hosts.
     pub(super) fn inflight(&self, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return self.setup.initial_window };
         let product = self.bandwidth() * min_rtt.as_secs_f64() / 8.0;
@@ -23,13 +24,13 @@ impl Bbr1 {
             self.recovery.conserving = false;
         }
         let Some(rate) = sample.rate.map(Rate::as_bits_per_sec) else { return };
-        // 4.1.2.4: a limited sample can only show that there is more.
+        // 4.1.2.4: an application-limited sample can only raise the estimate.
         if rate >= self.bandwidths.get() || !app_limited {
             self.bandwidths.update(self.options.bandwidth_window, self.round.count, rate);
         }
     }
 
-    /// `BBRUpdateRTprop()`; without a sample the least RTT stays. Gives whether it was out of date.
+    /// `BBRUpdateRTprop()`; without a sample the minimum RTT is unchanged. Returns whether the minimum had expired.
     pub(super) fn update_min_rtt(&mut self, now: Time, sample: Option<Duration>) -> bool {
         let expired = self.min_rtt.is_some() && now > self.min_rtt_stamp + self.options.min_rtt_window;
         let Some(sample) = sample else { return expired };

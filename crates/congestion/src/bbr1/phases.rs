@@ -1,4 +1,4 @@
-//! The state machine (section 4.3): from STARTUP over DRAIN to PROBE_BW, and PROBE_RTT now and then.
+//! The state machine (section 4.3): STARTUP, DRAIN, PROBE_BW, and occasionally PROBE_RTT.
 
 use super::Bbr1;
 use crate::AckSample;
@@ -12,7 +12,7 @@ pub(super) enum State {
     ProbeRtt,
 }
 
-/// What shows in STARTUP that the pipe is full (section 4.3.2.1).
+/// Detects a full pipe in STARTUP (section 4.3.2.1).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FullPipe {
     pub(super) bandwidth: f64,
@@ -21,7 +21,7 @@ pub(super) struct FullPipe {
 }
 
 impl State {
-    /// The word for traces.
+    /// The name in traces.
     pub(super) fn name(self) -> &'static str {
         match self {
             State::Startup => "startup",
@@ -66,7 +66,8 @@ impl Bbr1 {
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
         self.cwnd_gain = self.options.cwnd_gain;
-        // 4.3.4.3: any phase but the second, the one that drains: index + 1 is taken next.
+        // 4.3.4.3: a random phase other than the second, which drains; the next advance moves on from index to index
+        // + 1.
         let phases = self.options.cycle_gains.len();
         let back = self.random.below((phases as u64).saturating_sub(1).max(1)) as usize;
         self.cycle_index = phases - 1 - back;
@@ -86,10 +87,10 @@ impl Bbr1 {
         let full_length = ack.now.since(self.cycle_stamp) > self.min_rtt.unwrap_or(Duration::MAX);
         let gain = self.pacing_gain;
         let next = if gain > 1.0 {
-            // Until the pipe holds what the gain asks for, or shows that it cannot.
+            // Until the pipe holds what the gain asks for, or losses show that it cannot.
             full_length && (ack.lost_bytes > 0 || ack.prior_in_flight >= self.inflight(gain))
         } else if gain < 1.0 {
-            // Until the queue is gone, but no longer than an RTT.
+            // Until the queue is empty, but no longer than an RTT.
             full_length || ack.prior_in_flight <= self.inflight(1.0)
         } else {
             full_length

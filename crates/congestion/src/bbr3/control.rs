@@ -1,4 +1,4 @@
-//! Pacing rate, send quantum and window (5.6), and the return from a pause (5.4).
+//! Pacing rate, send quantum and window (5.6), and the restart after idle periods (5.4).
 
 use super::Bbr3;
 use super::state::{INFINITY, State};
@@ -21,7 +21,7 @@ impl Bbr3 {
         }
     }
 
-    /// `SetSendQuantum()` (5.6.3): what a millisecond carries.
+    /// `SetSendQuantum()` (5.6.3): the bytes of one millisecond.
     pub(super) fn set_send_quantum(&mut self) {
         let packet = self.packet();
         self.send_quantum = ((self.pacing_rate / 8000.0) as u64).min(64 * 1024).max(2 * packet);
@@ -69,7 +69,7 @@ impl Bbr3 {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
-    /// `HandleRestartFromIdle()` (5.4.1), for a packet before which nothing was in flight.
+    /// `HandleRestartFromIdle()` (5.4.1), called for a packet sent with nothing in flight.
     pub(super) fn handle_restart_from_idle(&mut self) {
         self.idle_restart = true;
         self.extra_acked.interval_start = self.now;

@@ -1,4 +1,4 @@
-//! What losses and CE marks do to the model, and what is undone if there was no loss (5.5.10, 5.5.11, 3.7).
+//! The effects of losses and CE marks on the model, and their reversal after spurious losses (5.5.10, 5.5.11, 3.7).
 
 use super::Bbr3;
 use super::state::{INFINITY, Sample, State};
@@ -8,12 +8,12 @@ use units::Time;
 impl Bbr3 {
     // ---- 5.6.4.4: recovery ----
 
-    /// Whether packets sent then belong to the recovery that is underway.
+    /// Whether packets sent at this time belong to the current recovery.
     fn in_recovery(&self, sent_at: Time) -> bool {
         self.recovery.since.is_some_and(|since| sent_at <= since)
     }
 
-    /// `OnEnterFastRecovery()`, unless one is underway.
+    /// `OnEnterFastRecovery()`, unless a recovery is in progress.
     pub(super) fn enter_recovery(&mut self, newest_sent_at: Time) {
         if self.in_recovery(newest_sent_at) {
             return;
@@ -24,7 +24,7 @@ impl Bbr3 {
         self.recovery.oldest = Time::NEVER;
     }
 
-    /// A packet was acknowledged: one that was sent in recovery ends it.
+    /// A packet was acknowledged; if it was sent during recovery, the recovery ends.
     pub(super) fn leave_recovery(&mut self, newest_sent_at: Time) {
         if self.recovery.since.is_some_and(|since| newest_sent_at > since) {
             self.recovery.since = None;
@@ -32,8 +32,8 @@ impl Bbr3 {
         }
     }
 
-    /// `OnEnterRTO()`: QUIC's persistent congestion takes the place of a retransmission timeout. The losses that showed it
-    /// were told before, and the state was saved with the first of them.
+    /// `OnEnterRTO()`: persistent congestion in QUIC takes the place of a retransmission timeout. Its losses were
+    /// reported earlier, and the state was saved with the first of them.
     pub(super) fn enter_rto(&mut self) {
         if self.recovery.since.is_none() {
             self.save_state_upon_loss();
@@ -43,8 +43,9 @@ impl Bbr3 {
 
     // ---- 5.5.10.2: each lost packet ----
 
-    /// `NoteLoss()`, when so much was delivered. The state was saved when the recovery began (5.5.11.1): to save it with the
-    /// first loss of each round trip, as the pseudocode has it, would save what the recovery itself has changed.
+    /// `NoteLoss()`, at this count of delivered bytes. The state was saved when the recovery began (5.5.11.1). Saving
+    /// it with the first loss of each round trip, as in the pseudocode, would save changes made by the recovery
+    /// itself.
     fn note_loss(&mut self, delivered: u64) {
         if !self.latest.is_loss_in_round {
             self.latest.round_delivered = delivered;
@@ -58,7 +59,7 @@ impl Bbr3 {
         self.recovery.missing += packet.bytes;
         self.recovery.oldest = self.recovery.oldest.min(packet.sent_at);
         if packet.sent.saturating_sub(packet.bytes) != self.latest.range_end || self.latest.ranges == 0 {
-            // 5.3.1.3: ranges that do not touch each other count.
+            // 5.3.1.3: only discontiguous ranges count.
             self.latest.ranges += 1;
         }
         self.latest.range_end = packet.sent;
@@ -78,8 +79,8 @@ impl Bbr3 {
         }
     }
 
-    /// `IsInflightTooHigh()`: acknowledgements of QUIC are selective (2.2). What came with CE in the round trip counts as
-    /// lost (3.7).
+    /// `IsInflightTooHigh()`: acknowledgements in QUIC are selective (2.2). CE-marked bytes of the round trip count
+    /// as lost (3.7).
     pub(super) fn is_inflight_too_high(&self, sample: &Sample) -> bool {
         (sample.lost + self.latest.marked) as f64 > sample.tx_in_flight as f64 * self.options.loss_thresh
     }
@@ -87,7 +88,7 @@ impl Bbr3 {
     /// `HandleInflightTooHigh()`.
     fn handle_inflight_too_high(&mut self, sample: &Sample) {
         self.cycle.prev_too_high = true;
-        // One answer for each probe.
+        // One reaction per probe.
         self.cycle.is_sample = false;
         if !sample.app_limited {
             let floor = (self.target_inflight() as f64 * self.options.beta) as u64;
@@ -99,7 +100,7 @@ impl Bbr3 {
         }
     }
 
-    /// `InflightAtLoss()`: how much was in flight where within this packet losses passed the threshold.
+    /// `InflightAtLoss()`: the bytes in flight at the point within this packet where losses exceeded the threshold.
     fn inflight_at_loss(&self, packet: &LostPacket) -> u64 {
         let thresh = self.options.loss_thresh;
         let inflight_prev = packet.in_flight.saturating_sub(packet.bytes) as f64;
@@ -110,10 +111,10 @@ impl Bbr3 {
 
     // ---- 3.7: CE ----
 
-    /// Marked packets are congestion: the round trip counts as one with loss, and their bytes as lost in it.
+    /// Marked packets signal congestion: the round trip counts as one with loss, and their bytes as lost.
     pub(super) fn handle_marked(&mut self, packets: u64, newest_sent_at: Time) {
         self.enter_recovery(newest_sent_at);
-        // A mark cannot turn out to be none.
+        // Unlike a loss, a mark cannot be spurious.
         self.recovery.missing = INFINITY / 2;
         self.latest.ranges += 1;
         self.latest.marked =
@@ -125,7 +126,7 @@ impl Bbr3 {
         }
     }
 
-    // ---- 5.5.10.3: once in a round trip ----
+    // ---- 5.5.10.3: once per round trip ----
 
     /// `AdaptLowerBoundsFromCongestion()`.
     pub(super) fn adapt_lower_bounds_from_congestion(&mut self) {
@@ -162,7 +163,7 @@ impl Bbr3 {
         self.recovery.undo = self.bounds;
     }
 
-    /// So many bytes that had been declared lost have arrived: once all of a recovery have, it was none.
+    /// Bytes that had been declared lost have arrived. When all of a recovery's have, the recovery was spurious.
     pub(super) fn handle_spurious(&mut self, bytes: u64, newest_sent_at: Time) {
         if self.recovery.missing == 0 || newest_sent_at < self.recovery.oldest {
             return;

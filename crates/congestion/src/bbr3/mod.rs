@@ -1,4 +1,5 @@
-//! BBRv3 (draft-ietf-ccwg-bbr-06): functions and variables have the draft's names; bare section numbers are the draft's.
+//! BBRv3 (draft-ietf-ccwg-bbr-06). Functions and variables have the draft's names; bare section numbers refer to the
+//! draft.
 
 mod control;
 mod loss;
@@ -32,7 +33,7 @@ pub struct Bbr3 {
     options: Options,
     setup: Setup,
     random: Stream,
-    // The connection (2.2), as it was when the controller last heard of it.
+    // The connection (2.2), as last reported to the controller.
     now: Time,
     delivered: u64,
     in_flight: u64,
@@ -54,7 +55,7 @@ pub struct Bbr3 {
     cycle: Cycle,
     recovery: Recovery,
     held_back: HeldBack,
-    // What the sender may do (2.4).
+    // The control parameters (2.4).
     pacing_gain: f64,
     cwnd_gain: f64,
     /// In bit/s.
@@ -67,12 +68,12 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// A sender in Startup.
+    /// Creates a sender in Startup.
     pub fn new(arguments: &Arguments, setup: Setup) -> Bbr3 {
         Bbr3::start(Options::of(arguments), setup)
     }
 
-    /// `OnInit()` (5.2.1). The clock is not known yet: the stamps of the filters are set with the first sample.
+    /// `OnInit()` (5.2.1). The clock is still unknown, so the first sample sets the time stamps of the filters.
     fn start(options: Options, setup: Setup) -> Bbr3 {
         let mut sender = Bbr3 {
             setup,
@@ -121,7 +122,7 @@ impl Bbr3 {
         self.options.min_pipe_cwnd * self.packet()
     }
 
-    /// Takes the transport's view of an ACK frame as RS (2.3).
+    /// Converts the transport's report of an ACK frame to RS (2.3).
     fn take_sample(&mut self, ack: &AckSample<'_>) {
         self.now = ack.now;
         self.delivered = ack.delivered;
@@ -221,7 +222,7 @@ impl Controller for Bbr3 {
         self.allowance
     }
 
-    /// It draws when to probe for bandwidth.
+    /// The time to probe for bandwidth is random.
     fn draws(&self) -> bool {
         true
     }

@@ -1,11 +1,11 @@
-//! The model of the path: bandwidth, least RTT, aggregation, and what follows from them (5.5).
+//! The model of the path: bandwidth, minimum RTT, aggregation, and quantities derived from them (5.5).
 
 use super::Bbr3;
 use super::state::{INFINITY, State};
 use units::Duration;
 
 impl Bbr3 {
-    // ---- 5.5.10.3: what the network delivered in the newest round trip ----
+    // ---- 5.5.10.3: deliveries in the latest round trip ----
 
     /// `UpdateLatestDeliverySignals()`.
     pub(super) fn update_latest_delivery_signals(&mut self) {
@@ -58,7 +58,7 @@ impl Bbr3 {
         }
     }
 
-    /// `UpdateMaxBw()`: a sample that the application limited can only show that there is more (5.5.4).
+    /// `UpdateMaxBw()`: an application-limited sample can only raise the estimate (5.5.4).
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.sample.delivery_rate;
@@ -89,9 +89,9 @@ impl Bbr3 {
         self.extra_acked.filter.update(window, self.rounds.count, extra);
     }
 
-    // ---- 5.3.4.3: the least RTT ----
+    // ---- 5.3.4.3: the minimum RTT ----
 
-    /// `UpdateMinRTT()`; without a sample the least RTT stays.
+    /// `UpdateMinRTT()`; without a sample the minimum RTT is unchanged.
     pub(super) fn update_min_rtt(&mut self, sample: Option<Duration>) {
         let min_rtt = &mut self.min_rtt;
         let Some(known) = min_rtt.value else {
@@ -118,9 +118,9 @@ impl Bbr3 {
         }
     }
 
-    // ---- 5.6.4.2: what should be in flight ----
+    // ---- 5.6.4.2: the target for bytes in flight ----
 
-    /// The bytes that this bandwidth carries in this time.
+    /// The bytes delivered at this bandwidth in this time.
     #[inline]
     fn volume(&self, bw: u64, span: Duration) -> u64 {
         (bw as f64 * span.as_nanos() as f64 / 8e9) as u64

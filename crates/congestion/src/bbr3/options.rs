@@ -185,7 +185,7 @@ impl Options {
             default_cwnd_gain: number("default_cwnd_gain"),
             probe_up_cwnd_gain: number("probe_up_cwnd_gain"),
             pacing_margin: number("pacing_margin"),
-            // At 1 the prefix of a packet at which losses pass it would lie at infinity.
+            // The value 1 would move the point of `InflightAtLoss()` to infinity.
             loss_thresh: number("loss_thresh").min(0.99),
             beta: number("beta"),
             headroom: number("headroom"),

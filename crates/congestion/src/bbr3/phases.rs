@@ -51,7 +51,8 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckStartupHighLoss()` (5.3.1.3): a full round trip of recovery has passed, it lost too much, and in enough places.
+    /// `CheckStartupHighLoss()` (5.3.1.3): a full round trip of recovery has passed, with too much loss in enough
+    /// places.
     fn check_startup_high_loss(&mut self) {
         let lossy = self.latest.round_start && self.latest.was_loss_in_round;
         if self.state != State::Startup
@@ -165,14 +166,15 @@ impl Bbr3 {
     /// `IsTimeToGoDown()` (5.3.3.7).
     fn is_time_to_go_down(&mut self) -> bool {
         let longterm = self.bounds.inflight_longterm;
-        // 5.3.3.6: the last probe went too high, so that this one stops where that did: as soon as no more fits below. What
-        // was in flight before this acknowledgement counts, since afterwards it is below the window, and so below the bound.
+        // 5.3.3.6: the last probe went too high, so this one stops as soon as it reaches that bound. The bytes in
+        // flight before this acknowledgement count, because afterwards they are below the window and thus below the
+        // bound.
         if self.cycle.prev_too_high && self.sample.prior_in_flight + self.packet() > longterm {
             self.cycle.prev_precautionary = true;
             return true;
         }
         if self.cwnd_limited.get() && self.cwnd >= longterm {
-            // It is the bound that holds the rate down, not the path.
+            // The bound limits the rate, not the path.
             self.full_bw.reset(self.sample.delivery_rate);
             return false;
         }
@@ -202,7 +204,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdaptLongTermModel()` (5.3.3.9): whether it decided on a state.
+    /// `AdaptLongTermModel()` (5.3.3.9). Returns whether it has chosen a state.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.rounds.start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
@@ -213,7 +215,7 @@ impl Bbr3 {
             if self.state.is_probe_bw() && !self.sample.app_limited {
                 self.max_bw.advance();
             }
-            // 5.3.3.6: the cautious probe found no excess, so that the next one need not be.
+            // 5.3.3.6: the cautious probe found no excess, so the next one need not be cautious.
             if self.state.is_probe_bw() && self.cycle.prev_precautionary && !self.cycle.prev_too_high {
                 self.start_probe_bw_refill();
                 return true;
@@ -250,7 +252,7 @@ impl Bbr3 {
 
     /// `HandleProbeRTT()`.
     fn handle_probe_rtt(&mut self) {
-        // MarkConnectionAppLimited(): the low rates of this time say nothing.
+        // MarkConnectionAppLimited(): the low rates of this period are meaningless.
         self.held_back.mark(self.delivered, self.in_flight);
         if self.min_rtt.done_stamp.is_none() {
             if self.in_flight <= self.probe_rtt_cwnd() {

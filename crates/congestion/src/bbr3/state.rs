@@ -1,9 +1,9 @@
-//! What one BBRv3 sender knows, in the groups of draft-ietf-ccwg-bbr-06 section 2.
+//! The state of a BBRv3 sender, grouped as in draft-ietf-ccwg-bbr-06 section 2.
 
 use crate::filter::WindowedMax;
 use units::{Duration, Time};
 
-/// No bound, where there is one of a rate in bit/s or of a volume in bytes.
+/// The value of an absent bound, for a rate in bit/s or a volume in bytes.
 pub(super) const INFINITY: u64 = u64::MAX;
 
 /// 5.1.1.
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-/// What acknowledgements tell of with respect to probing (2.14).
+/// The relation of acknowledgements to probing (2.14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum AckPhase {
     #[default]
@@ -50,10 +50,10 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// The rate sample of the newest ACK frame, or of a packet that was lost (2.3).
+/// The rate sample of the latest ACK frame, or of a lost packet (2.3).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sample {
-    /// In bit/s; 0: none.
+    /// In bit/s; 0 for no sample.
     pub delivery_rate: u64,
     pub delivered: u64,
     pub prior_delivered: u64,
@@ -65,7 +65,7 @@ pub(super) struct Sample {
     pub app_limited: bool,
 }
 
-/// The largest delivery rates of this probing cycle and of the one before, in bit/s (2.11).
+/// The maximum delivery rates of the current and the previous probing cycle, in bit/s (2.11).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MaxBandwidth {
     previous: u64,
@@ -81,7 +81,7 @@ impl MaxBandwidth {
     pub(super) fn update(&mut self, rate: u64) {
         self.current = self.current.max(rate);
     }
-    /// `AdvanceMaxBwFilter()`; a cycle without a sample is none.
+    /// `AdvanceMaxBwFilter()`; a cycle without a sample does not count.
     pub(super) fn advance(&mut self) {
         if self.current != 0 {
             self.previous = std::mem::take(&mut self.current);
@@ -89,7 +89,7 @@ impl MaxBandwidth {
     }
 }
 
-/// The bounds that losses set (2.9).
+/// The bounds set by losses (2.9).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub bw_shortterm: u64,
@@ -102,7 +102,7 @@ impl Bounds {
         Bounds { bw_shortterm: INFINITY, inflight_shortterm: INFINITY, inflight_longterm: INFINITY };
 }
 
-/// What the network did in the newest round trip (2.10).
+/// Deliveries and losses in the latest round trip (2.10).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Latest {
     pub bw: u64,
@@ -110,16 +110,16 @@ pub(super) struct Latest {
     pub round_start: bool,
     pub round_delivered: u64,
     pub is_loss_in_round: bool,
-    /// The same of the round trip that ended with this acknowledgement.
+    /// The same values for the round trip that ended with this acknowledgement.
     pub was_loss_in_round: bool,
-    /// Lost ranges in the round that did not touch each other, and where the newest ended.
+    /// The number of discontiguous lost ranges in the round, and the end of the last one.
     pub ranges: u64,
     pub range_end: u64,
-    /// Bytes that came with CE in the round.
+    /// CE-marked bytes in the round.
     pub marked: u64,
 }
 
-/// Whether the pipe is full (2.13).
+/// Detection of a full pipe (2.13).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FullBandwidth {
     pub bw: u64,
@@ -129,7 +129,7 @@ pub(super) struct FullBandwidth {
 }
 
 impl FullBandwidth {
-    /// `ResetFullBW()`, with the rate that the next is measured by.
+    /// `ResetFullBW()`, with the baseline for the next detection.
     pub(super) fn reset(&mut self, bw: u64) {
         *self = FullBandwidth { bw, count: 0, now: false, reached: self.reached };
     }
@@ -167,7 +167,7 @@ impl Default for Cycle {
     }
 }
 
-/// The least RTT, and when to look for it (2.16).
+/// The minimum RTT, and when to probe for it (2.16).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MinRtt {
     /// `None` before the first sample.
@@ -188,14 +188,14 @@ pub(super) struct ExtraAcked {
     pub filter: WindowedMax,
 }
 
-/// Loss recovery, and what is undone if there was no loss (2.15).
+/// Loss recovery, and the state to restore if it was spurious (2.15).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recovery {
-    /// Packets sent up to here belong to it; `None`: all is well.
+    /// The recovery covers packets sent up to here; `None` outside of a recovery.
     pub since: Option<Time>,
     pub undo_state: Option<State>,
     pub undo: Bounds,
-    /// Bytes declared lost in it that have not been acknowledged after all.
+    /// Bytes declared lost in the recovery and not acknowledged since.
     pub missing: u64,
     /// When the oldest of them was sent.
     pub oldest: Time,
@@ -207,7 +207,7 @@ impl Default for Recovery {
     }
 }
 
-/// Whether the window was used up in the newest round trip (`C.is_cwnd_limited`, 2.2).
+/// Whether the window was fully used in the latest round trip (`C.is_cwnd_limited`, 2.2).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CwndLimited {
     before: bool,

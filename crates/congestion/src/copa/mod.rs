@@ -1,4 +1,4 @@
-//! Copa (Arun and Balakrishnan, NSDI 2018): a target rate that falls with the delay in queues.
+//! Copa (Arun and Balakrishnan, NSDI 2018): a target rate that decreases with queueing delay.
 
 mod delays;
 mod mode;
@@ -49,7 +49,7 @@ pub(crate) const PARAMETERS: [Parameter; 5] = [
     MINIMUM_WINDOW,
 ];
 
-/// Windows in one direction before the velocity grows (section 2.1).
+/// The number of windows in one direction before the velocity grows (section 2.1).
 const STEADY_ROUNDS: u32 = 3;
 
 /// The state of one Copa sender.
@@ -64,21 +64,21 @@ pub struct Copa {
     delays: Delays,
     /// Round trips, for 1/delta.
     rounds: Rounds,
-    /// Windows, for the velocity: the first begins with each turn.
+    /// Windows, for the velocity. A change of direction starts a new one.
     windows: Rounds,
     velocity: Velocity,
     mode: Mode,
     allowance: Allowance,
 }
 
-/// How fast the window moves, and where to (section 2.1).
+/// The speed and direction of the window (section 2.1).
 #[derive(Debug, Clone, Copy)]
 struct Velocity {
     value: f64,
     up: bool,
-    /// Windows in this direction.
+    /// The number of windows in this direction.
     steady: u32,
-    /// The window when this one began.
+    /// The window at the start of the current one.
     before: f64,
 }
 
@@ -86,9 +86,9 @@ impl Velocity {
     const fn new(window: f64) -> Velocity {
         Velocity { value: 1.0, up: true, steady: 0, before: window }
     }
-    /// The window is to move this way now. A turn counts at once, as in the authors' own code, and not when the window
-    /// ends: else the step back is as long as the last one forward had become.
-    /// Returns whether the direction changed.
+    /// Sets the direction of the window. As in the authors' code, a change takes effect at once and not at the end of
+    /// a window; otherwise the step back would be as long as the last step forward. Returns whether the direction
+    /// changed.
     fn turn(&mut self, up: bool, window: f64) -> bool {
         let turned = up != self.up;
         if turned {
@@ -96,7 +96,7 @@ impl Velocity {
         }
         turned
     }
-    /// Once in each window.
+    /// Called once per window.
     fn end_window(&mut self, window: f64) {
         let up = window > self.before;
         if up == self.up {
@@ -113,7 +113,7 @@ impl Velocity {
 }
 
 impl Copa {
-    /// A sender in slow start.
+    /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Copa {
         let basis = Basis::unpaced(arguments, setup);
         let window = basis.initial() as f64;
@@ -146,13 +146,13 @@ impl Copa {
 
     /// Section 2.1: whether the rate is below its target, cwnd / RTTstanding <= 1 / (delta d_q).
     ///
-    /// RTTstanding belongs to packets that were sent a round trip ago. While the window falls it has become smaller since,
-    /// so that the quotient is less than the rate that made this queue, and the sender turns before the queue is empty.
-    /// What was in flight with the packet counts then, except beside senders that fill the buffer, where only the paper's
-    /// rule keeps its share.
+    /// RTTstanding belongs to packets sent a round trip ago. While the window falls, it has shrunk since, so the
+    /// quotient is below the rate that caused this queue, and the sender would turn before the queue is empty. So the
+    /// bytes in flight along with the packet are used instead, except against buffer-filling senders, where only the
+    /// paper's rule keeps its share.
     fn below_target(&self, ack: &AckSample<'_>) -> bool {
         let queueing = self.delays.queueing().as_nanos() as f64;
-        // Slow start does not fall: what is above the window then was sent before a persistent congestion.
+        // Slow start never decreases; any excess over the window was sent before a persistent congestion.
         let rising = self.slow_start;
         let window = match ack.rate {
             Some(sample) if !rising && !self.mode.among_fillers(ack.now, &self.delays) => {
@@ -183,7 +183,8 @@ impl Copa {
         if self.velocity.turn(below, self.window) {
             self.windows.restart(ack.delivered);
         }
-        // "cwnd = cwnd +- v / (delta cwnd)" for each packet; not more than the window doubles or vanishes in a round trip.
+        // "cwnd = cwnd +- v / (delta cwnd)" for each packet; a round trip at most doubles the window or reduces it to
+        // the minimum.
         let datagram = self.basis.datagram() as f64;
         let for_each_window = (self.velocity.value * self.mode.inverse_delta() * datagram).min(self.window);
         let step = for_each_window * (acked as f64 / self.window).min(1.0);
@@ -214,7 +215,7 @@ impl Controller for Copa {
         let window_over = self.windows.on_ack(ack);
         let round = self.rounds.on_ack(ack);
         self.mode.on_ack(ack.now, &self.delays, smoothed, round);
-        // Losses do not hold the window, so that there is no recovery without growth.
+        // Losses do not freeze the window, so growth continues in recovery.
         if !ack.app_limited() {
             self.move_window(ack, window_over);
         } else if window_over {
@@ -225,7 +226,7 @@ impl Controller for Copa {
 
     fn on_signal(&mut self, signal: &Signal<'_>) {
         match *signal {
-            // RFC 9002 section 7.1: a mark counts as a loss; Copa itself does not speak of marks.
+            // RFC 9002 section 7.1: a mark counts as a loss; Copa itself does not mention marks.
             Signal::Lost { now, newest_sent_at, .. } => {
                 self.mode.on_loss(now, &self.delays);
                 self.on_congestion(now, newest_sent_at);

@@ -1,40 +1,43 @@
-//! Copa's mode (section 2.2): whether others fill the buffer, told from delays and losses, and how hard it competes then.
+//! Copa's mode (section 2.2): detects buffer-filling competitors from delays and losses, and sets how hard to
+//! compete.
 
 use super::delays::Delays;
 use units::{Duration, Time};
 
-/// After this many round trips without a nearly empty queue, other senders must be filling it (section 2.2): where a full
-/// buffer was seen.
+/// The number of round trips without a nearly empty queue after which other senders must be filling it (section 2.2),
+/// if a full buffer was seen.
 const FULL_ROUNDS: u64 = 5;
-/// The same where none was seen. The paper's five is the swing of senders that move in step. Those of one kind that do not
-/// leave some packets in the queue for longer, ten of them for up to 16 round trips (docs/model/copa.md has the measure).
+/// The same number if no full buffer was seen. The paper's five is the period of senders that oscillate in step. Copa
+/// senders out of step leave some packets in the queue for longer, ten of them for up to 16 round trips (measured in
+/// docs/model/copa.md).
 const UNSEEN_ROUNDS: u64 = 16;
-/// "Nearly empty" is a queueing delay below this share of its swing (section 2.2); nearly full is one as near to its top.
+/// "Nearly empty" is a queueing delay below this share of its range (section 2.2); "nearly full" is one as close to
+/// its maximum.
 const NEARLY: f64 = 0.1;
-/// A sender's largest share of the queue in packets, times delta, in the default mode (figure 1).
+/// The largest share of the queue, in packets times delta, of a sender in the default mode (figure 1).
 const SWING: f64 = 2.5;
 
-/// Which mode a sender is in.
+/// The current mode of a sender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mode {
-    /// That of the default mode.
+    /// The value of the default mode.
     delta: f64,
-    /// Whether there is a competitive mode.
+    /// Whether the competitive mode is enabled.
     allowed: bool,
-    /// For so long a full buffer is remembered.
+    /// How long a full buffer is remembered.
     memory: Duration,
-    /// When the queue was nearly empty last.
+    /// When the queue was last nearly empty.
     emptied_at: Option<Time>,
     /// 1/delta in the competitive mode; `None` in the default mode.
     competing: Option<f64>,
     full: Option<FullBuffer>,
 }
 
-/// A loss that a full buffer explains.
+/// A loss explained by a full buffer.
 #[derive(Debug, Clone, Copy)]
 struct FullBuffer {
     at: Time,
-    /// Above this RTT the buffer had room.
+    /// A longer RTT shows that the buffer was not full.
     highest: Duration,
 }
 
@@ -47,30 +50,31 @@ impl Mode {
         self.competing.is_some()
     }
 
-    /// 1/delta as it is now, in packets.
+    /// The current 1/delta, in packets.
     pub(super) fn inverse_delta(&self) -> f64 {
         self.competing.unwrap_or(1.0 / self.delta)
     }
 
-    /// Whether it competes with senders that fill the buffer.
+    /// Whether the sender competes with buffer-filling senders.
     pub(super) fn among_fillers(&self, now: Time, delays: &Delays) -> bool {
         self.competes() && self.saw_full_buffer(now, delays)
     }
 
-    /// Whether a loss within `min_rtt_window` suggests a full buffer, and no packet has waited longer than one can there.
+    /// Whether a loss within `min_rtt_window` suggests a full buffer, and no packet has waited longer than that
+    /// allows.
     fn saw_full_buffer(&self, now: Time, delays: &Delays) -> bool {
         let still = |full: FullBuffer| now.since(full.at) < self.memory && delays.highest() <= full.highest;
         self.full.is_some_and(still)
     }
 
-    /// Below what share of its swing a queueing delay counts as that of an empty queue. A sender puts whole packets into
-    /// the queue, and so cannot tell less than one of its own from none: with the default of delta one is a fifth of the
-    /// swing, and the paper's tenth is half a packet.
+    /// The share of the range below which a queueing delay counts as an empty queue. A sender adds whole packets to
+    /// the queue, so it cannot distinguish less than one of its own from none. With the default delta, one packet is
+    /// a fifth of the range; the paper's tenth is half a packet.
     fn empty_share(&self, full: bool) -> f64 {
         if full { NEARLY } else { NEARLY.max(self.delta / SWING) }
     }
 
-    /// Section 2.2: which mode it is, and 1/delta in the competitive one, which grows by one in each round trip.
+    /// Section 2.2: selects the mode and, in the competitive one, increases 1/delta by one per round trip.
     pub(super) fn on_ack(&mut self, now: Time, delays: &Delays, smoothed: Duration, round: bool) {
         let emptied_at = *self.emptied_at.get_or_insert(now);
         let full = self.saw_full_buffer(now, delays);
@@ -84,9 +88,8 @@ impl Mode {
         }
     }
 
-    /// Whether the loss tells of a full buffer: one loses packets at its greatest delay and at no other. A loss while the
-    /// delay is less is chance, and so may be the one before it. In the default mode it knows of no
-    /// sender that fills the buffer.
+    /// Whether a loss indicates a full buffer, which drops packets only at its maximum delay. A loss at a shorter
+    /// delay is random, and so may be the one before it. In the default mode no buffer-filling sender is assumed.
     pub(super) fn on_loss(&mut self, now: Time, delays: &Delays) {
         if !delays.nearly_full(NEARLY) {
             self.full = None;
@@ -95,19 +98,19 @@ impl Mode {
         }
     }
 
-    /// Section 2.2: multiplicative decrease of 1/delta, not below the default mode's. That mode itself does not answer to
-    /// losses.
+    /// Section 2.2: multiplicative decrease of 1/delta, down to the value of the default mode. The default mode
+    /// itself ignores losses.
     pub(super) fn on_congestion(&mut self) {
         let least = 1.0 / self.delta;
         self.competing = self.competing.map(|inverse| (inverse / 2.0).max(least));
     }
 
-    /// Back to the default mode, as at the start.
+    /// Returns to the default mode, as at the start.
     pub(super) fn restart(&mut self) {
         (self.competing, self.emptied_at) = (None, None);
     }
 
-    /// On another path, of whose buffer nothing is known.
+    /// Forgets the buffer, because another path has another one.
     pub(super) fn forget(&mut self) {
         self.full = None;
     }
@@ -119,7 +122,8 @@ mod tests {
     use crate::testing::{Ack, SETUP, arguments, at, lose, mark, ms};
     use crate::{Controller, Signal};
 
-    /// A sender of the defaults on a path of 100 ms, hand-fed: one acknowledgement for each ten milliseconds, with this RTT.
+    /// A sender with defaults on a path of 100 ms, fed by hand: one acknowledgement every ten milliseconds, with this
+    /// RTT.
     struct Fed(Copa, u64);
 
     impl Fed {
@@ -133,13 +137,13 @@ mod tests {
             let ack = Ack { rtt: ms(rtt), ..Ack::new(at(self.1), 1000) };
             ack.tell(&mut self.0);
         }
-        /// For more than a round trip.
+        /// Runs for more than a round trip.
         fn stand(&mut self, rtt: u64) {
             for _ in 0..24 {
                 self.acknowledge(rtt);
             }
         }
-        /// Until it competes, in ms.
+        /// Runs until the sender competes; returns the time in ms.
         fn compete(&mut self, rtt: u64) -> u64 {
             let begin = self.1;
             while !self.0.mode.competes() {
@@ -155,8 +159,8 @@ mod tests {
         }
     }
 
-    /// Section 2.2: 5 round trips of 200 ms, and 16 before it saw a full buffer. The first 100 ms more are those in which
-    /// RTTstanding still is that of the empty queue.
+    /// Section 2.2: 5 round trips of 200 ms, and 16 before a full buffer was seen. During the first extra 100 ms,
+    /// RTTstanding is still that of the empty queue.
     #[test]
     fn without_a_full_buffer_it_waits_longer_for_an_empty_queue() {
         let mut fed = Fed::new();
@@ -167,7 +171,7 @@ mod tests {
         assert_eq!(fed.compete(200), 100 + 5 * 200 + 10);
     }
 
-    /// For as long as RTTmin is remembered; then "nearly empty" is a tenth of the swing, as in the paper.
+    /// A full buffer is remembered as long as RTTmin; then "nearly empty" is a tenth of the range, as in the paper.
     #[test]
     fn a_loss_at_the_greatest_delay_tells_of_a_full_buffer() {
         let mut fed = Fed::new();
@@ -189,7 +193,7 @@ mod tests {
         assert!(!fed.saw_full_buffer());
     }
 
-    /// Its buffer is another one.
+    /// The other path has another buffer.
     #[test]
     fn on_another_path_no_full_buffer_was_seen() {
         let mut fed = Fed::new();
@@ -200,7 +204,7 @@ mod tests {
         assert!(fed.0.mode.full.is_none() && !fed.0.mode.competes());
     }
 
-    /// A loss with room in the buffer is chance: below nine tenths of the greatest delay, of 100 ms.
+    /// A loss with room in the buffer is random: here, below nine tenths of the maximum delay of 100 ms.
     #[test]
     fn a_loss_at_less_than_the_greatest_delay_tells_of_chance() {
         let mut fed = Fed::new();
@@ -212,14 +216,14 @@ mod tests {
         }
     }
 
-    /// Who waits longer than a packet that found the buffer full has shown that it was not.
+    /// A wait longer than that of the dropped packet shows that the buffer had not been full.
     #[test]
     fn a_longer_delay_shows_that_the_buffer_was_not_full() {
         let mut fed = Fed::new();
         fed.compete(200);
         fed.lose();
         for (rtt, full) in [(150, true), (210, true), (211, false), (200, false)] {
-            // A late acknowledgement is no delay of the queue.
+            // A late acknowledgement is not a queueing delay.
             fed.acknowledge(rtt + 25);
             fed.stand(rtt);
             assert_eq!(fed.saw_full_buffer(), full, "{rtt} ms");

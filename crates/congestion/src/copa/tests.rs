@@ -1,4 +1,4 @@
-//! The sender by hand, alone, among its own kind, and beside those that fill the buffer.
+//! Copa by hand, alone, among its own kind, and against buffer-filling senders.
 
 use super::*;
 use crate::testing::{Ack, Begin, Bottleneck, Path, SETUP, arguments, at, lose, mark, ms};
@@ -10,13 +10,13 @@ fn sender(changes: &[(&'static str, Value)]) -> Copa {
 fn packets(s: &Copa) -> u64 {
     s.allowance().window.div_ceil(1000)
 }
-/// A bottleneck of one packet for each millisecond behind 100 ms: what is more than 100 packets waits in it.
+/// A bottleneck of one packet per millisecond behind 100 ms, so that packets beyond 100 queue.
 fn through_bottleneck(s: &mut Copa, path: &mut Path, others: u64) {
     let waiting = (packets(s) + others).saturating_sub(100);
     path.round(s, ms(100 + waiting), 0);
 }
 
-/// The largest and the mean queue after five seconds at a packet for each half millisecond, both times delta.
+/// The maximum and mean queue after five seconds at one packet per half millisecond, both times delta.
 fn queue(delta: f64, rtt: u64, competitive: bool) -> (f64, f64) {
     let mut s = sender(&[("delta", Value::Number(delta)), ("competitive", Value::Flag(competitive))]);
     let mut path = Bottleneck::new(Duration::from_micros(500), ms(rtt));
@@ -31,7 +31,7 @@ fn queue(delta: f64, rtt: u64, competitive: bool) -> (f64, f64) {
     (most * delta, sum / count * delta)
 }
 
-/// The analysis of the paper: the queue swings between nothing and 2.5/delta packets, 1.25/delta in the mean.
+/// The paper's analysis: the queue oscillates between 0 and 2.5/delta packets, with a mean of 1.25/delta.
 #[test]
 fn the_queue_swings_around_its_equilibrium() {
     for (delta, rtt) in [(0.5, 20), (0.5, 80), (0.25, 20), (0.25, 80), (0.1, 40), (0.1, 80)] {
@@ -41,7 +41,7 @@ fn the_queue_swings_around_its_equilibrium() {
     }
 }
 
-/// Section 2.2: alone it empties the queue in each swing and so stays in the default mode.
+/// Section 2.2: alone, Copa empties the queue in each oscillation and so stays in the default mode.
 #[test]
 fn alone_it_does_not_compete() {
     for (delta, rtt) in [(0.25, 20), (0.25, 80), (0.1, 40), (0.1, 80)] {
@@ -52,17 +52,17 @@ fn alone_it_does_not_compete() {
     assert!(mean < 1.4, "mean {mean} / delta");
 }
 
-/// What several senders did in the last part of their time together.
+/// The behaviour of several senders in the last part of a common run.
 #[derive(Debug)]
 struct Company {
-    /// Packets that an arriving one finds in the queue, in the mean and at least.
+    /// The queue seen by an arriving packet: mean and minimum.
     mean: f64,
     least: f64,
-    /// Share of the bottleneck's time.
+    /// The utilization of the bottleneck.
     utilisation: f64,
-    /// Jain's index of what each sent.
+    /// Jain's fairness index.
     fairness: f64,
-    /// Share of the time in the competitive mode, in the mean over all.
+    /// The share of time in the competitive mode, averaged over all senders.
     competing: f64,
 }
 
@@ -72,9 +72,9 @@ struct Kind {
     number: u64,
     delta: f64,
     competitive: bool,
-    /// The share of packets that chance takes.
+    /// The random loss rate.
     loss: f64,
-    /// Packets that may wait.
+    /// The queue limit in packets.
     limit: f64,
 }
 
@@ -84,7 +84,7 @@ impl Kind {
     }
 }
 
-/// 500 ms one after the other, at a packet for each half millisecond, which is 80 in a round trip: from 30 to 60 s.
+/// Starts 500 ms apart, at one packet per half millisecond, or 80 per round trip; measured from 30 to 60 s.
 fn company(kind: Kind) -> Company {
     let Kind { number, delta, competitive, loss, limit } = kind;
     let begins: Vec<Begin> = (0..number).map(|i| Begin { at: at(500 * i), propagation: ms(40) }).collect();
@@ -120,12 +120,12 @@ fn company(kind: Kind) -> Company {
     }
 }
 
-/// What chance takes of the packets in the tests: nothing, 0.01 %, 0.1 %, 1 %.
+/// Random loss rates of the tests: 0, 0.01 %, 0.1 %, 1 %.
 const LOSSES: [f64; 4] = [0.0, 0.0001, 0.001, 0.01];
 
-/// Section 2.1 and its figure 1: senders among their own kind empty the queue in each swing, whose mean is not above
-/// 1.25/delta packets for each of them, and so go on to know the RTT without a queue. Section 2.2: that nobody competes the
-/// queue tells them, which is empty now and again, and a packet that chance took tells of no full buffer.
+/// Section 2.1 and its figure 1: senders of one kind empty the queue in each oscillation, with a mean of at most
+/// 1.25/delta packets each, and so keep knowing the RTT without a queue. Section 2.2: the repeatedly empty queue
+/// shows that nobody competes, and a random loss does not suggest a full buffer.
 #[test]
 fn among_their_own_kind_they_empty_the_queue_and_find_that_nobody_competes() {
     let mut failed = Vec::new();
@@ -146,16 +146,16 @@ fn among_their_own_kind_they_empty_the_queue_and_find_that_nobody_competes() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// What is measured where the law does not hold, not what should be: each takes the others for senders that fill the buffer,
-/// or has forgotten the RTT without a queue. A row that comes to be within the law belongs into the test above, and out of
-/// the limits in docs/model/copa.md.
+/// Measured behaviour where the law does not hold, not desired behaviour: each sender takes the others for
+/// buffer-filling ones, or has forgotten the RTT without a queue. A row that starts to obey the law belongs into the
+/// test above, and out of the limits in docs/model/copa.md.
 #[test]
 fn limits_where_they_do_not_find_that_nobody_competes() {
     for (kind, competing) in [
-        // They fill a buffer that is smaller than their swing of 2.5/delta packets each, and are what fills it.
+        // Their buffer is smaller than their range of 2.5/delta packets each, so they fill it themselves.
         (Kind { limit: 40.0, ..Kind::of(10, 0.5) }, 0.9),
         (Kind { limit: 60.0, ..Kind::of(10, 0.5) }, 0.9),
-        // Four packets of the BDP for each: the least RTT creeps up.
+        // With four packets of the BDP each, the minimum RTT creeps up.
         (Kind { loss: 0.01, ..Kind::of(20, 0.5) }, 0.0),
     ] {
         let seen = company(kind);
@@ -165,7 +165,7 @@ fn limits_where_they_do_not_find_that_nobody_competes() {
     }
 }
 
-/// The mean queue of some Copa flows in a buffer of 80 packets, from 30 to 60 seconds after NewReno left them.
+/// The mean queue of Copa flows in a buffer of 80 packets, from 30 to 60 seconds after NewReno has left.
 fn left_by_a_filler(number: u64, loss: f64) -> f64 {
     let begins: Vec<Begin> = (0..=number).map(|i| Begin { at: at(500 * i), propagation: ms(40) }).collect();
     let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
@@ -188,7 +188,7 @@ fn left_by_a_filler(number: u64, loss: f64) -> f64 {
     mean
 }
 
-/// Section 2.2: they find that nobody competes any more.
+/// Section 2.2: they notice that nobody competes any more.
 #[test]
 fn after_a_filler_has_left_they_empty_the_queue() {
     for (number, loss) in
@@ -199,7 +199,7 @@ fn after_a_filler_has_left_they_empty_the_queue() {
     }
 }
 
-/// The share that a Copa flow has beside another sender over a minute; the buffer is given in packets.
+/// The share of a Copa flow against another sender over a minute, with a buffer in packets.
 fn share_beside(other: &str, limit: f64, start: u64, loss: f64) -> f64 {
     let begins = [0, start].map(|ms| Begin { at: at(ms), propagation: Duration::from_millis(40) });
     let mut path = Bottleneck::shared(Duration::from_micros(500), &begins);
@@ -212,7 +212,7 @@ fn share_beside(other: &str, limit: f64, start: u64, loss: f64) -> f64 {
     each[0] / (each[0] + each[1])
 }
 
-/// Section 2.2: beside a sender that fills the buffer it competes. Its share depends on when the other one began.
+/// Section 2.2: Copa competes with a buffer-filling sender. Its share depends on when the other one began.
 #[test]
 fn beside_buffer_fillers_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0)] {
@@ -222,7 +222,7 @@ fn beside_buffer_fillers_it_takes_its_share() {
     }
 }
 
-/// Packets that chance takes meanwhile do not hide them.
+/// Random losses do not hide the competitors.
 #[test]
 fn beside_buffer_fillers_on_a_lossy_path_it_takes_its_share() {
     for (other, limit) in [("newreno", 80.0), ("newreno", 160.0), ("cubic", 80.0), ("cubic", 160.0)] {
@@ -232,7 +232,7 @@ fn beside_buffer_fillers_on_a_lossy_path_it_takes_its_share() {
     }
 }
 
-/// What was sent before a persistent congestion does not end the slow start that follows.
+/// Packets sent before a persistent congestion do not end the following slow start.
 #[test]
 fn slow_start_looks_at_its_window_alone() {
     let mut s = sender(&[]);
@@ -256,7 +256,7 @@ fn packets_are_paced_at_two_windows_for_each_standing_rtt() {
     assert_eq!(s.allowance(), Allowance::new(20_000, Some(Rate::from_bits_per_sec(2 * 20_000 * 8 * 20))));
 }
 
-/// Section 2.1: after three windows in one direction the velocity doubles, and a turn sets it back.
+/// Section 2.1: after three windows in one direction the velocity doubles; a change of direction resets it.
 #[test]
 fn the_velocity_doubles_while_the_direction_stays() {
     let mut velocity = Velocity::new(10.0);
@@ -268,7 +268,7 @@ fn the_velocity_doubles_while_the_direction_stays() {
     assert_eq!(values, [1.0, 1.0, 2.0, 4.0, 8.0, 16.0, 1.0, 1.0]);
 }
 
-/// Section 2.2: where others keep the queue full, 1/delta grows by one in each round trip, and a loss halves it.
+/// Section 2.2: while others keep the queue full, 1/delta grows by one per round trip, and a loss halves it.
 #[test]
 fn among_buffer_fillers_it_competes() {
     let mut s = sender(&[]);
@@ -297,7 +297,7 @@ fn among_buffer_fillers_it_competes() {
     assert_eq!((s.state(), s.mode.inverse_delta()), ("default_mode", 2.0));
 }
 
-/// Section 2.1: the default mode does not answer to losses.
+/// Section 2.1: the default mode ignores losses.
 #[test]
 fn a_loss_alone_changes_nothing_in_the_default_mode() {
     let mut s = sender(&[]);

@@ -1,18 +1,18 @@
-//! CUBIC's law of growth (RFC 9438 sections 4.2 to 4.5): a cubic function of the time since the last reduction, at least as
-//! fast as Reno. Windows are in bytes and not rounded: the algorithm adds parts of bytes.
+//! CUBIC's window growth (RFC 9438 sections 4.2 to 4.5): a cubic function of the time since the last reduction, at
+//! least as fast as Reno. Windows are in unrounded bytes, because the algorithm adds fractions of bytes.
 
 use super::options::Options;
 use crate::MAX_WINDOW;
 use units::{Duration, Time};
 
-/// The variables of section 4.1.2: what section 4.9 puts back.
+/// The variables of section 4.1.2, which section 4.9 restores.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Curve {
     pub(super) cwnd: f64,
     pub(super) ssthresh: f64,
-    /// The window at the last reduction; zero before.
+    /// The window at the last reduction; zero before the first.
     pub(super) cwnd_prior: f64,
-    /// `None`: the congestion avoidance that follows begins on the plateau (section 4.8, 4.10).
+    /// `None` if the next congestion avoidance begins on the plateau (sections 4.8, 4.10).
     pub(super) w_max: Option<f64>,
     /// The congestion avoidance stage; `None` before it begins.
     pub(super) epoch: Option<Epoch>,
@@ -21,7 +21,7 @@ pub(super) struct Curve {
 /// A congestion avoidance stage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Epoch {
-    /// `t_epoch`, moved on by the time in which the window was not used.
+    /// `t_epoch`, shifted by the time in which the window was underused.
     pub(super) start: Time,
     pub(super) w_max: f64,
     /// Seconds.
@@ -33,15 +33,15 @@ pub(super) struct Epoch {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) now: Time,
-    /// Bytes that it acknowledges.
+    /// Newly acknowledged bytes.
     pub(super) acked: u64,
     pub(super) smoothed_rtt: Duration,
-    /// The bytes of a full packet.
+    /// The size of a full packet in bytes.
     pub(super) datagram: u64,
 }
 
 impl Curve {
-    /// Slow start with this window.
+    /// Creates a curve in slow start with this window.
     pub(super) fn new(cwnd: f64) -> Curve {
         Curve { cwnd, ssthresh: f64::INFINITY, cwnd_prior: 0.0, w_max: None, epoch: None }
     }
@@ -49,7 +49,7 @@ impl Curve {
         self.cwnd < self.ssthresh
     }
 
-    /// Section 4.2: the stage begins, K from where the window is to where it was.
+    /// Section 4.2: begins the stage, with K from the current window and the one before the reduction.
     fn begin_epoch(&self, step: Step, options: &Options) -> Epoch {
         let Curve { cwnd, w_max, .. } = *self;
         let start = step.now;
@@ -58,12 +58,12 @@ impl Curve {
                 let packets = (w_max - cwnd) / step.datagram as f64;
                 Epoch { start, w_max, k: cube_root(packets / options.c), w_est: cwnd }
             }
-            // Sections 4.8 and 4.10: after persistent congestion, or out of slow start without a loss.
+            // Sections 4.8 and 4.10: after persistent congestion, or after slow start without a loss.
             _ => Epoch { start, w_max: cwnd, k: 0.0, w_est: cwnd },
         }
     }
 
-    /// Sections 4.3 to 4.5. `unused_since`: the window has not been used from then to now.
+    /// Sections 4.3 to 4.5. `unused_since`: the window has been underused since then.
     pub(super) fn grow(&mut self, step: Step, unused_since: Option<Time>, options: &Options) {
         let mut epoch = match self.epoch {
             Some(epoch) => epoch,
@@ -77,11 +77,11 @@ impl Curve {
         let w_cubic = |t| epoch.w_cubic(t, options.c * datagram);
         let cwnd = self.cwnd;
         let t = step.now.since(epoch.start).as_secs_f64();
-        // Section 4.2: where the curve will be in a round trip, not below the window and not above one and a half.
+        // Section 4.2: the curve one round trip ahead, limited to between 1 and 1.5 windows.
         let target = w_cubic(t + step.smoothed_rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
         let mut grown = (cwnd + (target - cwnd) * (acked / cwnd)).min(target);
         if options.reno_friendly {
-            // Section 4.3: alpha_cubic, until the window is what it was before the reduction.
+            // Section 4.3: alpha_cubic, until the window reaches its value before the reduction.
             let beta = options.beta;
             let alpha = if epoch.w_est < self.cwnd_prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
             let w_est = epoch.w_est + alpha * datagram * (acked / cwnd);
@@ -104,13 +104,13 @@ impl Epoch {
     }
 }
 
-/// The cube root of a number that is not negative, by Newton's method in basic operations alone, which give the same
-/// bits on every machine (`f64::cbrt` is the C library's).
+/// The cube root of a non-negative number, by Newton's method with basic operations only, which give the same bits on
+/// every machine (`f64::cbrt` is that of the C library).
 fn cube_root(x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
-    // From above the root the iteration falls until it cannot fall any more.
+    // From above the root, the iteration decreases until it has converged.
     let mut root = x.max(1.0);
     loop {
         let next = (2.0 * root + x / (root * root)) / 3.0;

@@ -30,13 +30,13 @@ pub struct Cubic {
     slow_start: SlowStart,
     curve: Curve,
     undo: Option<Undo>,
-    /// Since when the window has not been used: that time is no part of an epoch (section 4.2).
+    /// When the window became underused: that time is not part of an epoch (section 4.2).
     unused_since: Option<Time>,
     allowance: Allowance,
 }
 
 impl Cubic {
-    /// A sender in slow start.
+    /// Creates a sender in slow start.
     pub fn new(arguments: &Arguments, setup: Setup) -> Cubic {
         let basis = Basis::new(arguments, setup);
         let mut sender = Cubic {
@@ -63,7 +63,7 @@ impl Controller for Cubic {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         if !self.basis.on_ack(ack) {
-            // RFC 9002 section 7.8: no growth while the window is not used.
+            // RFC 9002 section 7.8: no growth while the window is underused.
             let covered = self.basis.recovery.covers(ack.newest_sent_at);
             if !covered && self.curve.epoch.is_some() {
                 self.unused_since.get_or_insert(ack.now);
@@ -81,7 +81,7 @@ impl Controller for Cubic {
             if growth.done {
                 self.slow_start.stop();
                 self.curve.ssthresh = self.curve.cwnd;
-                // Section 4.10: no loss, so that W_max is not known.
+                // Section 4.10: there was no loss, so W_max is unknown.
                 (self.curve.w_max, self.curve.cwnd_prior) = (None, self.curve.cwnd);
             }
         }

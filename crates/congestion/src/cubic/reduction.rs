@@ -1,4 +1,4 @@
-//! What CUBIC answers to congestion (RFC 9438 sections 4.6 to 4.9): a reduction for each round trip, and when it is taken back.
+//! CUBIC's response to congestion (RFC 9438 sections 4.6 to 4.9): one reduction per round trip, and its reversal.
 
 use super::Cubic;
 use super::curve::Curve;
@@ -6,26 +6,26 @@ use crate::recovery_period::RecoveryPeriod;
 use crate::slow_start::SlowStart;
 use units::Time;
 
-/// The last reduction, while it may yet turn out to be wrong.
+/// The last reduction, while it may still prove wrong.
 #[derive(Debug)]
 pub(super) struct Undo {
     before: Curve,
     slow_start: SlowStart,
     /// Packets sent up to here belong to an earlier reduction.
     since: Option<Time>,
-    /// Lost packets that have not been acknowledged.
+    /// Lost packets that were not acknowledged.
     missing: u64,
 }
 
 impl Undo {
-    /// Whether a packet that was sent then was sent after the reduction before this one.
+    /// Whether a packet sent at this time was sent after the previous reduction.
     fn follows(&self, sent_at: Time) -> bool {
         self.since.is_none_or(|since| sent_at > since)
     }
 }
 
 impl Cubic {
-    /// Sections 4.6 and 4.7, once in a round trip.
+    /// Sections 4.6 and 4.7, once per round trip.
     pub(super) fn congestion_event(&mut self, now: Time, newest_sent_at: Time, beta: f64) {
         let (before, slow_start, since) = (self.curve, self.slow_start, self.basis.recovery.start());
         if !self.basis.recovery.begin(now, newest_sent_at) {
@@ -56,11 +56,11 @@ impl Cubic {
 
     pub(super) fn on_marked(&mut self, now: Time, newest_sent_at: Time) {
         self.congestion_event(now, newest_sent_at, self.options.beta_ecn);
-        // What the network itself says is never wrong: nothing to undo.
+        // A mark is never spurious, so there is nothing to undo.
         self.undo = None;
     }
 
-    /// Section 4.9: when nothing is left that was lost, the reduction is taken back.
+    /// Section 4.9: when no packet counts as lost any more, the reduction is reversed.
     pub(super) fn on_spurious(&mut self, newest_sent_at: Time, packets: u64) {
         let covered = self.basis.recovery.covers(newest_sent_at);
         let Some(undo) = self.undo.as_mut().filter(|undo| covered && undo.follows(newest_sent_at)) else {

@@ -1,4 +1,4 @@
-//! The sender by hand: acknowledgements and losses in, windows out.
+//! CUBIC fed by hand with acknowledgements and losses.
 
 use super::*;
 use crate::Limit;
@@ -10,7 +10,7 @@ fn sender(changes: &[(&'static str, Value)]) -> Cubic {
     all.extend_from_slice(changes);
     Cubic::new(&arguments(&options::PARAMETERS, &all), SETUP)
 }
-/// With a window of so many packets, in slow start.
+/// A sender in slow start with a window of so many packets.
 fn grown(packets: u64, changes: &[(&'static str, Value)]) -> Cubic {
     let mut s = sender(changes);
     Ack::new(at(100), packets * 1000 - 10_000).tell(&mut s);
@@ -18,8 +18,8 @@ fn grown(packets: u64, changes: &[(&'static str, Value)]) -> Cubic {
     s
 }
 
-/// RFC 9438 section 4.2, figures 1, 2 and 4, against the formulas written out a second time, acknowledgement by
-/// acknowledgement: 1000 packets at the loss, 700 after it, so that K = cbrt(300 / 0.4) = 9.0856 s.
+/// RFC 9438 section 4.2, figures 1, 2 and 4, compared with a second implementation of the formulas, acknowledgement
+/// by acknowledgement: 1000 packets at the loss, 700 after it, so that K = cbrt(300 / 0.4) = 9.0856 s.
 #[test]
 fn the_window_follows_the_curve_sample_by_sample() {
     let mut s = grown(1000, &[]);
@@ -30,7 +30,7 @@ fn the_window_follows_the_curve_sample_by_sample() {
     let mut expected = 700.0_f64;
     let begin = 301;
     for i in 0..180_000_u64 {
-        // Some 1000 acknowledgements for each round trip of 100 ms.
+        // Some 1000 acknowledgements per round trip of 100 ms.
         let now = Time::from_nanos(begin * 1_000_000 + i * 100_000);
         Ack::new(now, 1000).tell(&mut s);
         let t = i as f64 * 1e-4;
@@ -40,7 +40,7 @@ fn the_window_follows_the_curve_sample_by_sample() {
         let window = s.allowance().window as f64 / 1000.0;
         assert!((window - expected).abs() < 0.002, "{t} s: {window}, by the formula {expected}");
         if t > 1.0 && t < 17.0 {
-            // And the curve itself: the window lags and leads by less than a round trip.
+            // The window also stays within a round trip of the curve itself.
             let near = w_cubic(t - 0.1) - 1.0..w_cubic(t + 0.1) + 1.0;
             assert!(near.contains(&window), "{t} s: {window}, on the curve {}", w_cubic(t));
         }
@@ -48,8 +48,8 @@ fn the_window_follows_the_curve_sample_by_sample() {
     assert!((s.allowance().window / 1000).abs_diff(1283) < 10, "past the plateau the window is convex");
 }
 
-/// RFC 9438 section 4.3: alpha = 3 (1 - 0.7) / (1 + 0.7) = 0.529 packets for each window, and 1 once the window of
-/// before is reached.
+/// RFC 9438 section 4.3: alpha = 3 (1 - 0.7) / (1 + 0.7) = 0.529 packets per window, and 1 once the earlier window is
+/// reached.
 #[test]
 fn where_the_curve_is_slow_the_window_grows_as_reno_does() {
     let mut s = grown(20, &[]);
@@ -105,7 +105,7 @@ fn a_second_loss_below_the_plateau_leaves_room_for_others() {
     }
 }
 
-/// RFC 9438 section 4.2: the time in which the window is not used is no part of the epoch.
+/// RFC 9438 section 4.2: time with an underused window is not part of the epoch.
 #[test]
 fn an_idle_sender_does_not_leap_along_the_curve() {
     let busy = |pause: u64| {
@@ -121,7 +121,7 @@ fn an_idle_sender_does_not_leap_along_the_curve() {
     assert!(busy(0) > 700_000);
 }
 
-/// RFC 9438 section 4.9: what turns out not to be lost gives back the window, the plateau and the epoch.
+/// RFC 9438 section 4.9: a spurious loss restores the window, the plateau and the epoch.
 #[test]
 fn a_spurious_loss_is_undone() {
     let mut s = grown(1000, &[]);
@@ -147,7 +147,7 @@ fn a_spurious_loss_is_undone() {
     assert_eq!(s.allowance().window, before, "once");
 }
 
-/// RFC 9438 section 4.9: not where a mark came too, not where the options say no.
+/// RFC 9438 section 4.9: not after an additional mark, nor if disabled.
 #[test]
 fn a_mark_is_never_spurious() {
     let spurious = Signal::Spurious { now: at(300), packets: 1, bytes: 1000, newest_sent_at: at(150) };

@@ -1,11 +1,11 @@
-//! The options of a row as they are when nobody says.
+//! Default options of a row, with overrides.
 
 use units::parameter::{Arguments, Parameter};
 
-/// The values of these options: those named, written as in a scenario, and the defaults of all others.
+/// Returns the named values, written as in a scenario, and defaults for the rest.
 ///
 /// # Panics
-/// For an option that is none, one without a default, and a text that is no value.
+/// For an unknown option, one without a default, or an invalid text.
 pub fn arguments(parameters: &[Parameter], changed: &[(&str, &str)]) -> Arguments {
     Arguments::written(parameters, changed, &[]).unwrap_or_else(|unfilled| panic!("{unfilled}"))
 }

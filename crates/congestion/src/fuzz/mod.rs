@@ -1,5 +1,6 @@
-//! Any sequence of events before any controller, and the laws that hold whatever happens: a window of a packet at least, a
-//! pacing rate that releases the next one, numbers that are numbers, and the same from the same bytes. For fuzzing and tests.
+//! Drives any controller with any sequence of events and checks the laws that always hold: a window of at least a
+//! packet, a pacing rate that releases the next one, finite numbers, and equal results for equal input. For fuzzing
+//! and tests.
 
 mod defaults;
 
@@ -13,8 +14,8 @@ use random::Stream;
 use std::collections::VecDeque;
 use units::{Duration, Rate, Time};
 
-/// Drives a controller by these bytes: the first chooses the row, the next eight are the seed of what is drawn, each of the
-/// others is an event. Gives all answers, folded into one number.
+/// Drives a controller with these bytes: the first selects the row, the next eight are the seed of random details,
+/// and each of the others is an event. Returns a hash of all answers.
 ///
 /// # Panics
 /// If the controller breaks a law.
@@ -38,7 +39,7 @@ struct Packet {
     state: SentState,
 }
 
-/// A sender without a network: what becomes of its packets is drawn.
+/// A sender without a network: the fate of its packets is drawn at random.
 pub struct Sender {
     name: &'static str,
     controller: Box<dyn Controller>,
@@ -50,23 +51,23 @@ pub struct Sender {
     in_flight: u64,
     lost: Vec<Packet>,
     datagram: u64,
-    /// The least window in packets, where there is an option for it.
+    /// The minimum window in packets, if there is an option for it.
     least: u64,
     limit: Limit,
     random: Stream,
-    /// Spans have this many bits of nanoseconds at most: some 18 minutes.
+    /// The maximum length of spans in bits of nanoseconds: some 18 minutes.
     longest: u64,
-    /// All answers, folded into one number.
+    /// A hash of all answers.
     heard: u64,
 }
 
 impl Sender {
-    /// With the controller of this row. Equal seeds draw equal details.
+    /// Creates a sender with the controller of this row. Equal seeds draw equal details.
     pub fn new(row: usize, seed: u64) -> Sender {
         Sender::with_controller_seed(row, seed, seed)
     }
 
-    /// The same with another seed for what the controller itself draws.
+    /// The same with a separate seed for the controller's own draws.
     pub fn with_controller_seed(row: usize, seed: u64, controller_seed: u64) -> Sender {
         let row = &CONTROLLERS[row];
         let arguments = defaults::arguments(row.parameters, &[]);
@@ -101,7 +102,7 @@ impl Sender {
         }
     }
 
-    /// A span between a nanosecond and the longest, each order of magnitude as likely as the other.
+    /// A span between a nanosecond and the maximum, with all orders of magnitude equally likely.
     fn span(&mut self) -> Duration {
         let bits = self.random.below(self.longest + 1);
         Duration::from_nanos(1 + self.random.below(1 << bits))
@@ -111,7 +112,7 @@ impl Sender {
         self.now += span;
     }
 
-    /// Sends up to so many packets, as window and pacer allow; gives how many.
+    /// Sends up to so many packets, as window and pacer allow; returns the number sent.
     fn send(&mut self, count: u64) -> u64 {
         for sent in 0..count {
             let small = self.random.below(8) == 0;
@@ -167,7 +168,7 @@ impl Sender {
         });
     }
 
-    /// An ACK frame of each packet with this chance, with losses before them and marks.
+    /// An ACK frame for each packet with this probability, preceded by losses and marks.
     fn ack(&mut self, acked: f64, lost: f64, marked: bool) {
         let prior_in_flight = self.in_flight;
         let prior_lost = self.rate.lost();
@@ -239,7 +240,7 @@ impl Sender {
         self.controller.on_signal(&Signal::PathChanged);
     }
 
-    /// One event out of all that there are: the rest of `event` by twenty; its details are drawn.
+    /// Executes the event `event` modulo twenty with random details.
     pub fn step(&mut self, event: u8) {
         match event % 20 {
             0..=4 => {
@@ -262,7 +263,7 @@ impl Sender {
             16 => self.spurious(),
             17 => self.controller.on_signal(&Signal::PersistentCongestion),
             18 => {
-                // Down too: a path that carries less than it did.
+                // Also downwards: a path can carry less than before.
                 self.datagram = [1200, 1252, 1452, 4000, 9000, 600][self.random.below(6) as usize];
                 self.controller.on_signal(&Signal::DatagramSize { bytes: self.datagram });
             }
@@ -276,10 +277,9 @@ impl Sender {
         self.check();
     }
 
-    /// Asks the controller, and holds its answer to the laws.
+    /// Checks the controller's answer against the laws.
     ///
-    /// # Panics
-    /// If it breaks one.
+    /// If it breaks a law.
     pub fn check(&mut self) -> Allowance {
         let (name, allowance) = (self.name, self.controller.allowance());
         let Allowance { window, pacing, quantum } = allowance;
@@ -305,24 +305,24 @@ impl Sender {
         allowance
     }
 
-    /// All answers so far, folded into one number.
+    /// A hash of all answers so far.
     pub fn heard(&self) -> u64 {
         self.heard
     }
-    /// Whether the controller says that it draws.
+    /// Whether the controller declares that it draws.
     pub fn draws(&self) -> bool {
         self.controller.draws()
     }
-    /// No pause is longer than this many bits of nanoseconds from now on; 40 at first, some 18 minutes.
+    /// Limits pauses to this many bits of nanoseconds; initially 40, some 18 minutes.
     pub fn pause_at_most(&mut self, bits: u64) {
         self.longest = bits;
     }
-    /// Bytes of a full packet.
+    /// The size of a full packet in bytes.
     pub fn datagram(&self) -> u64 {
         self.datagram
     }
 
-    /// What a clean path of 20 ms delivers in this time, in bytes: whatever was before, it is used.
+    /// The bytes that a clean path of 20 ms delivers in this time: whatever happened before, the path is used.
     pub fn carry_on(&mut self, span: Duration) -> u64 {
         let (end, round_trip) = (self.now + span, Duration::from_millis(20));
         self.ack(1.0, 0.0, false);

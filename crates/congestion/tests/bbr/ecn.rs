@@ -1,4 +1,4 @@
-//! What both BBRs do about CE (draft-ietf-ccwg-bbr-06 section 3.7, RFC 3168 section 5).
+//! The response of both BBRs to CE (draft-ietf-ccwg-bbr-06 section 3.7, RFC 3168 section 5).
 
 use crate::path::{Link, PACKET, Path};
 use units::Duration;
@@ -9,7 +9,7 @@ fn marking(name: &str, products: f64) -> Path {
     Path::new(name, &[("probe_rtt_interval", "60 s"), ("min_rtt_filter_len", "100 s")], link)
 }
 
-/// Marks in Startup end it as losses do, with a bound on what may be in flight.
+/// Marks end Startup as losses do, and set a bound on the bytes in flight.
 #[test]
 fn marks_end_the_startup_of_bbr3() {
     let mut path = marking("bbr3", 0.2);
@@ -19,7 +19,7 @@ fn marks_end_the_startup_of_bbr3() {
     assert!(path.gauge("inflight_longterm_bytes").is_finite());
 }
 
-/// A probe that meets marks ends, and its bound is kept; the queue stays near where the marks begin.
+/// A probe ends at marks and keeps its bound; the queue stays near the marking threshold.
 #[test]
 fn marks_end_a_probe_of_bbr3_and_bound_the_queue() {
     let mut path = marking("bbr3", 0.1);
@@ -37,7 +37,7 @@ fn marks_end_a_probe_of_bbr3_and_bound_the_queue() {
     assert!(path.use_over(Duration::from_secs(3)) > 0.85);
 }
 
-/// Marks while cruising lower the short-term bounds, as a loss does, and nothing undoes that but the next probe.
+/// Marks while cruising lower the short-term bounds, as a loss does, until the next probe.
 #[test]
 fn marks_lower_the_short_term_bounds_of_bbr3() {
     let mut path = marking("bbr3", 8.0);
@@ -52,7 +52,7 @@ fn marks_lower_the_short_term_bounds_of_bbr3() {
     );
 }
 
-/// BBRv1 answers a mark as it answers a loss: the window follows what is delivered for a round trip, and comes back.
+/// BBRv1 responds to a mark as to a loss: the window follows deliveries for a round trip, and recovers.
 #[test]
 fn a_mark_is_a_loss_to_bbr1() {
     let mut link = Link::new("10 Mbit/s", "40 ms", 8.0);

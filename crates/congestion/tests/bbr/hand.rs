@@ -1,9 +1,9 @@
-//! A controller that is told what a test says, one acknowledgement for each round trip.
+//! A controller driven by hand, with one acknowledgement per round trip.
 
 use congestion::{AckSample, CONTROLLERS, Controller, Limit, RateSample, RttEstimate, Setup};
 use units::{Duration, Rate, Size, Time};
 
-/// Bytes of each packet.
+/// The size of each packet in bytes.
 const PACKET: u64 = 1200;
 
 /// One round trip, as the sender sees it.
@@ -15,7 +15,7 @@ pub(crate) struct Round {
     pub app_limited: bool,
 }
 
-/// The controller and the path that it believes in.
+/// A controller and the path it sees.
 pub(crate) struct Hand {
     pub controller: Box<dyn Controller>,
     pub now: Time,
@@ -45,7 +45,7 @@ impl Hand {
         }
     }
 
-    /// A packet is acknowledged that left so long ago, by its last transmission; no RTT sample comes of it.
+    /// A packet is acknowledged whose last transmission was this long ago; it provides no RTT sample.
     pub(crate) fn ambiguous(&mut self, ago: Duration) {
         let sent_at = Time::ZERO + self.now.since(Time::ZERO + ago);
         self.delivered += PACKET;
@@ -67,7 +67,7 @@ impl Hand {
         });
     }
 
-    /// A round trip passes: what it delivered is acknowledged at its end.
+    /// Passes a round trip; everything delivered in it is acknowledged at its end.
     pub(crate) fn round(&mut self, round: Round) {
         let bytes = round.rate.bytes_in(self.round_trip).as_bytes();
         let (sent_at, prior_delivered, prior_in_flight) = (self.now, self.delivered, self.in_flight);
@@ -102,8 +102,8 @@ impl Hand {
     }
 }
 
-/// RFC 6298 section 3 (Karn): an acknowledgement of what was sent more than once gives no sample, and leaves the least RTT as it
-/// is, also where it is out of date; the next sample counts.
+/// RFC 6298 section 3 (Karn): acknowledgements of retransmitted data provide no sample and leave even an expired
+/// minimum RTT unchanged; the next sample counts.
 #[test]
 fn an_acknowledgement_without_a_sample_leaves_the_least_rtt() {
     for name in ["bbr1", "bbr3"] {

@@ -1,7 +1,7 @@
-//! A path for tests of controllers: one sender, one bottleneck with a queue, an acknowledgement for each packet.
+//! A path for tests of controllers: one sender, one bottleneck with a queue, one acknowledgement per packet.
 //!
-//! The sender is made of the same parts as those of the transports: delivery rate, RTT estimate, pacer. Losses are found
-//! by packet numbers (RFC 9002 section 6.1.1) and, when nothing comes any more, by a timer.
+//! The sender consists of the same parts as those of the transports: delivery rate, RTT estimate, pacer. Losses are
+//! detected by packet numbers (RFC 9002 section 6.1.1) and, if nothing arrives, by a timer.
 
 use congestion::{
     AckSample, Allowance, CONTROLLERS, Controller, DeliveryRate, Limit, LostPacket, Pacer, RttEstimate, Sent,
@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use units::{Duration, Rate, Size, Time};
 
-/// Bytes of each packet.
+/// The size of each packet in bytes.
 pub(crate) const PACKET: u64 = 1200;
-/// How many packets that were sent later must be acknowledged for one to count as lost.
+/// A packet is lost when this many packets sent later are acknowledged.
 const THRESHOLD: u64 = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -24,10 +24,10 @@ struct Packet {
     state: SentState,
 }
 
-/// What the application gives.
+/// The data from the application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Application {
-    /// Always more.
+    /// Unlimited.
     Bulk,
     /// At this rate.
     Limited(Rate),
@@ -35,33 +35,33 @@ pub(crate) enum Application {
     Silent,
 }
 
-/// Which packets, by number.
+/// A selection of packets by number.
 pub(crate) type Numbers = Rc<dyn Fn(u64) -> bool>;
 
-/// A bottleneck and what can happen at it. All of it may be changed while it runs.
+/// A bottleneck, which can change during a run.
 #[derive(Clone)]
 pub(crate) struct Link {
     pub rate: Rate,
-    /// Both ways, without queue and transmission.
+    /// The round trip without queueing and transmission.
     pub round_trip: Duration,
-    /// Bytes that the queue holds.
+    /// The queue limit in bytes.
     pub buffer: u64,
-    /// The chance of each packet to be lost.
+    /// The random loss rate.
     pub loss: f64,
     /// Acknowledgements arrive in batches, this far apart.
     pub batch: Duration,
-    /// Packets with these numbers arrive this much later than they should.
+    /// Packets with these numbers arrive this much late.
     pub late: Option<(Numbers, Duration)>,
     /// Packets with these numbers are lost.
     pub dropped: Option<Numbers>,
-    /// A policer: tokens at this rate, at most so many bytes of them.
+    /// A policer: token rate and bucket size in bytes.
     pub policer: Option<(Rate, u64)>,
-    /// Packets that find more bytes than this in the queue get the CE mark.
+    /// Packets that find more than this many bytes in the queue are marked CE.
     pub mark_above: u64,
 }
 
 impl Link {
-    /// This rate and delay, and a queue of so many bandwidth-delay products.
+    /// A link with this rate and delay, and a queue of so many bandwidth-delay products.
     pub(crate) fn new(rate: &str, round_trip: &str, products: f64) -> Link {
         let (rate, round_trip): (Rate, Duration) = (rate.parse().unwrap(), round_trip.parse().unwrap());
         let product = rate.bytes_in(round_trip).as_bytes();
@@ -83,17 +83,17 @@ impl Link {
     }
 }
 
-/// The whole.
+/// A sender on a link.
 pub(crate) struct Path {
     pub controller: Box<dyn Controller>,
     pub link: Link,
     pub application: Application,
     pub now: Time,
     pub in_flight: u64,
-    /// Packets that were declared lost, and those of them that arrived after all.
+    /// Packets declared lost, and those of them that arrived after all.
     pub lost: u64,
     pub spurious: u64,
-    /// Packets with CE that were acknowledged.
+    /// Acknowledged packets with CE.
     pub marked: u64,
     /// The states, and when each was entered.
     pub states: Vec<(Time, &'static str)>,
@@ -102,11 +102,11 @@ pub(crate) struct Path {
     rate: DeliveryRate,
     pub rtt: RttEstimate,
     flight: VecDeque<Packet>,
-    /// Declared lost, but perhaps only late.
+    /// Declared lost, but possibly only late.
     gone: BTreeMap<u64, Packet>,
-    /// When which packets arrive.
+    /// Arrival times of packets.
     arrivals: BTreeMap<Time, Vec<u64>>,
-    /// Packets that got the mark and have not arrived.
+    /// Marked packets that have not arrived yet.
     with_ce: BTreeSet<u64>,
     busy_until: Time,
     tokens: f64,
@@ -119,7 +119,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// A sender of this name, with these options changed, at its start.
+    /// Creates a sender of this name with changed options.
     pub(crate) fn new(name: &str, changed: &[(&str, &str)], link: Link) -> Path {
         let row = CONTROLLERS.iter().find(|row| row.name == name).unwrap();
         let arguments = congestion::fuzz::arguments(row.parameters, changed);
@@ -150,7 +150,7 @@ impl Path {
             gone: BTreeMap::new(),
             arrivals: BTreeMap::new(),
             busy_until: Time::ZERO,
-            // The bucket is full at the start.
+            // The bucket is initially full.
             tokens: f64::MAX,
             tokens_at: Time::ZERO,
             written_at: Time::ZERO,
@@ -161,12 +161,12 @@ impl Path {
         }
     }
 
-    // ---- what tests ask ----
+    // ---- queries ----
 
     pub(crate) fn state(&self) -> &'static str {
         self.controller.state()
     }
-    /// A gauge; infinity if there is none of the name.
+    /// A gauge; infinity if there is none of this name.
     pub(crate) fn gauge(&self, name: &str) -> f64 {
         let mut found = f64::INFINITY;
         self.controller.gauges(&mut |gauge, value| {
@@ -189,18 +189,18 @@ impl Path {
     pub(crate) fn queue(&self) -> u64 {
         self.link.rate.bytes_in(self.busy_until.since(self.now)).as_bytes()
     }
-    /// The share of the link that is used over this time from now on.
+    /// Runs for this time and returns the utilization of the link.
     pub(crate) fn use_over(&mut self, span: Duration) -> f64 {
         let before = self.delivered();
         self.run(span);
         (self.delivered() - before) as f64 / self.link.rate.bytes_in(span).as_bytes() as f64
     }
 
-    // ---- what tests do ----
+    // ---- actions ----
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         if rate < self.link.rate {
-            // What waits takes longer from now on.
+            // The queued packets take longer from now on.
             let waiting = Size::from_bytes(self.queue());
             self.busy_until = self.now + rate.time_for(waiting);
         }
@@ -212,7 +212,7 @@ impl Path {
             self.step(end);
         }
     }
-    /// Goes on until this is so; fails after so many seconds.
+    /// Runs until this condition holds; fails after so many seconds.
     #[track_caller]
     pub(crate) fn until(&mut self, seconds: u64, mut reached: impl FnMut(&Path) -> bool) {
         let end = self.now + Duration::from_secs(seconds);
@@ -225,16 +225,16 @@ impl Path {
     pub(crate) fn until_state(&mut self, seconds: u64, state: &str) {
         self.until(seconds, |path| path.state() == state);
     }
-    /// Persistent congestion: all that is underway is given up.
+    /// Persistent congestion: everything in flight is given up.
     pub(crate) fn lose_all(&mut self) {
         self.give_up(u64::MAX);
         self.controller.on_signal(&Signal::PersistentCongestion);
         self.note_state();
     }
 
-    // ---- how it goes ----
+    // ---- simulation ----
 
-    /// To the next thing that happens, at `end` at the latest.
+    /// Advances to the next event, but not beyond `end`.
     fn step(&mut self, end: Time) {
         let wake = self.send();
         let arrival = self.arrivals.keys().next().copied().unwrap_or(Time::NEVER);
@@ -260,7 +260,7 @@ impl Path {
         }
     }
 
-    /// Sends what may be sent; gives when to try again.
+    /// Sends as much as allowed; returns when to try again.
     fn send(&mut self) -> Time {
         loop {
             let Allowance { window, pacing, quantum } = self.controller.allowance();
@@ -317,7 +317,7 @@ impl Path {
         }
     }
 
-    /// When its acknowledgement comes, if it is not dropped.
+    /// The arrival of its acknowledgement, unless dropped.
     fn arrival(&mut self, number: u64) -> Option<Time> {
         let dropped = self.link.dropped.as_ref().is_some_and(|dropped| dropped(number));
         if self.random.chance(self.link.loss) || dropped {
@@ -414,7 +414,7 @@ impl Path {
         });
     }
 
-    /// Declares all below this number lost.
+    /// Declares all packets below this number lost.
     fn give_up(&mut self, below: u64) {
         let mut told: Vec<LostPacket> = Vec::new();
         let mut newest_sent_at = Time::ZERO;

@@ -1,4 +1,4 @@
-//! BBRv1 over a path: its states, its gains, and what becomes of the queue.
+//! BBRv1 over a path: its states, its gains, and the queue.
 
 use crate::path::{self, Application, Link, Path};
 use units::{Duration, Rate};
@@ -7,7 +7,8 @@ fn path(rate: &str, round_trip: &str) -> Path {
     Path::new("bbr1", &[], Link::new(rate, round_trip, 4.0))
 }
 
-/// Draft-cardwell section 4.3.2: three rounds without a quarter more, then the queue is drained, then the cycle begins.
+/// Draft-cardwell section 4.3.2: after three rounds with less than a quarter of growth, the queue is drained, and
+/// then the cycle begins.
 #[test]
 fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     for (rate, round_trip) in [("4 Mbit/s", "180 ms"), ("100 Mbit/s", "20 ms"), ("1 Mbit/s", "10 ms")] {
@@ -27,7 +28,8 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     }
 }
 
-/// Section 4.3.4: eight phases of a round trip each, one above and one below, never beginning with the one below.
+/// Section 4.3.4: eight phases of a round trip each, one with a higher and one with a lower gain, never beginning
+/// with the lower one.
 #[test]
 fn the_cycle_has_one_phase_above_and_one_below() {
     let mut path = path("10 Mbit/s", "50 ms");
@@ -48,7 +50,7 @@ fn the_cycle_has_one_phase_above_and_one_below() {
     assert!(path.use_over(Duration::from_secs(2)) > 0.97);
 }
 
-/// The first phase is drawn: another seed, another phase.
+/// The first phase is random: another seed, another phase.
 #[test]
 fn the_first_phase_is_drawn() {
     use congestion::Setup;
@@ -69,7 +71,7 @@ fn the_first_phase_is_drawn() {
         path.until_state(20, "probe_bw");
         let entered = path.now;
         path.until(3, |path| path.gauge("pacing_gain") == 1.25);
-        // Phases until the one above, at a tenth of the round trip's grain.
+        // Phases before the higher gain, in steps of a tenth of a round trip.
         seen.insert(path.now.since(entered).as_millis() / 40);
     }
     assert!(seen.len() >= 4, "{seen:?}");
@@ -87,7 +89,7 @@ fn probe_rtt_comes_every_ten_seconds_and_leaves_four_packets() {
     path.until_state(2, "probe_bw");
     let (held, all) = (path.now.since(low), path.now.since(entered));
     assert!(held >= Duration::from_millis(200) && all < Duration::from_millis(1000), "{held:?} {all:?}");
-    // The round trip that was seen without a queue, and a packet's transmission.
+    // The RTT seen without a queue, plus the transmission of a packet.
     let min_rtt = path.gauge("model_min_rtt_ms");
     assert!((180.0..184.0).contains(&min_rtt), "{min_rtt}");
     path.until_state(20, "probe_rtt");
@@ -95,7 +97,7 @@ fn probe_rtt_comes_every_ten_seconds_and_leaves_four_packets() {
     assert!((9.9..12.0).contains(&apart), "{apart}");
 }
 
-/// Section 4.2.3.4: loss changes the window for a round trip, and not the model.
+/// Section 4.2.3.4: loss changes the window for a round trip, but not the model.
 #[test]
 fn random_loss_does_not_slow_it_down() {
     let mut path = path("10 Mbit/s", "40 ms");
@@ -105,7 +107,7 @@ fn random_loss_does_not_slow_it_down() {
     assert!(path.lost > 100);
 }
 
-/// Section 4.3.4.4, 4.1.2.4: samples of an application that has little to send do not lower the estimate.
+/// Sections 4.3.4.4, 4.1.2.4: samples of an application with little data do not lower the estimate.
 #[test]
 fn an_application_that_has_little_to_send_does_not_lower_the_estimate() {
     let mut path = path("10 Mbit/s", "40 ms");
@@ -119,7 +121,7 @@ fn an_application_that_has_little_to_send_does_not_lower_the_estimate() {
     assert!(path.use_over(Duration::from_secs(1)) > 0.9);
 }
 
-/// The filter is ten round trips long: a fall of the rate is known after that, and the queue is gone again.
+/// The filter spans ten round trips: then a lower rate is known, and the queue drains.
 #[test]
 fn a_fall_of_the_rate_is_known_ten_round_trips_later() {
     let mut path = path("4 Mbit/s", "100 ms");
@@ -132,7 +134,7 @@ fn a_fall_of_the_rate_is_known_ten_round_trips_later() {
     assert!((9.0..=14.0).contains(&rounds), "{rounds}");
 }
 
-/// Packet conservation is for a round trip, and the window comes back afterwards.
+/// Packet conservation lasts a round trip; then the window recovers.
 #[test]
 fn the_window_is_what_it_was_after_a_recovery() {
     let mut path = path("10 Mbit/s", "40 ms");
@@ -145,7 +147,7 @@ fn the_window_is_what_it_was_after_a_recovery() {
     assert!(path.window() * 10 >= before * 9, "{} of {before}", path.window());
 }
 
-/// Section 4.3.2.2: rounds that the application limits do not show a full pipe.
+/// Section 4.3.2.2: application-limited rounds do not indicate a full pipe.
 #[test]
 fn an_application_with_little_to_send_stays_in_startup() {
     let mut path = path("10 Mbit/s", "40 ms");
@@ -154,8 +156,8 @@ fn an_application_with_little_to_send_stays_in_startup() {
     assert_eq!(path.state(), "startup");
 }
 
-/// Section 4.3.4.2: the phase above ends when the pipe holds what it asks for, the one below when the queue is gone, or
-/// after a round trip.
+/// Section 4.3.4.2: the phase with the higher gain ends when the pipe holds its target, the one with the lower gain
+/// when the queue is empty, or after a round trip.
 #[test]
 fn the_phases_above_and_below_end_by_what_is_in_flight() {
     for pause in [false, true] {
@@ -176,7 +178,7 @@ fn the_phases_above_and_below_end_by_what_is_in_flight() {
     }
 }
 
-/// Section 4.3.5: the samples of PROBE_RTT do not count, though it lasts longer than the filter on a short path.
+/// Section 4.3.5: samples of PROBE_RTT do not count, even if it outlasts the filter on a short path.
 #[test]
 fn probe_rtt_does_not_lower_the_estimate() {
     let mut path = path("10 Mbit/s", "10 ms");
@@ -185,7 +187,7 @@ fn probe_rtt_does_not_lower_the_estimate() {
     assert!(path.gauge("max_bw_mbps") > 9.5, "{}", path.gauge("max_bw_mbps"));
 }
 
-/// Section 4.3.4.4: a pause is as good as PROBE_RTT.
+/// Section 4.3.4.4: a pause can replace PROBE_RTT.
 #[test]
 fn a_pause_takes_the_place_of_probe_rtt() {
     let mut path = path("10 Mbit/s", "40 ms");
@@ -198,7 +200,8 @@ fn a_pause_takes_the_place_of_probe_rtt() {
     assert!(path.states.iter().all(|(at, state)| *at < from || *state != "probe_rtt"), "{:?}", path.states);
 }
 
-/// Section 4.3.4.2: the phase above goes on while the pipe does not hold what it asks for, here for want of data.
+/// Section 4.3.4.2: the phase with the higher gain continues while the pipe is below its target, here for lack of
+/// data.
 #[test]
 fn the_phase_above_lasts_until_the_pipe_is_probed() {
     let mut path = path("4 Mbit/s", "100 ms");
@@ -212,7 +215,7 @@ fn the_phase_above_lasts_until_the_pipe_is_probed() {
     assert!(path.gauge("pacing_gain") < 1.25);
 }
 
-/// Section 4.2.3.4: with the end of the recovery the window is what it was, at once.
+/// Section 4.2.3.4: the end of the recovery restores the window at once.
 #[test]
 fn the_window_comes_back_with_the_end_of_the_recovery() {
     let mut path = path("10 Mbit/s", "40 ms");

@@ -1,4 +1,4 @@
-//! BBRv3 beside the draft's own cases: probing, bounds, undo, control parameters, pauses.
+//! BBRv3 beyond the draft's own cases: probing, bounds, undo, control parameters, pauses.
 
 use crate::hand::{Hand, Round};
 use crate::path::{Application, Link, PACKET, Path};
@@ -15,7 +15,7 @@ fn mbit(rate: f64) -> Rate {
     Rate::from_bits_per_sec((rate * 1e6) as u64)
 }
 
-/// Tells of one lost packet with these bytes in flight when it was sent, and lost since.
+/// Reports one lost packet with these bytes in flight when it was sent, and lost since.
 fn lose(path: &mut Path, in_flight: u64, lost: u64) {
     let packet = LostPacket {
         bytes: PACKET,
@@ -36,7 +36,7 @@ fn lose(path: &mut Path, in_flight: u64, lost: u64) {
     });
 }
 
-/// 5.5.10.2, InflightAtLoss(): losses passed 2 % within the packet; and each probe is answered once.
+/// 5.5.10.2, InflightAtLoss(): losses exceeded 2 % within the packet; each probe responds once.
 #[test]
 fn inflight_longterm_is_where_losses_passed_the_threshold() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
@@ -49,7 +49,7 @@ fn inflight_longterm_is_where_losses_passed_the_threshold() {
     assert_eq!(path.gauge("inflight_longterm_bytes"), 998_979.0);
 }
 
-/// 5.5.10.2: not below 0.7 of what is meant to be in flight.
+/// 5.5.10.2: not below 0.7 of the target for bytes in flight.
 #[test]
 fn inflight_longterm_is_bounded_by_beta() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
@@ -60,12 +60,12 @@ fn inflight_longterm_is_bounded_by_beta() {
     assert!((longterm / (0.7 * product) - 1.0).abs() < 0.001, "{longterm} of {product}");
 }
 
-/// 5.3.3.6: behind a probe that went too high the next one stops where that one met loss, and if that goes well the one
-/// after it follows at once.
+/// 5.3.3.6: after a probe that went too high, the next one stops where that one met loss; if that goes well, another
+/// follows at once.
 #[test]
 fn a_probe_behind_one_that_was_too_high_is_a_precaution() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 0.5);
-    // Until a probe has ended for its loss, and not because the rate grew no more.
+    // Until a probe has ended because of loss, not because the rate stopped growing.
     while path.state() != "probe_bw_down" || path.gauge("full_bw_now") == 1.0 {
         path.until_state(60, "probe_bw_up");
         path.until_state(60, "probe_bw_down");
@@ -83,7 +83,7 @@ fn a_probe_behind_one_that_was_too_high_is_a_precaution() {
     assert!(path.now.since(began) < Duration::from_millis(400), "{}", path.now.since(began));
 }
 
-/// 5.3.3.8: with few packets in flight, as many round trips as Reno would need, else two to three seconds.
+/// 5.3.3.8: with few packets in flight, as many round trips as Reno would need, otherwise two to three seconds.
 #[test]
 fn probes_come_as_often_as_reno_would_lose() {
     for (rate, round_trip, least, most) in [
@@ -101,7 +101,7 @@ fn probes_come_as_often_as_reno_would_lose() {
     }
 }
 
-/// 5.5.11: a Startup that ended for losses that were none begins again.
+/// 5.5.11: a Startup that ended because of spurious losses resumes.
 #[test]
 fn a_startup_that_ended_for_nothing_begins_again() {
     let mut path = undisturbed("100 Mbit/s", "40 ms", 4.0);
@@ -117,7 +117,7 @@ fn a_startup_that_ended_for_nothing_begins_again() {
     assert_eq!(path.gauge("inflight_longterm_bytes"), f64::INFINITY);
 }
 
-/// 5.5.11: bounds that losses while cruising have set are taken back, as far as they were none.
+/// 5.5.11: bounds set by losses while cruising are reverted, as far as the losses were spurious.
 #[test]
 fn short_term_bounds_for_nothing_are_taken_back() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
@@ -133,7 +133,7 @@ fn short_term_bounds_for_nothing_are_taken_back() {
     }
 }
 
-/// 5.3.4.4, ExitProbeRTT(): "BBR.ResetShortTermModel()": bounds that losses have set until then do not hold behind it.
+/// 5.3.4.4, ExitProbeRTT(): "BBR.ResetShortTermModel()": earlier bounds from losses no longer apply.
 #[test]
 fn probe_rtt_ends_without_short_term_bounds() {
     let mut path = Path::new("bbr3", &[], Link::new("50 Mbit/s", "40 ms", 4.0));
@@ -149,7 +149,7 @@ fn probe_rtt_ends_without_short_term_bounds() {
     }
 }
 
-/// 5.6.4.7, BoundCwndForModel(): the window of a cruise leaves 15 % of inflight_longterm free for others.
+/// 5.6.4.7, BoundCwndForModel(): the window of a cruise leaves 15 % of inflight_longterm to other flows.
 #[test]
 fn a_cruise_leaves_headroom() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
@@ -164,7 +164,7 @@ fn a_cruise_leaves_headroom() {
     assert_eq!(path.controller.allowance().window, longterm - headroom, "of {longterm}");
 }
 
-/// 5.6.4.2: window gain, aggregation, and two packets more in ProbeBW_UP.
+/// 5.6.4.2: window gain, aggregation, and two extra packets in ProbeBW_UP.
 #[test]
 fn the_window_of_a_probe_has_room_for_two_packets_more() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
@@ -175,7 +175,7 @@ fn the_window_of_a_probe_has_room_for_two_packets_more() {
     assert!((path.gauge("max_inflight_bytes") - expected).abs() < 4.0, "{expected}");
 }
 
-/// 5.5.7: a path that has become longer is known once the filter's ten seconds are over.
+/// 5.5.7: a longer path is recognized when the filter's ten seconds are over.
 #[test]
 fn a_longer_path_is_known_after_ten_seconds() {
     let mut path = Path::new("bbr3", &[], Link::new("20 Mbit/s", "20 ms", 8.0));
@@ -187,7 +187,7 @@ fn a_longer_path_is_known_after_ten_seconds() {
     assert!((40.0..42.0).contains(&path.gauge("model_min_rtt_ms")), "{}", path.gauge("model_min_rtt_ms"));
 }
 
-/// 5.6.2: while the pipe was not full, samples of an application with little to send do not slow the sender down.
+/// 5.6.2: before the pipe is full, samples of an application with little data do not slow the sender down.
 #[test]
 fn startup_does_not_slow_down() {
     let mut path = undisturbed("100 Mbit/s", "40 ms", 4.0);
@@ -202,7 +202,7 @@ fn startup_does_not_slow_down() {
     assert!(path.pacing() >= first);
 }
 
-/// 5.6.3: a millisecond's worth, two packets at least and 64 KiB at most.
+/// 5.6.3: the bytes of a millisecond, at least two packets and at most 64 KiB.
 #[test]
 fn the_send_quantum_has_its_bounds() {
     for (rate, quantum) in [(1.0, 2 * PACKET), (10_000.0, 64 * 1024)] {
@@ -214,7 +214,7 @@ fn the_send_quantum_has_its_bounds() {
     }
 }
 
-/// 5.4.1: after a pause in a probe packets go out at the estimated bandwidth, not above it.
+/// 5.4.1: after a pause in a probe, packets are paced at the estimated bandwidth, not above it.
 #[test]
 fn a_pause_in_a_probe_ends_at_the_estimated_bandwidth() {
     let mut path = undisturbed("50 Mbit/s", "40 ms", 4.0);
@@ -228,7 +228,7 @@ fn a_pause_in_a_probe_ends_at_the_estimated_bandwidth() {
     assert!((path.pacing() / 1e6 / bandwidth - 0.99).abs() < 1e-3, "{}", path.pacing());
 }
 
-/// 5.4.1: a pause in ProbeRTT that has lasted long enough ends it before the first packet's acknowledgement.
+/// 5.4.1: a sufficiently long pause in ProbeRTT ends it before the first packet's acknowledgement.
 #[test]
 fn a_pause_ends_probe_rtt() {
     let mut path = Path::new("bbr3", &[], Link::new("50 Mbit/s", "40 ms", 4.0));
@@ -243,7 +243,7 @@ fn a_pause_ends_probe_rtt() {
     assert_ne!(path.now, Time::ZERO);
 }
 
-/// 5.5.9: what acknowledgements ran ahead is remembered for ten round trips, behind Startup.
+/// 5.5.9: after Startup, the extra acknowledged data is remembered for ten round trips.
 #[test]
 fn aggregation_is_remembered_for_ten_round_trips() {
     let mut hand = Hand::new("bbr3", Duration::from_millis(50));
@@ -272,9 +272,9 @@ fn aggregation_is_remembered_for_ten_round_trips() {
     assert!(extra(&hand) < 10_000.0, "{}", extra(&hand));
 }
 
-/// 5.5.5 and 5.3.4.3, as they are written: the filter of the bandwidth moves on a round trip after a probe, and ProbeRTT,
-/// which comes each five seconds and marks its samples as limited by the application, takes that round trip away. Where the
-/// queue of the old bandwidth makes round trips so long that no probe ends in between, that bandwidth is never forgotten.
+/// 5.5.5 and 5.3.4.3 as written: the bandwidth filter advances a round trip after a probe; ProbeRTT, which comes
+/// every five seconds and marks its samples as application-limited, takes up that round trip. If the queue of the old
+/// bandwidth makes round trips so long that no probe ends in between, that bandwidth is never forgotten.
 #[test]
 fn a_halved_bandwidth_is_forgotten_only_where_a_probe_fits_between_two_probe_rtts() {
     let estimated = |round_trip: &str, interval: &str| {

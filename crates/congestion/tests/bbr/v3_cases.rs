@@ -5,7 +5,7 @@ use crate::path::{Application, Link, PACKET, Path};
 use std::rc::Rc;
 use units::{Duration, Rate};
 
-/// "A variety of RTTs and bandwidths": the paths that cases of the steady state are driven over.
+/// "A variety of RTTs and bandwidths": the paths of the steady-state cases.
 const PATHS: [(&str, &str); 5] = [
     ("1 Mbit/s", "200 ms"),
     ("10 Mbit/s", "40 ms"),
@@ -18,7 +18,7 @@ fn deep(rate: &str, round_trip: &str) -> Path {
     Path::new("bbr3", &[], Link::new(rate, round_trip, 4.0))
 }
 
-/// Probing for the RTT put off, where it would come in between.
+/// Postpones probing for the RTT where it would interfere.
 fn undisturbed(link: Link) -> Path {
     Path::new("bbr3", &[("probe_rtt_interval", "60 s"), ("min_rtt_filter_len", "100 s")], link)
 }
@@ -32,13 +32,13 @@ fn bdp(path: &Path) -> f64 {
     path.gauge("bw_mbps") * 1e3 / 8.0 * path.gauge("model_min_rtt_ms")
 }
 
-/// `Inflight(1.0)`: the BDP, at least a send quantum and four packets.
+/// `Inflight(1.0)`: the BDP, but at least a send quantum and four packets.
 fn inflight(path: &Path) -> f64 {
     let quantum = path.controller.allowance().quantum.unwrap() as f64;
     bdp(path).max(quantum).max(4.0 * PACKET as f64)
 }
 
-/// The states behind the first of this name.
+/// The states that follow the first of this name.
 fn after<'a>(path: &'a Path, state: &str) -> Vec<&'a str> {
     path.states.iter().map(|(_, name)| *name).skip_while(|name| *name != state).collect()
 }
@@ -74,13 +74,13 @@ fn a_02_exiting_startup_on_loss_when_application_limited() {
     assert_eq!((path.state(), path.gauge("full_bw_count")), ("startup", 0.0));
     path.link.loss = 0.1;
     path.until(1, |path| path.state() != "startup");
-    // Nothing is queued, so that Drain may be over with the same acknowledgement.
+    // Nothing is queued, so Drain may end with the same acknowledgement.
     assert!(["drain", "probe_bw_down"].contains(&path.state()));
     assert_eq!((path.gauge("full_bw_now"), path.gauge("full_bw_reached")), (1.0, 1.0));
     assert!(path.gauge("inflight_longterm_bytes") >= bdp(&path) * 0.99);
 }
 
-/// Less than 2 % in many places does not end Startup, nor do more than 2 % in five.
+/// Neither less than 2 % loss in many places nor more than 2 % in five ends Startup.
 #[test]
 fn a_02_little_loss_or_loss_in_few_places_does_not_end_startup() {
     let far_apart: fn(u64) -> bool = |number| number > 2000 && number.is_multiple_of(90);
@@ -92,7 +92,7 @@ fn a_02_little_loss_or_loss_in_few_places_does_not_end_startup() {
         path.run(Duration::from_secs(2));
         assert!(path.lost >= lost, "{}", path.lost);
         assert_eq!(path.state(), "startup");
-        // 5.5.10.3: the short-term model is for when bandwidth is not probed for.
+        // 5.5.10.3: the short-term model applies only while bandwidth is not probed.
         assert_eq!(path.gauge("bw_shortterm_mbps"), f64::INFINITY);
     }
 }
@@ -114,8 +114,8 @@ fn a_03_exiting_drain_based_on_inflight() {
     }
 }
 
-/// With a bandwidth that was overestimated the volume stays above the estimate: by hand, since on a path of one sender a
-/// pacing gain of 0.5 drains whatever a tenth less of bandwidth leaves.
+/// With an overestimated bandwidth, the volume stays above the estimate. Driven by hand, because on a path of one
+/// sender a pacing gain of 0.5 drains whatever a tenth less bandwidth leaves.
 #[test]
 fn a_04_exiting_drain_based_on_time() {
     let mut hand = Hand::new("bbr3", Duration::from_millis(50));
@@ -149,7 +149,7 @@ fn a_05_exiting_probe_up_on_bandwidth_plateau() {
     }
 }
 
-/// The pseudocode (5.5.10.2) keeps inflight_longterm as it is while the application limits the sender.
+/// The pseudocode (5.5.10.2) keeps inflight_longterm while the application limits the sender.
 #[test]
 fn a_06_exiting_probe_up_on_loss_when_application_limited() {
     let mut path = undisturbed(Link::new("50 Mbit/s", "50 ms", 4.0));
@@ -164,7 +164,7 @@ fn a_06_exiting_probe_up_on_loss_when_application_limited() {
     assert_eq!(path.gauge("inflight_longterm_bytes"), before);
 }
 
-/// Only the search for the least RTT may come in between, after five seconds.
+/// Only the probe for the minimum RTT may interfere, after five seconds.
 #[test]
 fn a_07_never_exiting_probe_up_or_startup_when_application_limited_with_no_loss() {
     for (rate, round_trip) in [("10 Mbit/s", "40 ms"), ("100 Mbit/s", "10 ms")] {
@@ -285,8 +285,8 @@ fn a_13_achieving_expected_cruise_bandwidth_on_a_link_with_aggregation() {
     assert!(path.use_over(Duration::from_secs(2)) > 0.95);
 }
 
-/// With the defaults the least RTT is forgotten after ten seconds, and from then on the four packets that ProbeRTT leaves
-/// are the product that the window is two of: here it is remembered.
+/// By default the minimum RTT is forgotten after ten seconds, and from then on the BDP is half of the four packets
+/// that ProbeRTT leaves in flight; here it is remembered.
 #[test]
 fn a_14_correctly_managing_sub_packet_bdps() {
     for (rate, round_trip) in [("64 kbit/s", "1 ms"), ("256 kbit/s", "10 ms")] {
@@ -363,7 +363,7 @@ fn a_17_handling_token_bucket_policers() {
     });
     path.run(Duration::from_secs(10));
     let delivered = path.delivered();
-    // Five round trips at a time: probes lose more than LossThresh, what is between them does not.
+    // Over five round trips, probes lose more than LossThresh, and the periods between them do not.
     let mut calm = 0;
     for _ in 0..100 {
         let (lost, sent) = (path.lost, path.next_number);
@@ -375,7 +375,7 @@ fn a_17_handling_token_bucket_policers() {
     assert!(calm >= 75, "{calm} of 100 without excessive loss");
 }
 
-/// Packets of a probe come late and are declared lost; when they arrive, all is as it was.
+/// Packets of a probe arrive late and are declared lost; when they arrive, the state is restored.
 #[test]
 fn a_18_handling_spurious_fast_recovery() {
     let mut path = undisturbed(Link::new("50 Mbit/s", "40 ms", 4.0));

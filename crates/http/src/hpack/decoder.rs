@@ -1,4 +1,4 @@
-//! From a field block to fields (RFC 7541 sections 3 and 6).
+//! Decodes field blocks (RFC 7541 sections 3 and 6).
 
 use super::DEFAULT_TABLE;
 use super::table::Table;
@@ -7,12 +7,13 @@ use crate::qpack::Field;
 use std::borrow::Cow;
 use wire::Reader;
 
-/// Why a field block is not taken.
+/// Why a field block is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadBlock {
     /// It cannot be decoded: a connection error of type COMPRESSION_ERROR (RFC 9113 section 4.3).
     Undecodable(&'static str),
-    /// Its fields are larger than the limit; it was decoded nevertheless, so that the next one can be (RFC 9113 section 10.5.1).
+    /// The fields exceed the limit. The block was decoded anyway, so that later blocks can be (RFC 9113 section
+    /// 10.5.1).
     TooLarge,
 }
 
@@ -38,11 +39,11 @@ impl Default for Decoder {
     }
 }
 
-/// Sections 2.3.3 and 6.1: 0, and what is behind the dynamic table, is an error.
+/// Sections 2.3.3 and 6.1: index 0 and indices beyond the dynamic table are errors.
 const NO_ENTRY: BadBlock = BadBlock::Undecodable("neither table has an entry at that index");
 
 impl Decoder {
-    /// Reads a block whose fields are at most `limit` bytes large, as [`Field::size`] counts.
+    /// Decodes a block whose fields have at most `limit` bytes, as counted by [`Field::size`].
     ///
     /// # Errors
     /// See [`BadBlock`].
@@ -54,7 +55,7 @@ impl Decoder {
             // Section 6.3: the capacity of the table.
             if first >> 5 == 0b001 {
                 let capacity = integer::read(first, 5, &mut reader)?;
-                // Section 4.2: at the beginning of a block, and not above the limit that was announced.
+                // Section 4.2: only at the beginning of a block, and not above the announced limit.
                 if begun || capacity > DEFAULT_TABLE {
                     return Err(BadBlock::Undecodable(
                         "a size of the dynamic table out of place or too large",
@@ -64,7 +65,8 @@ impl Decoder {
                 continue;
             }
             begun = true;
-            // Section 6.1: an indexed field. One that is above the limit is not copied: a byte each would make 4 kB.
+            // Section 6.1: an indexed field. Fields above the limit are not copied, because one input byte can stand
+            // for 4 kB.
             if first & 0x80 != 0 {
                 let index = integer::read(first, 7, &mut reader)?;
                 size += self.table.size_at(index).ok_or(NO_ENTRY)?;
@@ -82,7 +84,7 @@ impl Decoder {
         if size > limit { Err(BadBlock::TooLarge) } else { Ok(fields) }
     }
 
-    /// A literal field line whose first byte was `first`.
+    /// A literal field line that begins with `first`.
     fn literal(&mut self, first: u8, reader: &mut Reader<'_>) -> Result<Field, BadBlock> {
         // Section 6.2.1: a literal that is added to the table; sections 6.2.2 and 6.2.3: one that is not.
         let (inserted, bits) = if first & 0x40 != 0 { (true, 6) } else { (false, 4) };

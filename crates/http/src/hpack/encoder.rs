@@ -1,18 +1,19 @@
-//! From fields to a field block (RFC 7541 section 6).
+//! Encodes field blocks (RFC 7541 section 6).
 
 use super::DEFAULT_TABLE;
 use super::table::{Found, Table};
 use crate::integer;
 use crate::qpack::Field;
 
-/// Fields whose values hardly ever come again: an entry would only drive others out (section 7.1.3 leaves it to the encoder).
+/// Fields whose values rarely repeat. Indexing them would only evict useful entries (section 7.1.3 leaves it to the
+/// encoder).
 const NEVER_AGAIN: [&[u8]; 2] = [b":path", b"content-length"];
 
 /// The sending side of a connection's field compression.
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
-    /// The smallest and the last capacity since the last block (section 4.2).
+    /// The smallest and the latest capacity since the last block (section 4.2).
     resized: Option<(u64, u64)>,
 }
 
@@ -23,7 +24,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// The peer's SETTINGS_HEADER_TABLE_SIZE: the table is made as large, and never larger than by default.
+    /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE, limited to the default size.
     pub fn set_limit(&mut self, limit: u64) {
         let capacity = limit.min(DEFAULT_TABLE);
         if capacity != self.table.capacity() {
@@ -33,9 +34,9 @@ impl Encoder {
         }
     }
 
-    /// Appends a block of these fields.
+    /// Appends a block with these fields.
     pub fn encode<'a>(&mut self, out: &mut Vec<u8>, fields: impl IntoIterator<Item = &'a Field>) {
-        // Section 4.2: a change of the size is told at the beginning of the next block; the smallest one first.
+        // Section 4.2: a size change is signalled at the beginning of the next block, the smallest size first.
         if let Some((least, last)) = self.resized.take() {
             if least < last {
                 integer::write(out, 0b0010_0000, 5, least);

@@ -8,7 +8,7 @@ mod table;
 pub use decoder::{BadBlock, Decoder};
 pub use encoder::Encoder;
 
-/// The size of the dynamic table that both sides begin with (RFC 9113 section 6.5.2, SETTINGS_HEADER_TABLE_SIZE).
+/// The initial size of both dynamic tables (RFC 9113 section 6.5.2, SETTINGS_HEADER_TABLE_SIZE).
 pub const DEFAULT_TABLE: u64 = 4096;
 
 #[cfg(test)]

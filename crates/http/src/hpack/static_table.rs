@@ -1,9 +1,9 @@
 //! The static table (RFC 7541 appendix A).
 
-/// How many entries it has; the dynamic table's come behind them.
+/// The number of entries. Those of the dynamic table follow.
 pub(super) const LENGTH: u64 = 61;
 
-/// Name and value of the entry at an index, from 1 on; `None` where there is none.
+/// Name and value of the entry at an index, starting at 1; `None` if there is no such entry.
 pub(super) fn entry(index: u64) -> Option<(&'static str, &'static str)> {
     usize::try_from(index.checked_sub(1)?).ok().and_then(|at| ENTRIES.get(at)).copied()
 }

@@ -5,18 +5,18 @@ use crate::qpack::Field;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// Where a field stands.
+/// The result of a search for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The entry is the field.
+    /// This entry is the field.
     Field(u64),
-    /// The entry has its name.
+    /// This entry has the same name.
     Name(u64),
     /// No entry has its name.
     Nothing,
 }
 
-/// The entries, the newest first.
+/// The entries, newest first.
 #[derive(Debug)]
 pub(super) struct Table {
     entries: VecDeque<Field>,
@@ -33,7 +33,7 @@ impl Table {
         self.capacity
     }
 
-    /// Section 4.3: what does not fit any more goes.
+    /// Section 4.3: evicts entries that no longer fit.
     pub(super) fn set_capacity(&mut self, capacity: u64) {
         self.capacity = capacity;
         self.evict(0);
@@ -47,7 +47,8 @@ impl Table {
         }
     }
 
-    /// Section 4.4: an entry larger than the table empties it, and is not added.
+    /// RFC 7541 4.4: "an attempt to add an entry larger than the maximum size causes the table to be emptied of all
+    /// existing entries".
     pub(super) fn insert(&mut self, field: Field) {
         let size = field.size();
         self.evict(size);
@@ -57,11 +58,11 @@ impl Table {
         }
     }
 
-    /// How large the field at an index is, as [`Field::size`] counts.
+    /// The size of the field at an index, as counted by [`Field::size`].
     pub(super) fn size_at(&self, index: u64) -> Option<u64> {
         match self.dynamic(index) {
             Some(field) => Some(field.size()),
-            // That of the static table is borrowed.
+            // Entries of the static table are borrowed.
             None => self.get(index).map(|field| field.size()),
         }
     }
@@ -82,7 +83,7 @@ impl Table {
         self.dynamic(index).cloned()
     }
 
-    /// The entry to refer to for a field.
+    /// The best entry to refer to for a field.
     pub(super) fn find(&self, field: &Field) -> Found {
         let fixed =
             static_table::entries().map(|(index, name, value)| (index, name.as_bytes(), value.as_bytes()));

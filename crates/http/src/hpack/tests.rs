@@ -1,4 +1,4 @@
-//! The examples of RFC 7541 appendix C, and what must be refused.
+//! The examples of RFC 7541 appendix C, and invalid blocks.
 
 use super::{BadBlock, Decoder, Encoder};
 use crate::qpack::Field;
@@ -74,7 +74,7 @@ fn the_responses_of_appendix_c() {
         ]),
     ];
     let mut decoder = Decoder::default();
-    // A change of the size, as an encoder would tell it: 256.
+    // A size change to 256, as an encoder signals it.
     decoder.decode(&[0x3f, 0xe1, 0x01], 0).unwrap();
     for ((block, fields), size) in blocks.into_iter().zip(expected).zip([222, 222, 215]) {
         assert_eq!(decoder.decode(&bytes(block), 1000), Ok(fields));
@@ -84,7 +84,7 @@ fn the_responses_of_appendix_c() {
 
 /// RFC 7541 sections 2.3.3, 4.2, 5.1, 5.2 and 6.1.
 #[test]
-fn what_is_no_block_is_refused() {
+fn invalid_blocks_are_refused() {
     for bad in [
         &[0x80][..],                                                         // index 0
         &[0xbe],             // behind the static table, with nothing in the dynamic one
@@ -102,7 +102,7 @@ fn what_is_no_block_is_refused() {
     assert_eq!(Decoder::default().decode(&[0x3f, 0xe1, 0x1f], 0), Ok(Vec::new()));
 }
 
-/// RFC 9113 section 10.5.1: what is too large is not taken, and the table is in step all the same.
+/// RFC 9113 section 10.5.1: a block that is too large is rejected, but the table stays in step.
 #[test]
 fn a_block_that_is_too_large_leaves_the_table_in_step() {
     let (mut encoder, mut decoder) = (Encoder::default(), Decoder::default());
@@ -113,7 +113,7 @@ fn a_block_that_is_too_large_leaves_the_table_in_step() {
     out.clear();
     encoder.encode(&mut out, &lines);
     assert_eq!((out.len(), decoder.decode(&out, 1000)), (2, Ok(lines)));
-    // Indices alone: each counts, of both tables, up to the limit and no further.
+    // Indices alone: those of both tables count towards the limit.
     let many = [0x82, 0xbe].repeat(20);
     let size = 20 * (7 + 3 + 32) + 20 * (7 + 5 + 32);
     assert_eq!(decoder.decode(&many, size).map(|fields| fields.len()), Ok(40));
@@ -123,7 +123,7 @@ fn a_block_that_is_too_large_leaves_the_table_in_step() {
 
 /// RFC 7541 section 4.2.
 #[test]
-fn a_smaller_table_is_told() {
+fn a_smaller_table_is_signalled() {
     let (mut encoder, mut decoder) = (Encoder::default(), Decoder::default());
     let lines = fields(&[("x-name", "value")]);
     for limit in [4096, 0, 30, 4096, 1 << 30] {
@@ -134,7 +134,7 @@ fn a_smaller_table_is_told() {
         assert_eq!(encoder.table().capacity(), limit.min(4096));
         assert_eq!(encoder.table().size(), decoder.table().size());
     }
-    // Down and up between two blocks: both are told.
+    // Down and up between two blocks: both sizes are signalled.
     encoder.set_limit(0);
     encoder.set_limit(100);
     let mut out = Vec::new();

@@ -1,39 +1,39 @@
-//! A body in chunks (RFC 9112 section 7.1).
+//! Chunked bodies (RFC 9112 section 7.1).
 
 use super::{MAX_HEAD, MAX_LINES, lines};
 use crate::message::Malformed;
 
-/// The most bytes of chunk extensions in one body (section 7.1.1: they ought to have a limit).
+/// The maximum length of all chunk extensions in a body (RFC 9112 7.1.1: recipients ought to limit it).
 pub const MAX_EXTENSIONS: usize = 4096;
-/// The most digits of a size: as many as 64 bits have, which no size is above.
+/// The maximum number of digits of a chunk size: enough for 64 bits.
 const MAX_DIGITS: u8 = 16;
 
-/// What comes next of a body.
+/// What a body continues with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Something that is not content: it is for [`ChunkReader::push`].
+    /// Framing that [`ChunkReader::push`] consumes.
     Framing,
-    /// So many bytes of content, at least one, to be told by [`ChunkReader::note_content`].
+    /// This many bytes of content, at least one, to be reported with [`ChunkReader::note_content`].
     Content(u64),
-    /// The end.
+    /// The end of the body.
     End,
 }
 
-/// Where in the body the reader is.
+/// The position of the reader in the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// A size, of which so many digits have come.
+    /// A size, and the number of its digits so far.
     Size {
         size: u64,
         digits: u8,
     },
-    /// White space behind the size, which only an extension follows.
+    /// White space after the size, which only an extension may follow.
     Space(u64),
     Extension(u64),
-    /// The LF behind the size and its extensions.
+    /// The LF after the size and its extensions.
     SizeEnd(u64),
     Content(u64),
-    /// CR and LF behind the content of a chunk.
+    /// CR and LF after the content of a chunk.
     ContentCr,
     ContentLf,
     Trailers,
@@ -42,14 +42,14 @@ enum Stage {
     End,
 }
 
-/// Finds the content between the sizes of chunks. Extensions are passed over, and so are trailers, once their syntax was looked at
+/// Locates the content of a chunked body. Extensions and trailers are discarded after a check of their syntax
 /// (sections 7.1.1 and 7.1.2).
 #[derive(Debug)]
 pub struct ChunkReader {
     stage: Stage,
-    /// Bytes of extensions so far.
+    /// Length of the extensions so far, in bytes.
     extensions: usize,
-    /// A line of the trailer section; bytes and lines of all of it so far.
+    /// The current line of the trailer section, and the bytes and lines of the section so far.
     line: Vec<u8>,
     trailer_bytes: usize,
     trailer_lines: usize,
@@ -77,10 +77,10 @@ impl ChunkReader {
         }
     }
 
-    /// So much content was read.
+    /// Reports that this much content was read.
     ///
     /// # Panics
-    /// If there was not so much next.
+    /// If this exceeds the content that was due.
     pub fn note_content(&mut self, bytes: u64) {
         let Stage::Content(left) = self.stage else {
             assert!(bytes == 0, "no content is next");
@@ -90,10 +90,10 @@ impl ChunkReader {
         self.stage = if bytes == left { Stage::ContentCr } else { Stage::Content(left - bytes) };
     }
 
-    /// Takes bytes up to the next content or to the end of the body; gives how many of them.
+    /// Consumes bytes up to the next content or the end of the body, and returns their number.
     ///
     /// # Errors
-    /// If they are no chunks, or extensions or trailers are larger than is taken.
+    /// If they are not valid chunks, or extensions or trailers are too large.
     pub fn push(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
         for (at, byte) in bytes.iter().enumerate() {
             if self.next() != Next::Framing {
@@ -124,7 +124,8 @@ impl ChunkReader {
                 Stage::Extension(size)
             }
             (Stage::Extension(size), b'\r') => Stage::SizeEnd(size),
-            // Section 7.1.1: what is not known is ignored; no control characters, and above all no LF, are inside of it.
+            // RFC 9112 7.1.1: "A recipient MUST ignore unrecognized chunk extensions." They may not contain control
+            // characters, LF in particular.
             (Stage::Extension(size), _) if !byte.is_ascii_control() || byte == b'\t' => {
                 self.count_extension()?;
                 Stage::Extension(size)
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a body in pieces of so many bytes has for content, and how many bytes are its.
+    /// Reads a body in pieces of this size, and returns its content and its length.
     fn read(body: &[u8], step: usize) -> Result<(Vec<u8>, usize), Malformed> {
         let (mut reader, mut content, mut used) = (ChunkReader::default(), Vec::new(), 0);
         loop {
@@ -204,7 +205,7 @@ mod tests {
             );
         }
         assert_eq!(read(b"0\r\n\r\n", 9), Ok((Vec::new(), 5)));
-        // The largest size is one; nothing is reserved for it.
+        // The largest size is valid; no memory is reserved for it.
         let mut reader = ChunkReader::default();
         reader.push(b"ffffffffffffffff\r\n").unwrap();
         assert_eq!(reader.next(), Next::Content(u64::MAX));
@@ -212,7 +213,7 @@ mod tests {
 
     /// RFC 9112 sections 7.1, 7.1.1, 7.1.2 and 11.2.
     #[test]
-    fn what_is_no_chunk_is_refused() {
+    fn invalid_chunks_are_refused() {
         for bad in [
             &b""[..],
             b"\r\n",
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// RFC 9112 sections 7.1.1 and 7.1.2: what has no use has a limit.
+    /// RFC 9112 sections 7.1.1 and 7.1.2: discarded data is limited.
     #[test]
     fn extensions_and_trailers_have_limits() {
         let with_extension = |length: usize| [b"0;", "x".repeat(length).as_bytes(), b"\r\n\r\n"].concat();

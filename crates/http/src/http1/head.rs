@@ -1,4 +1,4 @@
-//! Where the head of a message ends (RFC 9112 section 2.1).
+//! Finds the end of a message head (RFC 9112 section 2.1).
 
 use super::MAX_HEAD;
 use std::fmt;
@@ -7,27 +7,28 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub struct HeadReader {
     head: Vec<u8>,
-    /// Where the first line ends, once it has.
+    /// The end of the first line, if reached.
     first_line: Option<usize>,
     of_responses: bool,
 }
 
-/// Why bytes are no head.
+/// Why bytes are not a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadHead {
-    /// The first line alone is longer than [`MAX_HEAD`].
+    /// The first line is longer than [`MAX_HEAD`] by itself.
     LongLine,
-    /// It is longer than [`MAX_HEAD`].
+    /// The head is longer than [`MAX_HEAD`].
     TooLong,
     /// A CR without LF, or a LF without CR.
     LineEnd,
 }
 
 impl BadHead {
-    /// The status with which a request is answered that begins like this.
+    /// The status of the answer to a request that begins like this.
     pub fn status(self) -> u16 {
         match self {
-            // RFC 9112 section 3: a server that gets a target longer than any it parses answers 414.
+            // RFC 9112 3: "A server that receives a request-target longer than any URI it wishes to parse MUST
+            // respond with a 414".
             BadHead::LongLine => 414,
             // RFC 6585 section 5.
             BadHead::TooLong => 431,
@@ -44,7 +45,7 @@ impl fmt::Display for BadHead {
 impl std::error::Error for BadHead {}
 
 impl BadHead {
-    /// What is wrong, for people.
+    /// A description for humans.
     pub fn why(self) -> &'static str {
         match self {
             BadHead::LongLine => "the first line is longer than is taken",
@@ -55,21 +56,21 @@ impl BadHead {
 }
 
 impl HeadReader {
-    /// One for responses: before them no empty line is passed over, as is before requests.
+    /// Creates a reader for responses: unlike for requests, no empty line is skipped before them.
     pub fn of_responses() -> HeadReader {
         HeadReader { of_responses: true, ..HeadReader::default() }
     }
 
-    /// Takes bytes; when the head is complete, gives it, without the empty line, and how many of these bytes were its. The
-    /// reader is then ready for the next one.
+    /// Takes bytes. When the head is complete, returns it without the empty line, along with the number of these
+    /// bytes that belong to it. The reader is then ready for the next head.
     ///
     /// # Errors
     /// See [`BadHead`].
     pub fn push(&mut self, bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, BadHead> {
         const END: &[u8] = b"\r\n\r\n";
         for (at, byte) in bytes.iter().enumerate() {
-            // Section 2.2: a CR without LF is invalid. A LF without CR may be taken for the end of a line; readers differ
-            // there, so that it is not.
+            // Section 2.2: a CR without LF is invalid. A LF without CR may end a line, but because readers differ on
+            // that, it is rejected.
             if (self.head.last() == Some(&b'\r')) != (*byte == b'\n') {
                 return Err(BadHead::LineEnd);
             }
@@ -96,7 +97,7 @@ impl HeadReader {
         Ok(None)
     }
 
-    /// Whether nothing of a head has come.
+    /// Whether no byte of a head has arrived.
     pub fn is_empty(&self) -> bool {
         self.head.is_empty()
     }

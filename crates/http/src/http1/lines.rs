@@ -1,14 +1,15 @@
-//! Lines of a head (RFC 9112 sections 2.2 and 5), and which fields are of the connection and not of the message.
+//! Lines of a head (RFC 9112 sections 2.2 and 5), and the fields that describe the connection rather than the
+//! message.
 
 use super::MAX_LINES;
 use crate::message::{self, Malformed};
 use crate::qpack::Field;
 use std::borrow::Cow;
 
-/// Field lines as they came, or unfolded.
+/// Field lines as received, or unfolded.
 pub(super) type Lines<'a> = Vec<Cow<'a, [u8]>>;
 
-/// The first line and those behind it.
+/// The first line and the remaining ones.
 pub(super) fn split(head: &[u8]) -> Result<(&[u8], Lines<'_>), Malformed> {
     let mut lines = Vec::new();
     let (mut first, mut rest) = (None, head);
@@ -24,13 +25,13 @@ pub(super) fn split(head: &[u8]) -> Result<(&[u8], Lines<'_>), Malformed> {
             return Err(Malformed("too many field lines"));
         }
         let Some(end) = end else { return Ok((first.unwrap_or_default(), lines)) };
-        // Section 2.2: a CR without LF is invalid, and so is here a LF without CR.
+        // Section 2.2: a CR without LF is invalid; here, so is a LF without CR.
         rest = rest[end..].strip_prefix(b"\r\n").ok_or(Malformed("a line that does not end with CR LF"))?;
     }
 }
 
-/// RFC 9112 section 5.2: a client takes a line that begins with white space for more of the one before it, with a space
-/// between them. The first field line has none before it (section 2.2).
+/// RFC 9112 section 5.2: a client joins a line that begins with white space to the previous one, with a space between
+/// them. The first field line has no previous one (section 2.2).
 pub(super) fn unfold(lines: Lines<'_>) -> Lines<'_> {
     let mut unfolded: Lines<'_> = Vec::with_capacity(lines.len());
     for line in lines {
@@ -49,7 +50,7 @@ pub(super) fn unfold(lines: Lines<'_>) -> Lines<'_> {
 /// A field line: its name in lowercase, and its value.
 ///
 /// # Errors
-/// If it is none.
+/// If the line is invalid.
 pub(super) fn field(line: &[u8]) -> Result<(Vec<u8>, &[u8]), Malformed> {
     // Section 5.2: no folding; section 2.2: no white space before the first field.
     if matches!(line.first(), None | Some(b' ' | b'\t')) {
@@ -58,24 +59,24 @@ pub(super) fn field(line: &[u8]) -> Result<(Vec<u8>, &[u8]), Malformed> {
     let colon = line.iter().position(|byte| *byte == b':');
     let (name, value) = line.split_at(colon.ok_or(Malformed("a field line without a colon"))?);
     let (name, value) = (name.to_ascii_lowercase(), trim(&value[1..]));
-    // Section 5.1: no white space before the colon: no name has any.
+    // RFC 9112 5.1: "No whitespace is allowed between the field name and colon."
     message::check_field(&name, value)?;
     Ok((name, value))
 }
 
-/// What the fields say that are of the connection and not of the message (RFC 9110 section 7.6.1).
+/// The properties of the connection in the fields (RFC 9110 section 7.6.1).
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     /// `close` (section 9.6).
     pub(super) close: bool,
     /// `keep-alive` (appendix C.2.2).
     pub(super) keep_alive: bool,
-    /// The transfer codings in their order, in lowercase, without parameters (section 6.1).
+    /// The transfer codings in order, in lowercase and without parameters (section 6.1).
     pub(super) codings: Option<Vec<Vec<u8>>>,
 }
 
 impl Connection {
-    /// Reads field lines; those of the message go to `fields`.
+    /// Reads field lines; those that describe the message are added to `fields`.
     pub(super) fn read(lines: &[Cow<'_, [u8]>], fields: &mut Vec<Field>) -> Result<Connection, Malformed> {
         let mut connection = Connection::default();
         for line in lines {
@@ -97,15 +98,15 @@ impl Connection {
         }
     }
 
-    /// RFC 9110 section 5.3: lines of one name are one list.
+    /// RFC 9110 section 5.3: lines with the same name form one list.
     fn codings(&mut self, value: &[u8]) -> Result<(), Malformed> {
         let codings = self.codings.get_or_insert_default();
         for coding in value.split(|byte| *byte == b',').map(trim) {
-            // RFC 9110 section 5.6.1.2: empty elements do not count.
+            // RFC 9110 section 5.6.1.2: empty elements are ignored.
             if coding.is_empty() {
                 continue;
             }
-            // Section 7: `chunked` has no parameters; others are not known here, with or without.
+            // Section 7: `chunked` has no parameters; other codings are unsupported with or without any.
             if !coding.iter().all(|byte| message::is_token(*byte)) {
                 return Err(Malformed("a transfer coding that is no token"));
             }

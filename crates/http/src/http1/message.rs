@@ -6,25 +6,25 @@ use crate::qpack::Field;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A head, and what it says of the connection and the body.
+/// A head, and what it says about the connection and the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<H> {
-    /// What it says of the message.
+    /// The message.
     pub head: H,
-    /// Whether the connection ends behind this message (section 9.6).
+    /// Whether the connection closes after this message (section 9.6).
     pub closes: bool,
-    /// Whether it is of HTTP/1.0 and the connection stays all the same: an answer says so too (appendix C.2.2).
+    /// Whether this is HTTP/1.0 on a persistent connection; the answer must then confirm it (appendix C.2.2).
     pub is_kept_alive: bool,
-    /// Whether the body comes in chunks (section 7.1).
+    /// Whether the body is chunked (section 7.1).
     pub is_chunked: bool,
 }
 
-/// Why a request is not taken.
+/// Why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     /// The status of the answer.
     pub status: u16,
-    /// What is wrong, for people.
+    /// A description for humans.
     pub why: &'static str,
 }
 
@@ -40,10 +40,10 @@ impl fmt::Display for Refused {
 }
 impl std::error::Error for Refused {}
 
-/// Reads the head of a request, as [`super::HeadReader`] gives it.
+/// Reads the head of a request, as returned by [`super::HeadReader`].
 ///
 /// # Errors
-/// If it is not taken; it is then answered, and the connection closed (sections 2.2 and 6.3).
+/// If the request is rejected; it is then answered, and the connection closed (sections 2.2 and 6.3).
 pub fn read_request(head: &[u8]) -> Result<Message<RequestHead>, Refused> {
     let (line, lines) = lines::split(head)?;
     // Section 3: exactly two spaces.
@@ -59,7 +59,8 @@ pub fn read_request(head: &[u8]) -> Result<Message<RequestHead>, Refused> {
     let connection = Connection::read(&lines, &mut fields)?;
     check_hosts(minor, begin.names_host, &mut fields)?;
     let mut head = RequestHead::read_with(&fields, minor > 0)?;
-    // RFC 9110 section 10.1.1: in HTTP/1.0 nothing is expected.
+    // RFC 9110 10.1.1: "A server that receives a 100-continue expectation in an HTTP/1.0 request MUST ignore that
+    // expectation."
     head.expects_continue &= minor > 0;
     let is_chunked = match connection.coding(minor, head.content_length.is_some())? {
         Coding::None => false,
@@ -68,7 +69,7 @@ pub fn read_request(head: &[u8]) -> Result<Message<RequestHead>, Refused> {
         Coding::Unknown { delimited: true } => {
             return Err(Refused { status: 501, why: "a transfer coding that is not understood" });
         }
-        // Section 6.3: nobody knows where such a request ends.
+        // Section 6.3: the end of such a request is unknown.
         Coding::Unknown { delimited: false } => {
             return Err(Malformed("a request whose last transfer coding is not chunked").into());
         }
@@ -76,13 +77,13 @@ pub fn read_request(head: &[u8]) -> Result<Message<RequestHead>, Refused> {
     Ok(connection.message(minor, head, is_chunked))
 }
 
-/// Reads the head of a response, as [`super::HeadReader`] gives it.
+/// Reads the head of a response, as returned by [`super::HeadReader`].
 ///
 /// # Errors
 /// If it is malformed; the connection is then closed.
 pub fn read_response(head: &[u8]) -> Result<Message<ResponseHead>, Malformed> {
     let (line, lines) = lines::split(head)?;
-    // Section 4: the reason phrase may be empty, but its space is there.
+    // Section 4: the reason phrase may be empty, but the space before it is mandatory.
     let mut parts = line.splitn(3, |byte| *byte == b' ');
     let (Some(version), Some(status), Some(reason)) = (parts.next(), parts.next(), parts.next()) else {
         return Err(Malformed("a status line that is none"));
@@ -97,31 +98,31 @@ pub fn read_response(head: &[u8]) -> Result<Message<ResponseHead>, Malformed> {
     let is_chunked = match connection.coding(minor, head.content_length.is_some())? {
         Coding::None => false,
         Coding::Chunked => true,
-        // RFC 9110 section 10.1.4: no other was asked for by a field TE.
+        // RFC 9110 section 10.1.4: no other coding was requested by a TE field.
         Coding::Unknown { .. } => return Err(Malformed("a transfer coding that was not asked for")),
     };
     Ok(connection.message(minor, head, is_chunked))
 }
 
-/// How a target begins.
+/// The beginning of a target.
 struct Begin {
-    /// Whether it names the host, so that the field does not count.
+    /// Whether it names the host, in which case the Host field is ignored.
     names_host: bool,
 }
 
-/// The target of a request (section 3.2) as the fields that other versions have for it.
+/// Converts the target of a request (section 3.2) to the pseudo-header fields of other versions.
 fn target_fields(method: &[u8], target: &[u8], fields: &mut Vec<Field>) -> Result<Begin, Malformed> {
     if method == b"CONNECT" {
         // Section 3.2.3: host and port.
         fields.push(pseudo(":authority", target));
         return Ok(Begin { names_host: true });
     }
-    // Section 3.2.4: the asterisk, of OPTIONS alone, which the reader of fields sees to.
+    // Section 3.2.4: the asterisk is for OPTIONS only, which the reader of fields checks.
     if target.starts_with(b"/") || target == b"*" {
         fields.extend([pseudo(":scheme", b"http"), pseudo(":path", target)]);
         return Ok(Begin { names_host: false });
     }
-    // Section 3.2.2: a server accepts an absolute URI too.
+    // RFC 9112 3.2.2: "A server MUST accept the absolute-form in requests".
     let scheme = [&b"http"[..], b"https"].into_iter().find(|scheme| {
         target.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
             && target[scheme.len()..].starts_with(b"://")
@@ -140,7 +141,8 @@ fn target_fields(method: &[u8], target: &[u8], fields: &mut Vec<Field>) -> Resul
     Ok(Begin { names_host: true })
 }
 
-/// RFC 9112 section 3.2: exactly one Host in 1.1; section 3.2.2: it is ignored where the target names the host.
+/// RFC 9112 section 3.2: HTTP/1.1 requires exactly one Host; section 3.2.2: it is ignored if the target names the
+/// host.
 fn check_hosts(minor: u8, names_host: bool, fields: &mut Vec<Field>) -> Result<(), Malformed> {
     let hosts = fields.iter().filter(|field| &*field.name == b"host").count();
     if hosts > 1 || hosts == 0 && minor > 0 {
@@ -152,7 +154,7 @@ fn check_hosts(minor: u8, names_host: bool, fields: &mut Vec<Field>) -> Result<(
     Ok(())
 }
 
-/// The minor version (section 2.3). RFC 9110 section 2.5: a higher one is read as the highest that is known.
+/// The minor version (section 2.3). RFC 9110 section 2.5: a higher one is treated as the highest known.
 fn minor(version: &[u8]) -> Result<u8, Refused> {
     match version {
         [b'H', b'T', b'T', b'P', b'/', b'1', b'.', minor @ b'0'..=b'9'] => Ok((minor - b'0').min(1)),
@@ -168,11 +170,11 @@ fn pseudo(name: &'static str, value: &[u8]) -> Field {
     Field { name: Cow::Borrowed(name.as_bytes()), value: Cow::Owned(value.to_vec()) }
 }
 
-/// How a body is coded.
+/// The coding of a body.
 enum Coding {
     None,
     Chunked,
-    /// In a way that is not known here; whether its end can be found.
+    /// Unsupported; tells whether the end of the body can be found.
     Unknown {
         delimited: bool,
     },
@@ -182,8 +184,8 @@ impl Connection {
     /// The transfer codings of a message of HTTP/1.`minor` (section 6.1).
     fn coding(&self, minor: u8, is_told: bool) -> Result<Coding, Malformed> {
         let Some(codings) = &self.codings else { return Ok(Coding::None) };
-        // Section 6.1: there are none in 1.0; section 6.3: with a Content-Length beside it is an error, and how requests are
-        // smuggled.
+        // Section 6.1: HTTP/1.0 has no transfer codings; section 6.3: together with Content-Length they are an error,
+        // because they are a means of request smuggling.
         if is_told || minor == 0 {
             return Err(Malformed("a transfer coding where there is none, or with a content-length"));
         }
@@ -191,7 +193,7 @@ impl Connection {
             [] => return Err(Malformed("no transfer coding where there is one")),
             [coding] if coding == b"chunked" => Coding::Chunked,
             [before @ .., last] => {
-                // Section 7.1: once, and the last.
+                // Section 7.1: `chunked` is applied once, and last.
                 if before.iter().any(|coding| coding == b"chunked") {
                     return Err(Malformed("chunks inside of another transfer coding"));
                 }
@@ -201,7 +203,7 @@ impl Connection {
     }
 
     fn message<H>(self, minor: u8, head: H, is_chunked: bool) -> Message<H> {
-        // Section 9.3: 1.1 persists unless it says close, 1.0 only if it says keep-alive.
+        // Section 9.3: HTTP/1.1 persists unless told to close; HTTP/1.0 closes unless told to keep alive.
         let is_kept_alive = minor == 0 && self.keep_alive && !self.close;
         let closes = self.close || minor == 0 && !is_kept_alive;
         Message { head, closes, is_kept_alive, is_chunked }

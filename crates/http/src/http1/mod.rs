@@ -1,7 +1,7 @@
-//! Messages of HTTP/1.1 (RFC 9112): heads from bytes to values and back, and bodies in chunks.
+//! HTTP/1.1 messages (RFC 9112): parsing and writing of heads, and chunked bodies.
 //!
-//! It is read as strictly as the RFC admits: what could be understood in two ways is refused, since two readers that
-//! understand it differently are how requests are smuggled (section 11.2).
+//! Parsing is as strict as the RFC permits: anything ambiguous is rejected, because requests are smuggled through
+//! readers that interpret it differently (section 11.2).
 
 mod chunked;
 mod head;
@@ -14,9 +14,9 @@ pub use head::{BadHead, HeadReader};
 pub use message::{Message, Refused, read_request, read_response};
 pub use write::{write_request, write_response};
 
-/// The longest head that is taken, in bytes; and the longest trailer section.
+/// The maximum length of a head, and of a trailer section, in bytes.
 pub const MAX_HEAD: usize = 32_768;
-/// The most field lines of a head, or of a trailer section.
+/// The maximum number of field lines of a head, or of a trailer section.
 const MAX_LINES: usize = 256;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The rules of RFC 9112 for heads, kept and broken.
+//! The rules of RFC 9112 for heads, followed and broken.
 
 use super::{
     BadHead, HeadReader, MAX_HEAD, MAX_LINES, Message, Refused, read_request, read_response, write_request,
@@ -16,7 +16,7 @@ fn response(text: &str) -> Result<Message<ResponseHead>, Malformed> {
 }
 
 #[test]
-fn heads_are_cut_out_of_any_pieces() {
+fn heads_are_found_in_any_pieces() {
     let bytes = b"\r\nGET / HTTP/1.1\r\nhost: a\r\n\r\nGET /b HTTP/1.1\r\n\r\nrest";
     for step in 1..bytes.len() {
         let (mut reader, mut heads, mut rest) = (HeadReader::default(), Vec::new(), &bytes[..]);
@@ -36,16 +36,16 @@ fn heads_are_cut_out_of_any_pieces() {
     assert_eq!(HeadReader::default().push(&[b'a'; MAX_HEAD + 1]), Err(BadHead::LongLine));
     let long = [b"GET / HTTP/1.1\r\n", &[b'a'; MAX_HEAD][..]].concat();
     assert_eq!(HeadReader::default().push(&long), Err(BadHead::TooLong));
-    // Section 2.2: before a response there is no empty line.
+    // Section 2.2: no empty line is skipped before a response.
     assert_eq!(HeadReader::of_responses().push(b"\r\n\r\n"), Ok(Some((Vec::new(), 4))));
-    // Section 2.2: at once, and not when the head would be complete.
+    // Section 2.2: rejected at once, before the head is complete.
     for bad in ["GET / HTTP/1.1\nhost: a", "GET /\r HTTP/1.1", "\n", "\r\r"] {
         assert_eq!(HeadReader::default().push(bad.as_bytes()), Err(BadHead::LineEnd), "{bad:?}");
     }
 }
 
 #[test]
-fn messages_come_back() {
+fn messages_round_trip() {
     let mut out = Vec::new();
     let fields = [Field::new("Priority", "u=1, i"), Field::new("content-length", "12")];
     write_request(&mut out, "GET", "/a?b", "host:1", &fields);
@@ -107,7 +107,7 @@ fn malformed_requests() {
         "GET / HTTP/1.1\r\nhost: a\r\ncontent-length : 5",
         "GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 5 5",
         "GET / HTTP/1.1\r\nhost: a\r\ncontent-length: 0x5",
-        // Section 6.3: nobody knows where these end.
+        // Section 6.3: the end of these is unknown.
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip",
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked, gzip",
         "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked",
@@ -151,7 +151,7 @@ fn malformed_responses() {
 
 /// RFC 9112 sections 6.1, 9.3 and 9.6.
 #[test]
-fn what_is_of_the_connection() {
+fn fields_of_the_connection() {
     for (text, closes, is_chunked) in [
         ("HTTP/1.1 200 OK", false, false),
         ("HTTP/1.7 200 OK", false, false),
@@ -169,8 +169,8 @@ fn what_is_of_the_connection() {
     assert!(!kept("HTTP/1.0 200 OK\r\nconnection: keep-alive, close"));
 }
 
-/// RFC 9112 sections 3.2.1 to 3.2.4: the four forms of a target. Section 3.2.2: a server accepts the absolute form, whose host
-/// counts more than the field.
+/// RFC 9112 sections 3.2.1 to 3.2.4: the four forms of a target. Section 3.2.2: a server accepts the absolute form,
+/// whose host overrides the field.
 #[test]
 fn forms_of_targets() {
     for (line, host, authority, path) in [
@@ -185,14 +185,14 @@ fn forms_of_targets() {
         let head = request(&format!("{line} HTTP/1.1\r\nhost: {host}")).unwrap().head;
         assert_eq!((head.authority.as_deref(), head.path.as_deref()), (Some(authority), path), "{line}");
     }
-    // Section 3.2: in 1.0 there may be no host.
+    // Section 3.2: HTTP/1.0 does not require a host.
     let head = request("GET /a HTTP/1.0").unwrap().head;
     assert_eq!((head.authority, head.path.as_deref()), (None, Some("/a")));
 }
 
-/// RFC 9112 section 6.1, RFC 9110 section 15.6.6: what is valid, and not understood here.
+/// RFC 9112 section 6.1, RFC 9110 section 15.6.6: valid requests that are not supported.
 #[test]
-fn requests_that_are_not_understood() {
+fn unsupported_requests() {
     let status = |text| request(text).unwrap_err().status;
     assert_eq!(status("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: gzip, chunked"), 501);
     assert_eq!(
@@ -203,9 +203,9 @@ fn requests_that_are_not_understood() {
     assert_eq!(status("PRI * HTTP/2.0"), 505);
 }
 
-/// RFC 9110 section 10.1.1: what is expected, and never in HTTP/1.0.
+/// RFC 9110 section 10.1.1: expectations, which HTTP/1.0 does not have.
 #[test]
-fn a_request_may_wait_with_its_content() {
+fn a_request_may_delay_its_content() {
     let expects = |text| request(text).unwrap().head.expects_continue;
     assert!(expects("POST / HTTP/1.1\r\nhost: a\r\nExpect: 100-Continue"));
     assert!(expects("POST / HTTP/1.1\r\nhost: a\r\nexpect: x, 100-continue"));
@@ -213,7 +213,7 @@ fn a_request_may_wait_with_its_content() {
     assert!(!expects("POST / HTTP/1.0\r\nhost: a\r\nexpect: 100-continue"));
 }
 
-/// RFC 9112 section 5.2: a client takes folded lines for one.
+/// RFC 9112 section 5.2: a client unfolds lines.
 #[test]
 fn a_client_unfolds_lines() {
     let text = "HTTP/1.1 200 OK\r\ncontent-type: text/plain;\r\n \t charset=utf-8 \r\ncontent-length:\r\n 7\r\n \r\nx: y";

@@ -1,8 +1,8 @@
-//! Heads from values to bytes (RFC 9112 sections 3 to 5).
+//! Writes heads (RFC 9112 sections 3 to 5).
 
 use crate::qpack::Field;
 
-/// Appends the head of a request. Names and values of the fields must be such.
+/// Appends the head of a request. Names and values of the fields must be valid.
 pub fn write_request(out: &mut Vec<u8>, method: &str, path: &str, host: &str, fields: &[Field]) {
     for part in [method, " ", path, " HTTP/1.1\r\nhost: ", host, "\r\n"] {
         out.extend_from_slice(part.as_bytes());
@@ -25,7 +25,7 @@ fn write_fields(out: &mut Vec<u8>, fields: &[Field]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// The phrase of a status (RFC 9110 section 15), for people.
+/// The phrase of a status (RFC 9110 section 15), for humans.
 fn reason(status: u16) -> &'static str {
     match status {
         100 => "Continue",

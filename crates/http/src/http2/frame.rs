@@ -1,10 +1,10 @@
-//! Frames (RFC 9113 sections 4 and 6): their heads, and the payloads of all but DATA.
+//! Frames (RFC 9113 sections 4 and 6): their headers, and the payloads of all but DATA.
 
 use super::{Code, Error, MAX_FRAME, MAX_WINDOW};
 use crate::Priority;
 use wire::Reader;
 
-/// The bytes of a frame's head (section 4.1).
+/// The length of a frame header in bytes (section 4.1).
 pub const FRAME_HEAD: usize = 9;
 
 /// The type of a frame (section 6).
@@ -33,15 +33,15 @@ pub struct Flags(pub u8);
 impl Flags {
     /// No flag.
     pub const NONE: Flags = Flags(0);
-    /// SETTINGS and PING: it answers one.
+    /// SETTINGS and PING: an acknowledgement.
     pub const ACK: Flags = Flags(0x01);
-    /// DATA and HEADERS: the last of this stream.
+    /// DATA and HEADERS: the last frame of the stream.
     pub const END_STREAM: Flags = Flags(0x01);
-    /// HEADERS and CONTINUATION: the last of this field block.
+    /// HEADERS and CONTINUATION: the last frame of the field block.
     pub const END_HEADERS: Flags = Flags(0x04);
-    /// DATA and HEADERS: there is padding.
+    /// DATA and HEADERS: the frame is padded.
     pub const PADDED: Flags = Flags(0x08);
-    /// HEADERS: there is a priority of RFC 7540.
+    /// HEADERS: the frame has a priority as in RFC 7540.
     pub const PRIORITY: Flags = Flags(0x20);
 
     /// Both.
@@ -55,31 +55,31 @@ impl Flags {
     }
 }
 
-/// The head of a frame.
+/// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameHead {
-    /// The bytes of the payload, below 2^24.
+    /// The length of the payload in bytes, below 2^24.
     pub length: u32,
     /// The type.
     pub kind: Kind,
     /// The flags.
     pub flags: Flags,
-    /// The stream, below 2^31; 0 is the connection.
+    /// The stream, below 2^31; 0 stands for the connection.
     pub stream: u32,
 }
 
 impl FrameHead {
-    /// Appends it.
+    /// Appends the header.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.length.to_be_bytes()[1..]);
         out.extend_from_slice(&[self.kind.0, self.flags.0]);
         out.extend_from_slice(&(self.stream & MAX_WINDOW).to_be_bytes());
     }
 
-    /// Reads it; the reserved bit is ignored (section 4.1).
+    /// Reads a header; the reserved bit is ignored (section 4.1).
     ///
     /// # Errors
-    /// FRAME_SIZE_ERROR if the payload is larger than what is taken (section 4.2).
+    /// FRAME_SIZE_ERROR if the payload exceeds the accepted size (section 4.2).
     pub fn decode(bytes: [u8; FRAME_HEAD]) -> Result<FrameHead, Error> {
         let [a, b, c, kind, flags, stream @ ..] = bytes;
         let length = u32::from_be_bytes([0, a, b, c]);
@@ -90,11 +90,11 @@ impl FrameHead {
         Ok(FrameHead { length, kind: Kind(kind), flags: Flags(flags), stream })
     }
 
-    /// What is wrong with the frame as far as its head tells (section 6): a stream where there can be none, or none where
-    /// there must be one; a size that its type does not have.
+    /// Checks what the header alone reveals (section 6): a stream that is missing or must not be there, and a size
+    /// that the type does not have.
     ///
     /// # Errors
-    /// That of the connection, or of a stream, that section 6 names.
+    /// The connection or stream error that section 6 names.
     pub fn check(&self) -> Result<(), Error> {
         let (length, stream) = (self.length, self.stream);
         let of_stream = matches!(
@@ -130,41 +130,41 @@ impl FrameHead {
     }
 }
 
-/// A frame other than DATA, read.
+/// A frame other than DATA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// A piece of a field block: HEADERS without padding and priority, or CONTINUATION.
     Fields(&'a [u8]),
     /// RST_STREAM with its code.
     Reset(Code),
-    /// SETTINGS; its payload is for [`super::Settings::update`].
+    /// SETTINGS; the payload is for [`super::Settings::update`].
     Settings(&'a [u8]),
-    /// The answer to SETTINGS.
+    /// The acknowledgement of SETTINGS.
     SettingsAck,
-    /// PING; it is to be answered with the same bytes.
+    /// PING, to be answered with the same bytes.
     Ping([u8; 8]),
     /// The answer to PING.
     PingAck([u8; 8]),
-    /// GOAWAY: the last stream that the peer looks at, and why.
+    /// GOAWAY: the last stream that the peer processes, and the reason.
     GoAway {
         /// The last stream.
         last: u32,
-        /// Why.
+        /// The reason.
         code: Code,
     },
-    /// WINDOW_UPDATE: so much more may be sent.
+    /// WINDOW_UPDATE: the number of additional bytes that may be sent.
     WindowUpdate(u32),
-    /// PRIORITY_UPDATE (RFC 9218 section 7.1): of a stream, if what it says can be read.
+    /// PRIORITY_UPDATE (RFC 9218 section 7.1) of a stream, if its value can be read.
     PriorityUpdate(u32, Option<Priority>),
-    /// One that is ignored: PRIORITY (section 5.3.2), and what nobody knows (section 4.1).
+    /// An ignored frame: PRIORITY (section 5.3.2), or an unknown type (section 4.1).
     Ignored,
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the payload of a frame that was [checked](FrameHead::check).
+    /// Reads the payload of a frame that has passed [`check`](FrameHead::check).
     ///
     /// # Errors
-    /// That of the connection, or of a stream, that section 6 names.
+    /// The connection or stream error that section 6 names.
     pub fn decode(head: &FrameHead, payload: &'a [u8]) -> Result<Frame<'a>, Error> {
         let mut reader = Reader::new(payload);
         let size =
@@ -185,7 +185,7 @@ impl<'a> Frame<'a> {
                 code: Code(reader.u32().map_err(size)?),
             },
             Kind::WINDOW_UPDATE => match (reader.u32().map_err(size)? & MAX_WINDOW, head.stream) {
-                // Section 6.9: an increment of 0 is an error of what the window is of.
+                // Section 6.9: an increment of 0 is an error of the stream or connection it belongs to.
                 (0, 0) => return Err(Error::connection(Code::PROTOCOL_ERROR, "a window grows by nothing")),
                 (0, stream) => {
                     return Err(Error::stream(stream, Code::PROTOCOL_ERROR, "a window grows by nothing"));
@@ -200,7 +200,7 @@ impl<'a> Frame<'a> {
                 }
                 Frame::PriorityUpdate(stream, Priority::parse(reader.rest()))
             }
-            // Section 6.3: an error of its stream alone; what the frame says is ignored.
+            // Section 6.3: a stream error; the contents are ignored.
             Kind::PRIORITY if payload.len() != 5 => {
                 let why = "a PRIORITY frame of another size than 5";
                 return Err(Error::stream(head.stream, Code::FRAME_SIZE_ERROR, why));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_come_back() {
+    fn headers_round_trip() {
         for head in [head(Kind::DATA, 9, 1, 16_384), head(Kind(0xff), 0xff, MAX_WINDOW, 0)] {
             let mut out = Vec::new();
             head.encode(&mut out);

@@ -1,4 +1,4 @@
-//! Messages of HTTP/2 (RFC 9113 section 8): those of [`crate::message`], and one rule more.
+//! Messages of HTTP/2 (RFC 9113 section 8): as in [`crate::message`], with one more rule.
 
 use crate::message::{self, Malformed, RequestHead, ResponseHead};
 use crate::qpack::Field;
@@ -27,7 +27,7 @@ pub fn check_trailers(fields: &[Field]) -> Result<(), Malformed> {
     check_edges(fields).and_then(|()| message::check_trailers(fields))
 }
 
-/// RFC 9113 section 8.2.1: no value begins or ends with white space.
+/// RFC 9113 8.2.1: "A field value MUST NOT start or end with an ASCII whitespace character".
 fn check_edges(fields: &[Field]) -> Result<(), Malformed> {
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     if fields.iter().any(|field| is_space(field.value.first()) || is_space(field.value.last())) {
@@ -42,7 +42,7 @@ mod tests {
 
     /// RFC 9113 section 8.2.1.
     #[test]
-    fn no_value_has_white_space_around_it() {
+    fn values_with_outer_white_space_are_malformed() {
         for (value, fine) in
             [("a b", true), ("", true), (" a", false), ("a ", false), ("\ta", false), ("a\t", false)]
         {

@@ -3,20 +3,21 @@
 use super::{Code, DEFAULT_WINDOW, Error, MAX_FRAME, MAX_WINDOW};
 use wire::Reader;
 
-/// The settings of one side. Those of the peer begin as section 6.5.2 says, and each SETTINGS frame changes some.
+/// The settings of one side. The peer's start with the defaults of section 6.5.2, and each SETTINGS frame changes
+/// some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
     /// SETTINGS_HEADER_TABLE_SIZE: the dynamic table of this side's decoder, in bytes.
     pub header_table_size: u32,
     /// SETTINGS_ENABLE_PUSH.
     pub enable_push: bool,
-    /// SETTINGS_MAX_CONCURRENT_STREAMS; without it there is no limit.
+    /// SETTINGS_MAX_CONCURRENT_STREAMS; `None` for no limit.
     pub max_concurrent_streams: Option<u32>,
-    /// SETTINGS_INITIAL_WINDOW_SIZE: how much may be sent on a new stream, in bytes.
+    /// SETTINGS_INITIAL_WINDOW_SIZE: the initial send window of a new stream, in bytes.
     pub initial_window: u32,
     /// SETTINGS_MAX_FRAME_SIZE: the largest payload of a frame, in bytes.
     pub max_frame: u32,
-    /// SETTINGS_MAX_HEADER_LIST_SIZE: the largest field section, in bytes; without it there is no limit.
+    /// SETTINGS_MAX_HEADER_LIST_SIZE: the largest field section, in bytes; `None` for no limit.
     pub max_header_list: Option<u32>,
     /// SETTINGS_NO_RFC7540_PRIORITIES (RFC 9218 section 2.1).
     pub no_rfc7540_priorities: bool,
@@ -48,7 +49,7 @@ mod id {
 }
 
 impl Settings {
-    /// Appends the payload of a SETTINGS frame: what is not as it is by default.
+    /// Appends the payload of a SETTINGS frame with the values that differ from the default.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let default = Settings::default();
         let mut put = |id: u16, value: u32, usual: u32| {
@@ -59,7 +60,7 @@ impl Settings {
         };
         put(id::HEADER_TABLE_SIZE, self.header_table_size, default.header_table_size);
         put(id::ENABLE_PUSH, self.enable_push.into(), 1);
-        // No value says that there is no limit: the largest does.
+        // No value stands for "no limit"; the largest one comes closest.
         put(id::MAX_CONCURRENT_STREAMS, self.max_concurrent_streams.unwrap_or(u32::MAX), u32::MAX);
         put(id::INITIAL_WINDOW_SIZE, self.initial_window, default.initial_window);
         put(id::MAX_FRAME_SIZE, self.max_frame, default.max_frame);
@@ -67,10 +68,11 @@ impl Settings {
         put(id::NO_RFC7540_PRIORITIES, self.no_rfc7540_priorities.into(), 0);
     }
 
-    /// The settings of the payload of a SETTINGS frame, each for [`Settings::update`]: they are processed in their order (section 6.5.3).
+    /// The settings in the payload of a SETTINGS frame, each for [`Settings::update`], in the order in which they
+    /// must be processed (section 6.5.3).
     ///
     /// # Errors
-    /// FRAME_SIZE_ERROR if it ends inside a setting.
+    /// FRAME_SIZE_ERROR if the payload ends within a setting.
     pub fn split(payload: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Error> {
         if !payload.len().is_multiple_of(6) {
             return Err(Error::connection(
@@ -81,10 +83,10 @@ impl Settings {
         Ok(payload.chunks(6))
     }
 
-    /// Takes the payload of a SETTINGS frame in; settings that are not known here are ignored (section 6.5.2).
+    /// Applies the payload of a SETTINGS frame; unknown settings are ignored (section 6.5.2).
     ///
     /// # Errors
-    /// Those of the connection that section 6.5 names.
+    /// The connection errors that section 6.5 names.
     pub fn update(&mut self, payload: &[u8]) -> Result<(), Error> {
         for setting in Settings::split(payload)? {
             let mut reader = Reader::new(setting);
@@ -135,7 +137,7 @@ mod tests {
 
     /// RFC 9113 sections 6.5 and 6.5.2, RFC 9218 section 2.1.
     #[test]
-    fn what_no_setting_can_be() {
+    fn invalid_settings_are_refused() {
         assert_eq!(update(2, 2), Err(Code::PROTOCOL_ERROR));
         assert_eq!(update(4, 1 << 31), Err(Code::FLOW_CONTROL_ERROR));
         assert_eq!(update(5, 16_383), Err(Code::PROTOCOL_ERROR));

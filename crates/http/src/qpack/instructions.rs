@@ -1,5 +1,5 @@
-//! What a peer may write on its encoder and decoder stream when nothing is in a dynamic table (RFC 9204 sections 4.3 and
-//! 4.4): hardly anything.
+//! The encoder and decoder streams of a peer without dynamic table entries (RFC 9204 sections 4.3 and 4.4), which may
+//! carry hardly anything.
 
 use crate::integer::Partial;
 use crate::{Code, Violation};
@@ -14,7 +14,7 @@ impl EncoderStream {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// QPACK_ENCODER_STREAM_ERROR for everything but a capacity of 0.
+    /// QPACK_ENCODER_STREAM_ERROR for anything but a capacity of 0.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Violation> {
         let error = |why| Violation::new(Code::QPACK_ENCODER_STREAM_ERROR, why);
         for byte in bytes {
@@ -36,10 +36,10 @@ impl EncoderStream {
                         None
                     }
                 },
-                // Sections 3.2.2, 4.3.2 to 4.3.4: an entry that does not fit the table, or one copied from nowhere.
+                // Sections 3.2.2, 4.3.2 to 4.3.4: entries that do not fit the table, or copies of a missing entry.
                 None => return Err(error("an entry for a dynamic table that has no room")),
             };
-            // Section 4.3.1: the capacity must not exceed what was announced.
+            // Section 4.3.1: the capacity must not exceed the announced one.
             if value.is_some_and(|capacity| capacity > 0) {
                 return Err(error("a dynamic table larger than was announced"));
             }
@@ -48,7 +48,7 @@ impl EncoderStream {
     }
 }
 
-/// The peer's decoder stream, towards an encoder that inserts nothing.
+/// The peer's decoder stream, for an encoder that inserts nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DecoderStream {
     stream: Option<Partial>,
@@ -58,7 +58,7 @@ impl DecoderStream {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// QPACK_DECODER_STREAM_ERROR for everything but cancelled streams.
+    /// QPACK_DECODER_STREAM_ERROR for anything but cancelled streams.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Violation> {
         let error = |why| Violation::new(Code::QPACK_DECODER_STREAM_ERROR, why);
         for byte in bytes {
@@ -72,9 +72,9 @@ impl DecoderStream {
                         self.stream = None;
                     }
                 }
-                // Section 4.4.2: Stream Cancellation says nothing to an encoder that refers to no dynamic entry.
+                // Section 4.4.2: Stream Cancellation is meaningless to an encoder that refers to no dynamic entry.
                 None if byte >> 6 == 0b01 => self.stream = Partial::begin(*byte, 6).err(),
-                // Section 4.4.1: every section that was sent has a Required Insert Count of 0.
+                // Section 4.4.1: every section sent had a Required Insert Count of 0.
                 None if byte >> 7 == 1 => {
                     return Err(error("an acknowledgment of a section that needs none"));
                 }

@@ -1,7 +1,7 @@
-//! QPACK (RFC 9204) without a dynamic table: this side announces a capacity of 0, and inserts nothing at the peer.
+//! QPACK (RFC 9204) without a dynamic table: this side announces a capacity of 0 and inserts nothing at the peer.
 //!
-//! With that no field section waits for another stream, and neither side has to open its encoder or decoder stream
-//! (section 4.2). What a peer writes on its own is checked all the same.
+//! So no field section waits for another stream, and neither side needs an encoder or decoder stream (section 4.2).
+//! Those of the peer are checked nevertheless.
 
 mod instructions;
 
@@ -13,7 +13,7 @@ pub use section::{BadSection, decode, encode};
 
 use std::borrow::Cow;
 
-/// A field line: name and value, as bytes.
+/// A field line: name and value in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// The name; pseudo-header fields begin with `:`.
@@ -23,7 +23,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field of these.
+    /// Creates a field.
     pub fn new(name: impl Into<Cow<'static, str>>, value: impl Into<Cow<'static, str>>) -> Field {
         let bytes = |text: Cow<'static, str>| match text {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -32,7 +32,7 @@ impl Field {
         Field { name: bytes(name.into()), value: bytes(value.into()) }
     }
 
-    /// How much it counts against a limit on field sections: name, value and 32 bytes (RFC 9114 section 4.2.2).
+    /// Its size against a limit on field sections: name, value and 32 bytes (RFC 9114 section 4.2.2).
     pub fn size(&self) -> u64 {
         (self.name.len() + self.value.len()) as u64 + 32
     }

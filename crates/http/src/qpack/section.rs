@@ -1,4 +1,4 @@
-//! Field sections: from fields to bytes and back (RFC 9204 section 4.5).
+//! Encodes and decodes field sections (RFC 9204 section 4.5).
 
 use super::Field;
 use super::static_table::{self, Found};
@@ -6,12 +6,12 @@ use crate::integer::{self, Bad};
 use std::borrow::Cow;
 use wire::Reader;
 
-/// Why a field section is not taken.
+/// Why a field section is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadSection {
     /// It cannot be decoded: a connection error of type QPACK_DECOMPRESSION_FAILED (RFC 9204 section 2.2).
     Undecodable(&'static str),
-    /// Its fields are larger than the limit (RFC 9114 section 4.2.2).
+    /// The fields exceed the limit (RFC 9114 section 4.2.2).
     TooLarge,
 }
 
@@ -25,7 +25,7 @@ impl From<Bad> for BadSection {
     }
 }
 
-/// Appends a field section of these fields. It refers to nothing but the static table.
+/// Appends a field section with these fields. It refers only to the static table.
 pub fn encode<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = &'a Field>) {
     // RFC 9204 section 4.5.1: Required Insert Count 0, Base 0.
     out.extend_from_slice(&[0, 0]);
@@ -47,7 +47,7 @@ pub fn encode<'a>(out: &mut Vec<u8>, fields: impl IntoIterator<Item = &'a Field>
     }
 }
 
-/// Reads a field section whose fields are at most `limit` bytes large, as [`Field::size`] counts.
+/// Reads a field section whose fields have at most `limit` bytes, as counted by [`Field::size`].
 ///
 /// # Errors
 /// See [`BadSection`].
@@ -56,13 +56,13 @@ pub fn decode(bytes: &[u8], limit: u64) -> Result<Vec<Field>, BadSection> {
     let next = |reader: &mut Reader<'_>| reader.u8().map_err(|_| BadSection::from(Bad::End));
     let first = next(&mut reader)?;
     let inserts = integer::read(first, 8, &mut reader)?;
-    // RFC 9204 section 4.5.1.1: with a table that can have no entry, every other value than 0 is an error.
+    // RFC 9204 section 4.5.1.1: if the table cannot have entries, any value but 0 is an error.
     if inserts != 0 {
         return Err(BadSection::Undecodable("a field section needs dynamic entries, and there can be none"));
     }
     let first = next(&mut reader)?;
     integer::read(first, 7, &mut reader)?;
-    // RFC 9204 section 4.5.1.2: Base must not be negative, and with this sign it is at most -1.
+    // RFC 9204 section 4.5.1.2: Base must not be negative, and this sign makes it at most -1.
     if first & 0x80 != 0 {
         return Err(BadSection::Undecodable("the base of a field section is negative"));
     }
@@ -79,12 +79,12 @@ pub fn decode(bytes: &[u8], limit: u64) -> Result<Vec<Field>, BadSection> {
     Ok(fields)
 }
 
-/// A field line whose first byte was `first`.
+/// A field line that begins with `first`.
 fn line(first: u8, reader: &mut Reader<'_>) -> Result<Field, BadSection> {
-    // RFC 9204 section 2.2: a reference to a dynamic entry that does not exist is QPACK_DECOMPRESSION_FAILED.
+    // RFC 9204 section 2.2: a reference to a missing dynamic entry is QPACK_DECOMPRESSION_FAILED.
     let dynamic = BadSection::Undecodable("a field line refers to a dynamic entry, and there is none");
     match first {
-        // Section 4.5.2: indexed; T tells that the table is the static one.
+        // Section 4.5.2: indexed; T marks the static table.
         0b1100_0000.. => {
             let (name, value) = entry(integer::read(first, 6, reader)?)?;
             Ok(Field { name: Cow::Borrowed(name.as_bytes()), value: Cow::Borrowed(value.as_bytes()) })
@@ -107,7 +107,7 @@ fn line(first: u8, reader: &mut Reader<'_>) -> Result<Field, BadSection> {
 }
 
 fn entry(index: u64) -> Result<(&'static str, &'static str), BadSection> {
-    // RFC 9204 section 3.1: an index behind the static table's end is QPACK_DECOMPRESSION_FAILED.
+    // RFC 9204 section 3.1: an index beyond the static table is QPACK_DECOMPRESSION_FAILED.
     static_table::entry(index).ok_or(BadSection::Undecodable("the static table has no such entry"))
 }
 
@@ -137,7 +137,7 @@ mod tests {
     fn the_examples_with_a_dynamic_table_are_refused() {
         assert!(bad(&[0x03, 0x81, 0x10, 0x11]));
         assert!(bad(&[0x05, 0x00, 0x80, 0xc1, 0x81]));
-        // The same lines without a Required Insert Count.
+        // The same lines with a Required Insert Count of 0.
         for line in [&[0x10][..], &[0x80], &[0x40, 0x01, b'a'], &[0x00, 0x01, b'a']] {
             assert!(bad(&[&[0, 0], line].concat()), "{line:?}");
         }
@@ -148,11 +148,11 @@ mod tests {
     fn a_negative_base_is_refused() {
         assert!(bad(&[0, 0x80, 0xc1]));
         assert!(bad(&[0, 0x81, 0xc1]));
-        // A base above 0 does no harm.
+        // A base above 0 is harmless.
         assert_eq!(decode(&[0, 0x05, 0xc1], 100), Ok(vec![Field::new(":path", "/")]));
     }
 
-    /// RFC 9204 section 3.1; the ends of appendix A.
+    /// RFC 9204 section 3.1; both ends of appendix A.
     #[test]
     fn the_static_table_has_99_entries() {
         assert_eq!(decode(&[0, 0, 0xff, 35], 100), Ok(vec![Field::new("x-frame-options", "sameorigin")]));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_refused() {
+    fn truncated_sections_are_refused() {
         let mut whole = Vec::new();
         encode(&mut whole, &[Field::new("x-long-name", "1"), Field::new("content-length", "1234567")]);
         let first = decode(&whole, 1000).unwrap()[..1].to_vec();

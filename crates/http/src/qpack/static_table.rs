@@ -1,21 +1,21 @@
 //! The static table (RFC 9204 appendix A).
 
-/// Name and value of the entry at an index; `None` behind the table's end.
+/// Name and value of the entry at an index; `None` beyond the end of the table.
 pub(super) fn entry(index: u64) -> Option<(&'static str, &'static str)> {
     usize::try_from(index).ok().and_then(|index| ENTRIES.get(index)).copied()
 }
 
-/// Where a field stands.
+/// The result of a search for a field.
 pub(super) enum Found {
-    /// The entry is the field.
+    /// This entry is the field.
     Field(u64),
-    /// The entry has its name.
+    /// This entry has the same name.
     Name(u64),
     /// No entry has its name.
     Nothing,
 }
 
-/// The entry to refer to for a field.
+/// The best entry to refer to for a field.
 pub(super) fn find(name: &[u8], value: &[u8]) -> Found {
     let mut found = Found::Nothing;
     for (index, (known, content)) in (0..).zip(&ENTRIES) {

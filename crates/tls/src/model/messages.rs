@@ -1,4 +1,4 @@
-//! The messages of the modelled exchange: a TLS header (RFC 8446 section 4), fields behind their lengths, zeros.
+//! The messages of the modelled handshake: a TLS header (RFC 8446 section 4), length-prefixed fields, zeros.
 
 use crate::error::{Alert, code};
 
@@ -13,16 +13,16 @@ pub(super) mod kind {
     pub(in crate::model) const FINISHED: u8 = 20;
 }
 
-/// What a ClientHello carries.
+/// The contents of a ClientHello.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Hello<'a> {
     pub(super) parameters: &'a [u8],
-    /// A list as in the ALPN extension.
+    /// A list as encoded in the ALPN extension.
     pub(super) protocols: &'a [u8],
     pub(super) server_name: &'a [u8],
     /// The ticket's name; empty if there is none.
     pub(super) ticket: &'a [u8],
-    /// How old the ticket is, in milliseconds.
+    /// The age of the ticket in milliseconds.
     pub(super) age: u32,
     pub(super) early_data: bool,
 }
@@ -54,12 +54,12 @@ pub(super) fn malformed() -> Alert {
     Alert::new(code::DECODE_ERROR, "a modelled handshake message that is too short for what it carries")
 }
 
-/// RFC 9000-7-2, RFC 9001 section 8.1: without a protocol of the application there is no connection.
+/// RFC 9000-7-2, RFC 9001 section 8.1: a connection needs a common application protocol.
 pub(super) fn no_protocol() -> Alert {
     Alert::new(code::NO_APPLICATION_PROTOCOL, "the ends have no application protocol in common")
 }
 
-/// Appends a message of `size` bytes with its header: the fields, then zeros.
+/// Appends a message of `size` bytes including its header: the fields, then zeros.
 pub(super) fn message(out: &mut Vec<u8>, kind: u8, size: usize, fields: &[&[u8]]) {
     let end = out.len() + size;
     let [.., high, middle, low] = (size - 4).to_be_bytes();
@@ -71,19 +71,19 @@ pub(super) fn message(out: &mut Vec<u8>, kind: u8, size: usize, fields: &[&[u8]]
     out.resize(end, 0);
 }
 
-/// Appends a field behind its length.
+/// Appends a length-prefixed field.
 pub(super) fn put_field(out: &mut Vec<u8>, field: &[u8]) {
     out.extend_from_slice(&(field.len() as u16).to_be_bytes());
     out.extend_from_slice(field);
 }
 
-/// A field of a message and what is behind it.
+/// Splits off the first field of a message.
 pub(super) fn field(bytes: &[u8]) -> Result<(&[u8], &[u8]), Alert> {
     let (length, rest) = bytes.split_first_chunk::<2>().ok_or_else(malformed)?;
     rest.split_at_checked(usize::from(u16::from_be_bytes(*length))).ok_or_else(malformed)
 }
 
-/// The names in a list as it stands in the ALPN extension; an error ends it.
+/// Iterates over the names of a list in the ALPN extension; an error ends it.
 pub(super) struct Names<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Names<'a> {
@@ -92,7 +92,7 @@ impl<'a> Iterator for Names<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let (length, rest) = self.0.split_first()?;
         match rest.split_at_checked(usize::from(*length)) {
-            // RFC 7301 section 3.1: empty names must not be.
+            // RFC 7301 3.1: "Empty strings MUST NOT be included".
             Some((name, rest)) if !name.is_empty() => {
                 self.0 = rest;
                 Some(Ok(name))

@@ -1,10 +1,10 @@
-//! One end of an exchange without cryptography: the messages of the real one in size, order and moment.
+//! One end of a handshake without cryptography, whose messages have the size, order and timing of the real ones.
 //!
-//! Each message has its TLS header (RFC 8446 section 4) and its length. Of the contents only transport parameters,
-//! ALPN, the server's name and tickets are true; they stand at the front, each behind its length in 16 bits, and the
-//! rest is filled with zeros. What a real handshake has around them is longer than that, so they always fit. The server's hello carries
-//! a digest of its parameters in the place of its random bytes: what stands for keys is derived from that and the
-//! client's parameters, so that it differs from connection to connection.
+//! Each message has its TLS header (RFC 8446 section 4) and its real length. Only transport parameters, ALPN, the
+//! server's name and tickets are carried, each at the front with a 16-bit length; the rest is zeros. They always fit,
+//! because a real handshake surrounds them with more than that. The ServerHello carries a digest of its parameters
+//! instead of random bytes. Null keys are derived from this digest and the client's parameters, so they differ from
+//! connection to connection.
 
 mod messages;
 mod sizes;
@@ -15,9 +15,9 @@ use crate::error::{Alert, code};
 use crate::framing::Part;
 use crate::keys::{KeyChange, Keys, NullKey, Opener, PacketKeys, Sealer};
 use crate::outbox::Outbox;
-use crate::start::{Change, EarlyData, Offer, Opening, date, spoken};
+use crate::start::{Change, EarlyData, Offer, Opening, date, supported_version};
 use crate::store::Admission;
-use crate::ticket::{Kind, Pass, Ticket};
+use crate::ticket::{Kind, ModelTicket, Ticket};
 use messages::{Hello, Names, field, kind, malformed, message, no_protocol, offers, put_field};
 use random::Stream;
 use sizes::{EARLY_DATA, NAME_TAKEN};
@@ -26,29 +26,29 @@ use std::time::Duration;
 use units::Time;
 use wire::Side;
 
-/// The lifetime of tickets that clients are told, as that of the library.
+/// The ticket lifetime announced to clients: that of the library.
 const LIFETIME: u64 = 86_400;
-/// The ages of a ticket at both ends may differ by so much where 0-RTT is accepted, as in the library.
+/// The maximum difference between the ages of a ticket at both ends for 0-RTT, as in the library.
 const FRESHNESS_MS: u32 = 60_000;
-/// Tickets that came and were not taken, as with the library.
+/// The maximum number of received tickets that were not taken, as with the library.
 const MAX_RECEIVED: usize = 8;
 
-/// What all ends of a context share.
+/// The properties shared by all ends of a context.
 #[derive(Debug)]
 pub(crate) struct Terms {
     pub(crate) sizes: Sizes,
-    /// Application protocols, the preferred one first, as in the ALPN extension: each behind its length in a byte.
+    /// Application protocols in order of preference, encoded as in the ALPN extension: each with a length byte.
     pub(crate) protocols: Vec<u8>,
-    /// The name that the certificate is for.
+    /// The name in the certificate.
     pub(crate) server_name: Arc<str>,
-    /// Tickets for each client.
+    /// Number of tickets per client.
     pub(crate) tickets: u64,
-    /// Whether 0-RTT is taken.
+    /// Whether the server accepts 0-RTT.
     pub(crate) early_data: bool,
 }
 
-/// Whom a client asks for, and with what.
-pub(crate) struct Asked {
+/// The server that a client asks for, and the ticket it offers.
+pub(crate) struct ClientRequest {
     pub(crate) server_name: String,
     /// Bytes of the extension.
     pub(crate) server_name_size: usize,
@@ -68,24 +68,24 @@ pub(crate) struct Model {
     parameters: Vec<u8>,
     /// The message that must come next.
     expected: Expected,
-    /// Of a message that carries something: what has come of it.
+    /// The bytes received of a message whose contents matter.
     body: Vec<u8>,
     peer_parameters: Option<Vec<u8>>,
     protocol: Option<Vec<u8>>,
-    /// What keys are derived from: digests of the client's and the server's parameters.
+    /// The inputs of key derivation: digests of the client's and the server's parameters.
     digests: [[u8; 8]; 2],
-    /// The key phase that was given last.
+    /// The key phase of the last keys returned.
     phase: u64,
     /// The name that the client asks for.
     server_name: String,
     resumed: bool,
     early_data: EarlyData,
-    /// At a client.
+    /// Tickets received, at a client.
     received: Vec<Ticket>,
-    /// At a server.
+    /// Ticket rules, at a server.
     admission: Option<Box<Admission>>,
     version: u32,
-    /// Until something was read.
+    /// Fixed as soon as anything is read.
     change: Change,
 }
 
@@ -97,30 +97,35 @@ enum Expected {
 }
 
 impl Model {
-    pub(crate) fn client(terms: &Arc<Terms>, opening: Opening, asked: Asked, outbox: &mut Outbox) -> Model {
+    pub(crate) fn client(
+        terms: &Arc<Terms>,
+        opening: Opening,
+        request: ClientRequest,
+        outbox: &mut Outbox,
+    ) -> Model {
         let date = opening.date().as_secs();
         let parameters = opening.parameters.clone();
         let mut model = Model::new(Side::Client, terms, opening, kind::SERVER_HELLO);
-        if asked.ticket.is_some() {
-            // RFC 9369 section 5: it is of one version.
+        if request.ticket.is_some() {
+            // RFC 9369 section 5: a ticket belongs to one version.
             model.change = Change::Never;
         }
-        let pass = match asked.ticket.map(|ticket| ticket.kind) {
-            // RFC 8446 section 4.6.1: not beyond its lifetime.
+        let pass = match request.ticket.map(|ticket| ticket.kind) {
+            // RFC 8446 section 4.6.1: a ticket must not be used after its lifetime.
             Some(Kind::Null(pass)) if date <= pass.received + LIFETIME => Some(pass),
             _ => None,
         };
-        let mut size = terms.sizes.client_hello + parameters.len() + asked.server_name_size;
+        let mut size = terms.sizes.client_hello + parameters.len() + request.server_name_size;
         let mut hello = Hello {
             parameters: &parameters,
             protocols: &terms.protocols,
-            server_name: if asked.server_name_size > 0 { asked.server_name.as_bytes() } else { &[] },
+            server_name: if request.server_name_size > 0 { request.server_name.as_bytes() } else { &[] },
             ..Hello::default()
         };
         if let Some(pass) = &pass {
             hello.ticket = &pass.name;
             hello.age = u32::try_from(date - pass.received).unwrap_or(u32::MAX).saturating_mul(1000);
-            hello.early_data = asked.early_data && pass.early_data;
+            hello.early_data = request.early_data && pass.early_data;
             size += terms.sizes.resumption.offer + if hello.early_data { EARLY_DATA } else { 0 };
         }
         if hello.early_data {
@@ -131,7 +136,7 @@ impl Model {
         outbox.push(bytes, None);
         model.digests[0] = NullKey::derive(&[&parameters]).to_bytes();
         model.parameters = Vec::new();
-        model.server_name = asked.server_name;
+        model.server_name = request.server_name;
         model
     }
 
@@ -170,19 +175,20 @@ impl Model {
     }
 
     pub(crate) fn follow(&mut self, version: u32) -> bool {
-        let follows = matches!(std::mem::take(&mut self.change), Change::Follow) && spoken(version).is_some();
+        let follows = matches!(std::mem::take(&mut self.change), Change::Follow)
+            && supported_version(version).is_some();
         if follows {
             self.version = version;
         }
         follows
     }
 
-    /// A server goes on in the version that it chooses for this client.
+    /// Switches a server to the version that it chooses for this client.
     fn choose(&mut self, hello: &Hello<'_>) {
         if let Change::Choose(choose) = std::mem::take(&mut self.change)
             && let offer = (Offer { parameters: hello.parameters, early_data: hello.early_data })
             && let Some(choice) = choose.ask(&offer)
-            && spoken(choice.version).is_some()
+            && supported_version(choice.version).is_some()
         {
             self.version = choice.version;
             self.parameters = choice.parameters;
@@ -205,7 +211,7 @@ impl Model {
             Expected::Message(expected) if part.kind == expected => {
                 self.on_message(expected, &body, date, outbox)
             }
-            // RFC 8446 section 4.6.1: tickets come at any time behind the handshake.
+            // RFC 8446 section 4.6.1: tickets can arrive at any time after the handshake.
             Expected::Nothing if part.kind == kind::NEW_SESSION_TICKET && self.side.is_client() => {
                 self.on_ticket(&body, date)
             }
@@ -260,7 +266,7 @@ impl Model {
         Ok(())
     }
 
-    /// Chooses the protocol as rustls does: the first of our own that the client names.
+    /// Chooses the protocol as rustls does: the server's first that the client offers.
     fn on_client_hello(&mut self, body: &[u8], date: Duration) -> Result<(), Alert> {
         let hello = Hello::read(body)?;
         if !Names(hello.protocols).all(|name| name.is_ok()) {
@@ -279,13 +285,13 @@ impl Model {
         Ok(())
     }
 
-    /// What stands for the keys of a level.
+    /// The null keys of a level.
     fn keys(&self, level: &[u8]) -> Keys {
         Keys::null(self.side, &[level, &self.digests[0], &self.digests[1]])
     }
 
-    /// Takes the ticket, if it is one, and decides on 0-RTT (RFC 8446 sections 4.2.10 and 4.2.11), in the order and by
-    /// the rules of the library.
+    /// Accepts a valid ticket and decides on 0-RTT (RFC 8446 sections 4.2.10 and 4.2.11), in the order and by the
+    /// rules of the library.
     fn resume(&mut self, hello: &Hello<'_>, date: Duration) {
         if hello.early_data {
             self.early_data = EarlyData::Rejected;
@@ -304,7 +310,7 @@ impl Model {
         }
     }
 
-    /// ServerHello under Initial keys, then the rest under Handshake keys.
+    /// Sends the ServerHello under Initial keys and the rest under Handshake keys.
     fn answer(&mut self, outbox: &mut Outbox) {
         let sizes = self.terms.sizes;
         let server_hello = sizes.server_hello + if self.resumed { sizes.resumption.choice } else { 0 };
@@ -356,7 +362,7 @@ impl Model {
         Ok(())
     }
 
-    /// What would be seen in the certificate.
+    /// Checks the name in the certificate.
     fn check_name(&self) -> Result<(), Alert> {
         if self.server_name.eq_ignore_ascii_case(&self.terms.server_name) {
             return Ok(());
@@ -391,7 +397,7 @@ impl Model {
         if self.received.len() == MAX_RECEIVED {
             self.received.remove(0);
         }
-        let pass = Pass { name: name.to_vec(), early_data: flag == [1], received: date.as_secs() };
+        let pass = ModelTicket { name: name.to_vec(), early_data: flag == [1], received: date.as_secs() };
         self.received.push(Ticket { kind: Kind::Null(Box::new(pass)) });
         Ok(())
     }
@@ -414,7 +420,7 @@ impl Model {
     pub(crate) fn alpn(&self) -> Option<&[u8]> {
         self.protocol.as_deref()
     }
-    /// There are 1-RTT keys at the server once it has answered, at the client at the end.
+    /// A server has 1-RTT keys after its answer, a client at the end.
     pub(crate) fn next_keys(&mut self) -> Option<PacketKeys> {
         let answered = self.side == Side::Server && self.peer_parameters.is_some();
         if !answered && !self.is_complete() {
@@ -425,7 +431,7 @@ impl Model {
         Some(PacketKeys::null(self.side, &[b"1-rtt", &self.digests[0], &self.digests[1], &phase]))
     }
 
-    /// What stands for the keys of 0-RTT: nothing of the server's goes into them.
+    /// The null keys of 0-RTT, which depend on nothing from the server.
     fn early_keys(&self) -> Keys {
         Keys::null(self.side, &[b"0-rtt", &self.digests[0]])
     }
@@ -437,11 +443,11 @@ impl Model {
     }
 }
 
-/// What a ticket stands for at the server.
+/// A server's record of a session.
 struct Session<'a> {
     server_name: &'a [u8],
     protocol: &'a [u8],
-    /// The date of its issue, in seconds.
+    /// The date of issue in seconds.
     issued: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How long the messages are: learned from one real handshake, and from one that resumes it.
+//! The lengths of the messages, learned from a real handshake and one that resumes it.
 
 use super::messages::kind;
 use rustls::pki_types::ServerName;
@@ -6,15 +6,16 @@ use rustls::pki_types::ServerName;
 /// The server's messages of the Handshake level, in order.
 const FLIGHT: [u8; 4] =
     [kind::ENCRYPTED_EXTENSIONS, kind::CERTIFICATE, kind::CERTIFICATE_VERIFY, kind::FINISHED];
-/// The same where a session is resumed (RFC 8446 section 2.2).
+/// The server's messages when a session is resumed (RFC 8446 section 2.2).
 const RESUMED_FLIGHT: [u8; 2] = [kind::ENCRYPTED_EXTENSIONS, kind::FINISHED];
-/// The extension early_data is empty in ClientHello and EncryptedExtensions (RFC 8446 section 4.2.10).
+/// Length of the extension early_data, which is empty in ClientHello and EncryptedExtensions (RFC 8446 section
+/// 4.2.10).
 pub(super) const EARLY_DATA: usize = 4;
-/// The extension server_name is empty in EncryptedExtensions, and not there where a session is resumed (RFC 6066 section
-/// 3).
+/// Length of the extension server_name in EncryptedExtensions, where it is empty, and absent if a session is resumed
+/// (RFC 6066 section 3).
 pub(super) const NAME_TAKEN: usize = 4;
 
-/// Bytes of each message with its header. Two of them grow byte for byte with what they carry.
+/// The length in bytes of each message with its header. Two of them also grow with their contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {
     /// Without the transport parameters and the server's name.
@@ -29,25 +30,25 @@ pub(crate) struct Sizes {
     pub(super) resumption: Resumption,
 }
 
-/// What changes with tickets; all 0 where there are none.
+/// The sizes related to tickets; all 0 if there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Resumption {
     /// NewSessionTicket.
     pub(super) ticket: usize,
-    /// What the ClientHello has more: pre_shared_key.
+    /// The addition to the ClientHello: pre_shared_key.
     pub(super) offer: usize,
-    /// What the ServerHello has more: pre_shared_key.
+    /// The addition to the ServerHello: pre_shared_key.
     pub(super) choice: usize,
 }
 
-/// What the ends of a real handshake said, to learn the sizes from.
+/// The messages of a real handshake, from which sizes are learned.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     pub(crate) client_hello: Vec<u8>,
     pub(crate) server_hello: Vec<u8>,
     pub(crate) server_flight: Vec<u8>,
     pub(crate) client_finished: Vec<u8>,
-    /// Behind the handshake.
+    /// Sent after the handshake.
     pub(crate) tickets: Vec<u8>,
     /// Length of either end's transport parameters.
     pub(crate) parameters: usize,
@@ -58,7 +59,7 @@ pub(crate) struct Transcript {
 }
 
 impl Sizes {
-    /// `None` if the messages are not those of a full handshake without client authentication.
+    /// Returns `None` if this is not a full handshake without client authentication.
     pub(crate) fn learn(transcript: &Transcript) -> Option<Sizes> {
         let [encrypted_extensions, certificate, certificate_verify, server_finished] =
             messages(&transcript.server_flight, FLIGHT)?;
@@ -79,8 +80,8 @@ impl Sizes {
         })
     }
 
-    /// Learns what tickets change from a handshake that gave one, and from the one that took it up with 0-RTT, if that
-    /// was to be. `None` if the messages are not those of a resumed handshake.
+    /// Learns the ticket sizes from a handshake that issued a ticket and from one that resumed it, with 0-RTT if that
+    /// was enabled. Returns `None` if the latter is not a resumed handshake.
     pub(crate) fn learn_resumption(
         self,
         full: &Transcript,
@@ -104,7 +105,7 @@ impl Sizes {
     }
 }
 
-/// Bytes of the extension server_name: none for an address (RFC 6066 section 3).
+/// Length of the extension server_name: zero for an address (RFC 6066 section 3).
 pub(crate) fn server_name_size(name: &ServerName<'_>) -> usize {
     match name {
         ServerName::DnsName(name) => 9 + name.as_ref().len(),
@@ -112,7 +113,7 @@ pub(crate) fn server_name_size(name: &ServerName<'_>) -> usize {
     }
 }
 
-/// The sizes of these messages, if `bytes` are these messages.
+/// The sizes of the messages, if `bytes` consists of exactly these kinds.
 fn messages<const N: usize>(bytes: &[u8], kinds: [u8; N]) -> Option<[usize; N]> {
     let (mut sizes, mut rest) = ([0; N], bytes);
     for (size, kind) in sizes.iter_mut().zip(kinds) {
@@ -121,7 +122,7 @@ fn messages<const N: usize>(bytes: &[u8], kinds: [u8; N]) -> Option<[usize; N]> 
     rest.is_empty().then_some(sizes)
 }
 
-/// The size of the first message if it is of this kind, and what is behind it.
+/// The size of the first message and the bytes after it, if it is of this kind.
 fn first_message(bytes: &[u8], kind: u8) -> Option<(usize, &[u8])> {
     let (header, _) = bytes.split_first_chunk::<4>()?;
     let size = 4 + (usize::from(header[1]) << 16 | usize::from(header[2]) << 8 | usize::from(header[3]));

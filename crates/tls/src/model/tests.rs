@@ -1,4 +1,4 @@
-//! The model by itself.
+//! Unit tests of the model.
 
 use super::*;
 use crate::framing::Framing;
@@ -27,13 +27,13 @@ fn feed(model: &mut Model, mut bytes: &[u8], outbox: &mut Outbox) -> Result<(), 
     Ok(())
 }
 fn opening(parameters: Vec<u8>) -> Opening {
-    let (now, epoch, version) = (Time::ZERO, Duration::ZERO, spoken(1).unwrap());
+    let (now, epoch, version) = (Time::ZERO, Duration::ZERO, supported_version(1).unwrap());
     Opening { random: Stream::new(1, "test"), now, epoch, version, parameters, change: Change::Never }
 }
 fn client(terms: &Arc<Terms>, parameters: Vec<u8>, outbox: &mut Outbox) -> Model {
     let server_name = "a.example".to_owned();
-    let asked = Asked { server_name, server_name_size: 18, ticket: None, early_data: false };
-    Model::client(terms, opening(parameters), asked, outbox)
+    let request = ClientRequest { server_name, server_name_size: 18, ticket: None, early_data: false };
+    Model::client(terms, opening(parameters), request, outbox)
 }
 fn server(terms: &Arc<Terms>, parameters: Vec<u8>) -> Model {
     Model::server(terms, opening(parameters), None)
@@ -71,7 +71,7 @@ fn a_message_at_the_wrong_time_is_unexpected() {
 }
 
 #[test]
-fn a_message_without_what_it_must_carry_does_not_decode() {
+fn a_message_without_required_fields_is_rejected() {
     for body in [&[][..], &[0], &[0, 9, 1], &[0, 1, 7], &[0, 0, 0, 4, 2, b'h', b'3', 1], &[0, 0, 0, 1, 0]] {
         let mut server = server(&terms(b"\x02h3"), Vec::new());
         let mut hello = vec![1, 0, 0, body.len() as u8];

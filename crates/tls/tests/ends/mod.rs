@@ -1,17 +1,17 @@
-//! One end of a handshake and what it does, and two that talk.
+//! One end of a handshake with a record of its actions, and a loop that connects two.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use tls::{KeyChange, Keys, Level, Session};
 use units::Time;
 
-/// One end and what it does.
+/// One end with a record of its actions.
 pub(crate) struct End {
     pub(crate) session: Session,
     pub(crate) level: Level,
-    /// All that it said, by level.
-    pub(crate) said: Vec<(Level, Vec<u8>)>,
+    /// Everything it sent, by level.
+    pub(crate) sent: Vec<(Level, Vec<u8>)>,
     pub(crate) keys: Vec<Keys>,
-    /// How many bytes it had read at each change of keys, when it was complete, and when it knew the peer's parameters.
+    /// The number of bytes read at each key change, at completion, and when the peer's parameters became known.
     pub(crate) moments: Vec<(&'static str, usize)>,
     pub(crate) read: usize,
     pub(crate) now: Time,
@@ -22,7 +22,7 @@ impl End {
         let mut end = End {
             session,
             level: Level::Initial,
-            said: Vec::new(),
+            sent: Vec::new(),
             keys: Vec::new(),
             moments: Vec::new(),
             read: 0,
@@ -40,7 +40,7 @@ impl End {
                 break;
             }
             if !bytes.is_empty() {
-                self.said.push((self.level, bytes));
+                self.sent.push((self.level, bytes));
             }
             match change {
                 Some(KeyChange::Handshake(keys)) => {
@@ -71,7 +71,7 @@ impl End {
         }
     }
 
-    pub(crate) fn hear(&mut self, level: Level, bytes: &[u8], piece: usize) {
+    pub(crate) fn receive(&mut self, level: Level, bytes: &[u8], piece: usize) {
         for bytes in bytes.chunks(piece) {
             self.session.read(self.now, level, bytes).unwrap();
             self.read += bytes.len();
@@ -80,22 +80,22 @@ impl End {
     }
 }
 
-/// Lets two ends talk to their end, in pieces of this size.
+/// Runs two ends until both are silent, delivering pieces of this size.
 pub(crate) fn run(client: Session, server: Session, piece: usize) -> (End, End) {
     run_at(Time::ZERO, client, server, piece)
 }
 
-/// The same at this time.
+/// Like [`run`], at this time.
 pub(crate) fn run_at(now: Time, client: Session, server: Session, piece: usize) -> (End, End) {
     let mut ends = [End::new(client), End::new(server)];
-    let mut heard = [0, 0];
+    let mut received_count = [0, 0];
     loop {
         let mut quiet = true;
         for (from, to) in [(0, 1), (1, 0)] {
-            while let Some((level, bytes)) = ends[from].said.get(heard[from]).cloned() {
-                heard[from] += 1;
+            while let Some((level, bytes)) = ends[from].sent.get(received_count[from]).cloned() {
+                received_count[from] += 1;
                 ends[to].now = now;
-                ends[to].hear(level, &bytes, piece);
+                ends[to].receive(level, &bytes, piece);
                 quiet = false;
             }
         }
@@ -107,9 +107,9 @@ pub(crate) fn run_at(now: Time, client: Session, server: Session, piece: usize) 
     (client, server)
 }
 
-/// What a handshake looks like from outside.
+/// The shape of a handshake as an observer sees it.
 pub(crate) type Shape = (Vec<(Level, usize)>, Vec<(&'static str, usize)>);
 
 pub(crate) fn shape(end: &End) -> Shape {
-    (end.said.iter().map(|(level, bytes)| (*level, bytes.len())).collect(), end.moments.clone())
+    (end.sent.iter().map(|(level, bytes)| (*level, bytes.len())).collect(), end.moments.clone())
 }

@@ -1,8 +1,8 @@
-//! How a component of the lab describes its options: one table row per component, one line per option.
+//! The options of the lab's components: one table row per component, one line per option.
 //!
 //! The scenario reader checks files against these rows, `quiclab list` prints them, the resolved scenario is written
-//! from them, and the component is built from the values that they admit. A component can therefore not have an
-//! option that is undocumented, unchecked or without a default that people can see.
+//! from them, and components are built from the values that they accept. So no component can have an option that is
+//! undocumented, unchecked, or without a visible default.
 
 mod written;
 
@@ -11,7 +11,7 @@ pub use written::Unfilled;
 use crate::{Duration, Rate, Size};
 use std::sync::Arc;
 
-/// What may stand as the value of an option.
+/// The kind of value that an option accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// A span of time: `"20 ms"`.
@@ -22,9 +22,9 @@ pub enum Kind {
     Size,
     /// The capacity of a queue: `"100 packets"`, `"64 kB"`, `"20 ms"`, `"1 BDP"` or `"unlimited"`.
     Limit,
-    /// A whole number from the first to the second, both included.
+    /// A whole number in this inclusive range.
     Integer(u64, u64),
-    /// A number from the first to the second, both included.
+    /// A number in this inclusive range.
     Number(f64, f64),
     /// A probability: `0.01` or `"1 %"`.
     Probability,
@@ -34,25 +34,25 @@ pub enum Kind {
     Text,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A file, by a path relative to the scenario's folder; its contents are read when the scenario is. The text: an example
-    /// of such contents, which the option takes.
+    /// A file, named by a path relative to the scenario's folder. Its contents are read along with the scenario. The
+    /// text is an example of contents that the option accepts.
     File(&'static str),
     /// A list of values of one kind.
     List(&'static Kind),
-    /// A list of pairs, as `[["0 s", "2 Mbit/s"], ...]`.
+    /// A list of pairs: `[["0 s", "2 Mbit/s"], ...]`.
     Pairs(&'static Kind, &'static Kind),
-    /// A component out of the room of this name (`"controllers"`, `"losses"`, ...).
+    /// A component from the room of this name (`"controllers"`, `"losses"`, ...).
     Component(&'static str),
 }
 
-/// What an option is when the scenario does not say.
+/// The value of an option that the scenario does not set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Default {
-    /// The scenario must say.
+    /// The scenario must set it.
     Required,
     /// This value, written as in a scenario file (TOML): `"\"20 ms\""`, `"3"`, `"true"`.
     Is(&'static str),
-    /// Nothing: the feature is off. The resolved scenario leaves the key out.
+    /// No value: the feature is off. The resolved scenario omits the key.
     Absent,
 }
 
@@ -61,50 +61,50 @@ pub enum Default {
 pub struct Parameter {
     /// Its key in the scenario.
     pub name: &'static str,
-    /// What may stand there.
+    /// The values it accepts.
     pub kind: Kind,
-    /// What it is when nothing stands there.
+    /// Its value if the scenario does not set it.
     pub default: Default,
-    /// One line: what it means, and where it comes from.
+    /// One line: its meaning and its source.
     pub about: &'static str,
 }
 
-/// One component: a row of its room's table. `B` is what the room builds from it.
+/// One component: a row of its room's table. `B` is the type of its constructor.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<B: 'static> {
-    /// The word for it in a scenario.
+    /// Its name in a scenario.
     pub name: &'static str,
     /// One line: what it is.
     pub about: &'static str,
     /// Its options.
     pub parameters: &'static [Parameter],
-    /// How it is made.
+    /// Its constructor.
     pub build: B,
 }
 
 impl<B> Row<B> {
-    /// The row without what it builds.
+    /// The row without its constructor.
     pub const fn face(&self) -> Row<()> {
         Row { name: self.name, about: self.about, parameters: self.parameters, build: () }
     }
 }
 
-/// A room as the scenario reader and `quiclab list` see it: the rows without what they build.
+/// A room as the scenario reader and `quiclab list` see it: its rows without their constructors.
 #[derive(Debug, Clone)]
 pub struct Room {
     /// The name of the room: `"controllers"`.
     pub name: &'static str,
     /// One line: what its components are.
     pub about: &'static str,
-    /// The components: name, one line, options.
+    /// The components.
     pub rows: Vec<Row<()>>,
-    /// Where a bare value that is not the name of a row belongs: (row, option). `loss = "1 %"` means
-    /// `{ type = "random", probability = "1 %" }`.
+    /// The row and option that a bare value sets if it is not the name of a row. `loss = "1 %"` means `{ type =
+    /// "random", probability = "1 %" }`.
     pub shorthand: Option<(&'static str, &'static str)>,
 }
 
 impl Room {
-    /// The public face of a room's table.
+    /// Describes a room by its table.
     pub fn of<B>(
         name: &'static str,
         about: &'static str,
@@ -118,13 +118,13 @@ impl Room {
 /// How much a queue may hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// No bound. (A run that fills it ends with an error and not with the machine's memory.)
+    /// Unlimited. (A run that fills the queue ends with an error instead of exhausting the machine's memory.)
     Unlimited,
     /// A number of packets.
     Packets(u64),
     /// A number of bytes on the wire.
     Bytes(Size),
-    /// The time that the queue takes to drain at the link's rate.
+    /// The time the queue takes to drain at the link's rate.
     Time(Duration),
     /// A multiple, in thousandths, of the bandwidth-delay product of the link and its way back.
     BdpThousandths(u64),
@@ -169,16 +169,16 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// A file that a scenario names, read.
+/// The contents of a file that a scenario names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct File {
-    /// Its path, absolute: a scenario gives it relative to its own folder.
+    /// Its absolute path; a scenario states it relative to its own folder.
     pub path: String,
     /// Its contents. Shared between the runs of a sweep.
     pub text: Arc<str>,
 }
 
-/// A value that was read, checked against its [`Kind`].
+/// A value that was read and checked against its [`Kind`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// See [`Kind::Duration`].
@@ -205,21 +205,21 @@ pub enum Value {
     Component(Component),
 }
 
-/// A component as a scenario names it: the row and the values of its options.
+/// A component as a scenario selects it: the row and the values of its options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// The room.
+    /// The name of the room.
     pub room: &'static str,
-    /// The row's name.
+    /// The name of the row.
     pub name: &'static str,
-    /// The values, one for each parameter of the row that is not absent.
+    /// The values, one per parameter that is not absent.
     pub arguments: Arguments,
 }
 
-/// The checked options of one component, with all defaults filled in.
+/// The checked options of one component, with defaults filled in.
 ///
-/// The getters panic on a name that the row does not declare or declares with another kind: that is a mistake in the
-/// row's own file, and the test that builds every row of every table with its defaults finds it.
+/// The getters panic on a name that the row does not declare, or declares with another kind. That is a mistake in the
+/// row's own file; the test that builds every row of every table with its defaults finds it.
 #[derive(Debug, Clone, PartialEq, std::default::Default)]
 pub struct Arguments(pub Vec<(&'static str, Value)>);
 

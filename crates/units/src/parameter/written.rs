@@ -1,9 +1,9 @@
-//! Options out of texts, as they stand in a scenario and in the tables' defaults: for all who have no scenario to read.
+//! Reads options from text, as scenarios and the defaults of tables spell them, for callers without a scenario.
 
 use super::{Arguments, Component, Default, Kind, Parameter, Room, Value};
 use std::fmt;
 
-/// Why options cannot be filled in.
+/// Why options cannot be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfilled {
     /// The option.
@@ -21,9 +21,9 @@ impl fmt::Display for Unfilled {
 impl std::error::Error for Unfilled {}
 
 impl Kind {
-    /// A value of this kind out of its text in TOML; the quotation marks may be missing. Components come from these rooms,
-    /// with their options as they are by default. `None` for what is no such value. Whether a number is between the
-    /// kind's bounds and a word among its words is not looked at; a [`Kind::File`] is never read.
+    /// Reads a value of this kind from its TOML text; quotation marks may be omitted. Components are looked up in
+    /// `rooms` and get their default options. Returns `None` if the text is not such a value. Ranges of numbers and
+    /// the words of a choice are not checked, and a [`Kind::File`] is never read.
     pub fn read(&self, text: &str, rooms: &[Room]) -> Option<Value> {
         let bare = text.trim().trim_matches('"');
         match self {
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// The items of a list, each as it is written.
+/// The items of a list, each as written.
 fn items(text: &str) -> Option<Vec<&str>> {
     let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
     let (mut depth, mut quoted) = (0, false);
@@ -75,8 +75,7 @@ fn items(text: &str) -> Option<Vec<&str>> {
 }
 
 impl Parameter {
-    /// What it is by default; `None` where the scenario must say or the default is nothing. Components come from these
-    /// rooms.
+    /// The default value; `None` if the option is required or absent by default. Components are looked up in `rooms`.
     pub fn default_value(&self, rooms: &[Room]) -> Option<Value> {
         match self.default {
             Default::Is(text) => self.kind.read(text, rooms),
@@ -86,11 +85,11 @@ impl Parameter {
 }
 
 impl Arguments {
-    /// The options of a table: those given, and the defaults of all others, in the order of the table. Components come from
-    /// these rooms.
+    /// The options of a table in its order: the given values, and defaults for the rest. Components are looked up in
+    /// `rooms`.
     ///
     /// # Errors
-    /// For a name that is no option of the table, and an option that has neither a value nor a default.
+    /// If a name is not an option of the table, or an option has neither a value nor a default.
     pub fn filled(
         parameters: &[Parameter],
         given: &[(&str, Value)],
@@ -112,20 +111,20 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// The same, with what is given as text.
+    /// Like [`Arguments::filled`], with the values given as text.
     ///
     /// # Errors
-    /// Those of [`Arguments::filled`], and for a text that is no value of its option.
+    /// Those of [`Arguments::filled`], or if a text is not a value of its option.
     pub fn written(
         parameters: &[Parameter],
         given: &[(&str, &str)],
         rooms: &[Room],
     ) -> Result<Arguments, Unfilled> {
         let read = |(name, text): &(&'_ str, &str)| {
-            let unfilled = |problem| Unfilled { option: (*name).to_owned(), problem };
+            let error = |problem| Unfilled { option: (*name).to_owned(), problem };
             let row = parameters.iter().find(|row| row.name == *name);
-            let row = row.ok_or_else(|| unfilled("there is none of this name"))?;
-            Ok((row.name, row.kind.read(text, rooms).ok_or_else(|| unfilled("this is no value of it"))?))
+            let row = row.ok_or_else(|| error("there is none of this name"))?;
+            Ok((row.name, row.kind.read(text, rooms).ok_or_else(|| error("this is no value of it"))?))
         };
         let values = given.iter().map(read).collect::<Result<Vec<_>, Unfilled>>()?;
         Arguments::filled(parameters, &values, rooms)
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_stands_in_the_place_of_the_default() {
+    fn given_values_override_defaults() {
         let table = [
             row("speed", Kind::Component("speeds"), Default::Is("\"slow\"")),
             row("count", Kind::Integer(0, 9), Default::Is("3")),
@@ -229,23 +228,23 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_in_is_named() {
+    fn errors_name_the_option() {
         let table = [row("count", Kind::Integer(0, 9), Default::Required)];
-        let told = |result: Result<Arguments, Unfilled>| result.unwrap_err().to_string();
-        assert_eq!(told(Arguments::filled(&table, &[], &[])), "option \"count\": it has no value");
+        let message = |result: Result<Arguments, Unfilled>| result.unwrap_err().to_string();
+        assert_eq!(message(Arguments::filled(&table, &[], &[])), "option \"count\": it has no value");
         let other = ("colour", Value::Flag(true));
         assert_eq!(
-            told(Arguments::filled(&table, &[other], &[])),
+            message(Arguments::filled(&table, &[other], &[])),
             "option \"colour\": there is none of this name"
         );
         for (given, problem) in [
             (("count", "many"), "option \"count\": this is no value of it"),
             (("colour", "1"), "option \"colour\": there is none of this name"),
         ] {
-            assert_eq!(told(Arguments::written(&table, &[given], &[])), problem);
+            assert_eq!(message(Arguments::written(&table, &[given], &[])), problem);
         }
-        // A default without its room is no value either.
+        // A default is useless without its room.
         let table = [row("speed", Kind::Component("speeds"), Default::Is("\"slow\""))];
-        assert_eq!(told(Arguments::filled(&table, &[], &[])), "option \"speed\": it has no value");
+        assert_eq!(message(Arguments::filled(&table, &[], &[])), "option \"speed\": it has no value");
     }
 }
