@@ -4,7 +4,7 @@ use crate::http2;
 use crate::objects::{self, CONNECTIONS, MOST_FILL};
 use crate::page::{self, Object, Page};
 use crate::web::{Discard, Gate, Order, Part, Request};
-use crate::{Ends, Misfit, WebClient};
+use crate::{Ends, Misfit, Profile, WebClient};
 use http::http1;
 use http::qpack::Field;
 use random::Stream;
@@ -15,7 +15,7 @@ const AUTHORITY: &str = "server";
 /// Requests over HTTP/2 and HTTP/3 that are underway at a time.
 const CONCURRENCY: usize = 100;
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "page",
     about: "web pages, each object asked for when what it waits for has come",
     parameters: &[
@@ -42,7 +42,13 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         Parameter { default: Default::Absent, ..http2::STREAM_WINDOW },
         Parameter { default: Default::Absent, ..http2::CONNECTION_WINDOW },
     ],
-    build,
+    build: Profile {
+        alpn,
+        over_quic: Some(goes_over_quic),
+        over_tcp: Some(tcp_connections),
+        check,
+        ..Profile::of(build)
+    },
 };
 
 /// The version of HTTP that pages are loaded over.
@@ -64,7 +70,7 @@ impl Version {
 }
 
 /// The protocol that the handshake agrees on.
-pub(crate) fn alpn(arguments: &Arguments) -> &'static [u8] {
+fn alpn(arguments: &Arguments) -> &'static [u8] {
     match Version::of(arguments) {
         Version::Http1 => crate::http1::ALPN,
         Version::Http2 => crate::http2::ALPN,
@@ -73,7 +79,7 @@ pub(crate) fn alpn(arguments: &Arguments) -> &'static [u8] {
 }
 
 /// How many connections of TCP there may be.
-pub(crate) fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
+fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
     match Version::of(arguments) {
         Version::Http1 => Ok(arguments.integer("connections") as usize),
         Version::Http2 => Ok(1),
@@ -85,7 +91,7 @@ pub(crate) fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
 }
 
 /// Whether it goes over QUIC.
-pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
+fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
     match Version::of(arguments) {
         Version::Http3 => Ok(()),
         _ => Err(("over", "goes over TCP; expected \"http3\", or protocol = \"tcp\"".to_owned())),
@@ -93,7 +99,7 @@ pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
 }
 
 /// Whether options fit together.
-pub(crate) fn check(arguments: &Arguments) -> Result<(), Misfit> {
+fn check(arguments: &Arguments) -> Result<(), Misfit> {
     if Version::of(arguments) == Version::Http2 {
         return http2::check(arguments);
     }

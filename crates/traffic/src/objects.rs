@@ -1,7 +1,7 @@
 //! Web traffic in the simulator: a client that fetches so many objects of these sizes, from a site of virtual ones.
 
 use crate::web::{Answer, Body, Discard, Query, Request, Site};
-use crate::{Ends, WebClient, WebServer, http2};
+use crate::{Ends, Profile, WebClient, WebServer, hq, http1, http2, http3};
 use http::{Priority, Target};
 use random::Stream;
 use units::Duration;
@@ -39,11 +39,16 @@ const INCREMENTAL: Parameter = Parameter {
     about: "whether the client can use parts of a response (RFC 9218 section 4.2)",
 };
 
-pub(crate) const HQ: Row<crate::Build> = Row {
+pub(crate) const HQ: Row<Profile> = Row {
     name: "hq",
     about: "objects fetched over hq-interop (HTTP/0.9 on QUIC streams), as interoperability tests do",
     parameters: &[SIZES, COUNT, CONCURRENCY],
-    build: |arguments, _| ends(arguments, arguments.integer("concurrency"), |_| Priority::default()),
+    build: Profile {
+        alpn: |_| hq::ALPN,
+        ..Profile::of(|arguments, _| {
+            ends(arguments, arguments.integer("concurrency"), |_| Priority::default())
+        })
+    },
 };
 
 pub(crate) const CONNECTIONS: Parameter = Parameter {
@@ -53,14 +58,21 @@ pub(crate) const CONNECTIONS: Parameter = Parameter {
     about: "connections of HTTP/1.1, each opened when a request waits for one (RFC 9112 section 9.4 names no number)",
 };
 
-pub(crate) const HTTP1: Row<crate::Build> = Row {
+pub(crate) const HTTP1: Row<Profile> = Row {
     name: "http1",
     about: "objects fetched over HTTP/1.1 on several TCP connections, one at a time on each",
     parameters: &[SIZES, COUNT, CONNECTIONS],
-    build: |arguments, _| ends(arguments, arguments.integer("connections"), |_| Priority::default()),
+    build: Profile {
+        alpn: |_| http1::ALPN,
+        over_quic: None,
+        over_tcp: Some(|arguments| Ok(arguments.integer("connections") as usize)),
+        ..Profile::of(|arguments, _| {
+            ends(arguments, arguments.integer("connections"), |_| Priority::default())
+        })
+    },
 };
 
-pub(crate) const HTTP2: Row<crate::Build> = Row {
+pub(crate) const HTTP2: Row<Profile> = Row {
     name: "http2",
     about: "objects fetched over HTTP/2 on one TCP connection, with priorities",
     parameters: &[
@@ -73,14 +85,20 @@ pub(crate) const HTTP2: Row<crate::Build> = Row {
         http2::STREAM_WINDOW,
         http2::CONNECTION_WINDOW,
     ],
-    build: prioritized,
+    build: Profile {
+        alpn: |_| http2::ALPN,
+        over_quic: None,
+        over_tcp: Some(|_| Ok(1)),
+        check: http2::check,
+        ..Profile::of(prioritized)
+    },
 };
 
-pub(crate) const HTTP3: Row<crate::Build> = Row {
+pub(crate) const HTTP3: Row<Profile> = Row {
     name: "http3",
     about: "objects fetched over HTTP/3, with priorities",
     parameters: &[SIZES, COUNT, CONCURRENCY, URGENCIES, INCREMENTAL],
-    build: prioritized,
+    build: Profile { alpn: |_| http3::ALPN, ..Profile::of(prioritized) },
 };
 
 fn prioritized(arguments: &Arguments, _: Stream) -> Ends {

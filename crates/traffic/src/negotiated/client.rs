@@ -5,7 +5,7 @@ use crate::http1::{self, Http1Client};
 use crate::http2::{self, Http2Client};
 use crate::http3::{self, Http3Client};
 use crate::web::{Fetched, Fetches, Load, Order, Request, Sink};
-use crate::{Application, Progress, Transport};
+use crate::{Application, Progress, Report, Transport};
 use http::Code;
 use quic::Event;
 use units::Time;
@@ -165,12 +165,13 @@ impl Application for WebClient {
         self.fetches.wake_at()
     }
 
-    fn load(&self) -> Option<Load> {
-        Some(Load::of(&self.fetches))
-    }
-
     fn progress(&self) -> Progress {
         self.fetches.progress()
+    }
+
+    fn report(&mut self, _: Time) -> Report {
+        let load = Some(Load::of(&self.fetches));
+        Report { progress: self.progress(), load, ..Report::default() }
     }
 
     fn no_error(&self) -> u64 {

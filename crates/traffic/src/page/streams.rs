@@ -7,15 +7,14 @@
 use super::loading::{Loading, STREAMS, stream_of};
 use super::{Page, Pages};
 use crate::priorities::{LATENCIES, Priorities, URGENCIES};
-use crate::web::Load;
-use crate::{Application, Ends, Progress, Transport};
+use crate::{Application, Ends, Profile, Progress, Report, Transport};
 use quic::{Data, Event, StreamError};
 use std::collections::{BTreeMap, VecDeque};
 use units::parameter::{Arguments, Default as Preset, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "page-streams",
     about: "web pages on two streams each: main and small objects on the first, large ones on the second (ns-3's QUIC module)",
     parameters: &[
@@ -40,7 +39,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         Parameter { default: Preset::Is("[0, 1]"), ..URGENCIES },
         LATENCIES,
     ],
-    build,
+    build: Profile::of(build),
 };
 
 /// The longest begin of a request: up to the end of its line.
@@ -184,8 +183,9 @@ impl Application for Client {
         self.progress
     }
 
-    fn load(&self) -> Option<Load> {
-        Some(self.loading.load(self.left))
+    fn report(&mut self, _: Time) -> Report {
+        let load = Some(self.loading.load(self.left));
+        Report { progress: self.progress, load, ..Report::default() }
     }
 }
 
