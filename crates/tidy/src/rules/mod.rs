@@ -16,6 +16,7 @@ mod module_cycles;
 mod randomness;
 mod rfc_citations;
 mod room_map;
+mod row_names;
 mod skipped_tests;
 mod subject_line;
 
@@ -35,6 +36,7 @@ pub const RULES: &[Rule] = &[
     randomness::RULE,
     rfc_citations::RULE,
     room_map::RULE,
+    row_names::RULE,
     skipped_tests::RULE,
     subject_line::RULE,
 ];
