@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use tcp::TcpConnections;
 use trace::{Interest, Role};
-use traffic::TcpConnections;
 use units::Time;
 use wire::Side;
 
@@ -297,7 +297,7 @@ impl Plan<'_> {
         shared: &Rc<Shared<'_>>,
         (side, local): (Side, SocketAddr),
         stack: Stack,
-        application: Box<dyn traffic::Application>,
+        application: Box<dyn transport::Application>,
     ) -> End {
         let traced = crate::end::traced(side);
         End {

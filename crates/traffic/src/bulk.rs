@@ -5,9 +5,9 @@
 
 use crate::changes::CHANGES;
 use crate::priorities::{self, Priorities};
-use crate::{Application, Ends, MAX_TCP_CONNECTIONS, Misfit, Profile, Progress, Report, Tally, Transport};
-use quic::{Data, Event, StreamError};
+use crate::{Ends, Misfit, Profile};
 use std::collections::{BTreeMap, BTreeSet};
+use transport::{Application, Data, Event, MAX_CONNECTIONS, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, StreamId};
@@ -54,11 +54,11 @@ const BAD_REQUEST: u64 = 1;
 /// Each stream is a connection.
 fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
     match arguments.integer("streams") as usize {
-        streams @ ..=MAX_TCP_CONNECTIONS => Ok(streams),
+        streams @ ..=MAX_CONNECTIONS => Ok(streams),
         streams => Err((
             "streams",
             format!(
-                "found {streams}, each of which is a TCP connection; expected {MAX_TCP_CONNECTIONS} at most, or protocol = \"quic\""
+                "found {streams}, each of which is a TCP connection; expected {MAX_CONNECTIONS} at most, or protocol = \"quic\""
             ),
         )),
     }

@@ -53,7 +53,7 @@ pub(crate) const HQ: Row<Profile> = Row {
 
 pub(crate) const CONNECTIONS: Parameter = Parameter {
     name: "connections",
-    kind: Kind::Integer(1, crate::MAX_TCP_CONNECTIONS as u64),
+    kind: Kind::Integer(1, transport::MAX_CONNECTIONS as u64),
     default: Default::Is("6"),
     about: "connections of HTTP/1.1, each opened when a request waits for one (RFC 9112 section 9.4 names no number)",
 };

@@ -66,7 +66,7 @@ pub fn alpn(name: &str, arguments: &Arguments) -> &'static [u8] {
 /// How many connections an application with these options opens over TCP at most: one for each of its streams.
 ///
 /// # Errors
-/// If it does not go over TCP, or needs more than [`crate::MAX_TCP_CONNECTIONS`].
+/// If it does not go over TCP, or needs more than [`transport::MAX_CONNECTIONS`].
 pub fn tcp_connections(name: &str, arguments: &Arguments) -> Result<usize, Misfit> {
     match find(name).and_then(|profile| profile.over_tcp) {
         Some(connections) => connections(arguments),

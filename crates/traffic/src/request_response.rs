@@ -6,10 +6,10 @@
 use crate::changes::CHANGES;
 use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
 use crate::profile::one_stream;
-use crate::{Application, Ends, Profile, Progress, Report, Tally, Transport};
-use quic::{Data, Event, StreamError};
+use crate::{Ends, Profile};
 use random::Stream;
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Application, Data, Event, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, StreamId};

@@ -38,8 +38,9 @@ pub(crate) fn serve(options: &Serve) -> Result<(), Failure> {
         sockets.push(socket);
     }
     let root = options.root.clone();
-    let welcome =
-        move || -> Box<dyn traffic::Application> { Box::new(WebServer::new(Box::new(Folder(root.clone())))) };
+    let welcome = move || -> Box<dyn transport::Application> {
+        Box::new(WebServer::new(Box::new(Folder(root.clone()))))
+    };
     println!("listening on {local}");
     let mut stack = Stack::new(clock, endpoint, diary, sockets, Some(Box::new(welcome)))?;
     loop {

@@ -12,8 +12,7 @@ use crate::counters::Counters;
 use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
 use std::net::SocketAddr;
-use traffic::web::Load;
-use traffic::{Application, Part, Progress, Report, Tally};
+use transport::{Application, Load, Part, Progress, Report, Tally};
 use units::Time;
 use wire::Side;
 

@@ -6,9 +6,9 @@ use crate::counters::Counters;
 use crate::error::RunError;
 use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
-use tcp::Arrival;
+use tcp::{Arrival, TcpConnections, TcpTransport};
 use trace::Role;
-use traffic::{Application, TcpConnections, TcpTransport};
+use transport::Application;
 use units::Time;
 use wire::Side;
 

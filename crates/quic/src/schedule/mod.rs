@@ -12,7 +12,6 @@ pub mod fuzz;
 mod heap;
 mod lost_first;
 mod pfifo;
-mod priority;
 mod ranked;
 mod rfc9218;
 mod ring;
@@ -27,29 +26,18 @@ pub use adaptive::Adaptive;
 pub use edf::Edf;
 pub use fifo::Fifo;
 pub use pfifo::Pfifo;
-pub use priority::Priority;
 pub use ranked::{Discipline, Ranked};
 pub use rfc9218::Rfc9218;
 pub use rr::RoundRobin;
+pub use transport::{PathView, Priority};
 pub use units::plugged::PlugError;
 pub use wfq::FairQueuing;
 pub use wrr::WeightedRoundRobin;
 
+use units::Time;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
 use units::plugged::Plugged;
-use units::{Duration, Time};
 use wire::StreamId;
-
-/// What a scheduler may know of the path.
-#[derive(Debug, Clone, Copy)]
-pub struct PathView {
-    /// Now.
-    pub now: Time,
-    /// The congestion window in bytes.
-    pub window: u64,
-    /// The smoothed RTT; before the first sample what `initial_rtt` assumes.
-    pub smoothed_rtt: Duration,
-}
 
 /// A stream as schedulers name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,9 @@
 //! The client of hq-interop.
 
 use super::{BROKEN, NO_ERROR};
-use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Take};
-use quic::{Data, Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Data, Event, StreamError, Transport};
 use units::Time;
 use wire::{Direction, StreamId};
 

@@ -1,11 +1,10 @@
 //! The server of hq-interop.
 
 use super::{BROKEN, NO_ERROR, REFUSED};
-use crate::Transport;
 use crate::web::{Delayed, Method, Pumped, Query, Reply, Site};
 use http::{MAX_TARGET, Target};
-use quic::{Event, StreamError};
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Event, StreamError, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 

@@ -2,12 +2,11 @@
 
 use super::body::Body;
 use super::{BROKEN, NO_ERROR, PIECE};
-use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Take};
 use http::http1::{self, HeadReader, Next};
 use http::message::Malformed;
-use quic::{Data, Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Data, Event, StreamError, Transport};
 use units::Time;
 use wire::{Direction, StreamId};
 

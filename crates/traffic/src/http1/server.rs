@@ -2,13 +2,12 @@
 
 use super::body::Body;
 use super::{BROKEN, PIECE};
-use crate::Transport;
 use crate::web::{Answer, Delayed, Pumped, Reply, Site};
 use http::http1::{self, HeadReader, Message, Next};
 use http::message::Malformed;
 use http::qpack::Field;
-use quic::{Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Event, StreamError, Transport};
 use units::{Duration, Time};
 use wire::StreamId;
 

@@ -1,10 +1,10 @@
 //! The rules of RFC 9112, played to a server and to a client over connections of bytes, whole and byte by byte.
 
 use super::{Http1Client, Http1Server};
+use crate::VirtualSite;
 use crate::web::{Discard, Failure, Fetches, Method, Request};
-use crate::{Transport, VirtualSite};
-use quic::{Data, Event, Priority, Read, StreamError};
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Data, Event, Priority, Read, StreamError, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 

@@ -2,13 +2,12 @@
 
 use super::session::{Session, Step};
 use super::{MAX_FIELD_SECTION, MAX_STREAMS, Windows};
-use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Request, Take};
 use http::http2::{self, Code, Error, Settings};
 use http::message::{Malformed, ResponseHead};
 use http::qpack::Field;
-use quic::Event;
 use std::collections::BTreeMap;
+use transport::{Event, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 

@@ -2,15 +2,14 @@
 
 use super::credit::Credit;
 use super::{MAX_FIELD_SECTION, Windows};
-use crate::Transport;
 use http::Priority;
 use http::hpack::{BadBlock, Decoder, Encoder};
 use http::http2::{
     Code, DEFAULT_WINDOW, Error, FRAME_HEAD, Flags, Frame, FrameHead, Kind, MAX_WINDOW, PREFACE, Settings,
 };
 use http::qpack::Field;
-use quic::{Data, Read, StreamError};
 use std::collections::{BTreeMap, BTreeSet};
+use transport::{Data, Read, StreamError, Transport};
 use wire::{Side, StreamId};
 
 /// The most that may wait to be sent beside bodies: what answers a peer that only makes work stays below.

@@ -1,17 +1,17 @@
 //! The rules of RFC 9113, played to a server and to a client over a wire of bytes, whole and byte by byte.
 
 use super::{Http2Client, Http2Server, MAX_STREAMS, Windows};
+use crate::VirtualSite;
 use crate::web::{Discard, Failure, Fetches, Request};
-use crate::{Transport, VirtualSite};
 use http::hpack::{Decoder, Encoder};
 use http::http2::{Code, FRAME_HEAD, Flags, Frame, FrameHead, Kind, PREFACE, Settings};
 use http::qpack::Field;
-use quic::{Data, Event, Priority, Read, StreamError};
 use std::collections::VecDeque;
+use transport::{Data, Event, Priority, Read, StreamError, Transport};
 use units::Time;
 use wire::{Direction, StreamId};
 
-const STREAM: StreamId = crate::TCP_STREAM;
+const STREAM: StreamId = StreamId::new(wire::Side::Client, wire::Direction::Bidirectional, 0);
 
 /// A connection of bytes.
 #[derive(Default)]

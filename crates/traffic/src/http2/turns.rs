@@ -1,7 +1,8 @@
 //! Which response goes on: the stream schedulers of [`quic::schedule`], whose turns are DATA frames here.
 
 use http::Priority;
-use quic::schedule::{Head, PathView, Scheduler, StreamKey};
+use quic::schedule::{Head, Scheduler, StreamKey};
+use transport::PathView;
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
@@ -62,7 +63,7 @@ impl Turns {
     }
 
     pub(super) fn set_priority(&mut self, turn: &Turn, Priority { urgency, incremental }: Priority) {
-        let priority = quic::Priority { urgency, incremental, ..quic::Priority::default() };
+        let priority = transport::Priority { urgency, incremental, ..transport::Priority::default() };
         self.scheduler.on_priority(turn.key, priority);
     }
 

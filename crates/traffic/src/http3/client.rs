@@ -3,13 +3,12 @@
 use super::control::{Control, Told};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers};
-use crate::Transport;
 use crate::web::{Failure, Fetches, Head, Method, Request, Take};
 use http::message::{self, ResponseHead};
 use http::qpack::Field;
 use http::{Code, Violation};
-use quic::{Data, Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Data, Event, StreamError, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 

@@ -1,12 +1,11 @@
 //! The unidirectional streams of a connection (RFC 9114 section 6.2): control streams, and those of QPACK.
 
 use super::{MAX_FIELD_SECTION, violation};
-use crate::Transport;
 use http::frame::{self, FrameHead, HeadReader};
 use http::qpack::{DecoderStream, EncoderStream};
 use http::{Code, Priority, Settings, Violation};
-use quic::{Data, Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Data, Event, StreamError, Transport};
 use wire::{Direction, Reader, Side, StreamId, varint};
 
 /// Stream types (RFC 9114 section 6.2 and RFC 9204 section 4.2).

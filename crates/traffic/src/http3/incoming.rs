@@ -1,10 +1,9 @@
 //! A message on its way in: the frames of a request stream, in the order that RFC 9114 section 4.1 gives.
 
 use super::{MAX_FIELD_SECTION, violation};
-use crate::Transport;
 use http::frame::{self, HeadReader};
 use http::{Code, Violation};
-use quic::{Read, StreamError};
+use transport::{Read, StreamError, Transport};
 use wire::{Side, StreamId};
 
 /// What comes next of a message.

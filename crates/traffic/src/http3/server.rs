@@ -3,13 +3,12 @@
 use super::control::{Control, Told};
 use super::incoming::{Incoming, Step};
 use super::{decode, headers, violation};
-use crate::Transport;
 use crate::web::{Answer, Delayed, Method, Pumped, Reply, Site};
 use http::message::{self, RequestHead};
 use http::qpack::Field;
 use http::{Code, Priority, Violation, frame};
-use quic::Event;
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Event, Transport};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
 
@@ -396,7 +395,7 @@ fn is_answered(head: &RequestHead) -> bool {
 /// Gives whether there is such a stream to send on.
 fn set_priority(stream: StreamId, priority: Priority, transport: &mut dyn Transport) -> bool {
     let Priority { urgency, incremental } = priority;
-    let priority = quic::Priority { urgency, incremental, ..quic::Priority::default() };
+    let priority = transport::Priority { urgency, incremental, ..transport::Priority::default() };
     transport.set_priority(stream, priority).is_ok()
 }
 

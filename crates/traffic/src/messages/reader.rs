@@ -2,9 +2,8 @@
 
 use super::frame::{HEADER, Header};
 use super::{MALFORMED, Over, Plan, between, traced};
-use crate::{Application, Progress, Report, Tally, Transport};
-use quic::{Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Application, Event, Progress, Report, StreamError, Tally, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 

@@ -4,9 +4,8 @@ use super::frame::{HEADER, Header};
 use super::{NO_DATAGRAMS, Over, Plan, traced};
 use crate::priorities::Priorities;
 use crate::sources::Source;
-use crate::{Application, Progress, Report, Tally, Transport};
-use quic::{Data, DatagramError, Event, StreamError};
 use std::collections::BTreeSet;
+use transport::{Application, Data, DatagramError, Event, Progress, Report, StreamError, Tally, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 

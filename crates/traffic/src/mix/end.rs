@@ -2,8 +2,7 @@
 
 use super::routes::{Local, Routes};
 use super::transport::PartTransport;
-use crate::{Application, Part, Progress, Report, Transport};
-use quic::Event;
+use transport::{Application, Event, Part, Progress, Report, Transport};
 use units::Time;
 use wire::{Reader, Side, StreamId};
 

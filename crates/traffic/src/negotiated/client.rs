@@ -4,10 +4,9 @@ use crate::hq::{self, HqClient};
 use crate::http1::{self, Http1Client};
 use crate::http2::{self, Http2Client};
 use crate::http3::{self, Http3Client};
-use crate::web::{Fetched, Fetches, Load, Order, Request, Sink};
-use crate::{Application, Progress, Report, Transport};
+use crate::web::{self, Fetched, Fetches, Order, Request, Sink};
 use http::Code;
-use quic::Event;
+use transport::{Application, Event, Progress, Report, Transport};
 use units::Time;
 
 /// A client that fetches a list of objects over one connection and then closes it. It speaks `h3`, `hq-interop`, `h2` or
@@ -170,7 +169,7 @@ impl Application for WebClient {
     }
 
     fn report(&mut self, _: Time) -> Report {
-        let load = Some(Load::of(&self.fetches));
+        let load = Some(web::load(&self.fetches));
         Report { progress: self.progress(), load, ..Report::default() }
     }
 

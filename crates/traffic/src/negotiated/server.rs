@@ -5,10 +5,9 @@ use crate::http1::{self, Http1Server};
 use crate::http2::{self, Http2Server};
 use crate::http3::{self, Http3Server};
 use crate::web::Site;
-use crate::{Application, Progress, Transport};
 use http::Code;
-use quic::Event;
 use quic::schedule::{self, Scheduler};
+use transport::{Application, Event, Progress, Transport};
 use units::Time;
 use units::parameter::Component;
 

@@ -1,8 +1,8 @@
 //! Which objects of pages have come to a client: those of a stream come one after the other, without anything between.
 
 use super::{Kind as ObjectKind, Object, Page};
-use crate::web::{Load, ObjectLoad, PageLoad};
 use std::collections::VecDeque;
+use transport::{Load, ObjectLoad, PageLoad};
 use units::Time;
 use wire::StreamId;
 

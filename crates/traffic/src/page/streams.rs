@@ -7,9 +7,9 @@
 use super::loading::{Loading, STREAMS, stream_of};
 use super::{Page, Pages};
 use crate::priorities::{LATENCIES, Priorities, URGENCIES};
-use crate::{Application, Ends, Profile, Progress, Report, Transport};
-use quic::{Data, Event, StreamError};
+use crate::{Ends, Profile};
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Application, Data, Event, Progress, Report, StreamError, Transport};
 use units::parameter::{Arguments, Default as Preset, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, Side, StreamId};
@@ -352,8 +352,8 @@ mod tests {
     use super::super::file::Replay;
     use super::super::{After, Kind as ObjectKind, Object};
     use super::*;
-    use quic::{Priority, Read};
     use std::collections::BTreeMap;
+    use transport::{Priority, Read};
     use units::parameter::Value;
 
     /// A transport that takes so much, lets so many streams be opened, and gives what a test lays into it.

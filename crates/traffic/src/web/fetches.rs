@@ -2,8 +2,7 @@
 
 use super::order::Order;
 use super::{Failure, Fetched, Head, Request, Sink, Take};
-use crate::{Progress, Transport};
-use quic::{Read, StreamError};
+use transport::{Progress, Read, StreamError, Transport};
 use units::Time;
 use wire::StreamId;
 

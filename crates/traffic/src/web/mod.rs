@@ -11,7 +11,7 @@ mod site;
 
 pub(crate) use delayed::Delayed;
 pub(crate) use fetches::Fetches;
-pub use load::{Load, ObjectLoad, PageLoad};
+pub(crate) use load::load;
 pub(crate) use order::{Gate, Order, Part};
 pub(crate) use reply::{Pumped, Reply};
 pub use request::{Failure, Fetched, Method, Request};

@@ -1,9 +1,8 @@
 //! A response on its way out: as much at a time as its stream takes.
 
 use super::Body;
-use crate::Transport;
-use quic::{Data, StreamError};
 use std::io;
+use transport::{Data, StreamError, Transport};
 use wire::StreamId;
 
 /// Bytes of a source that are read at a time.

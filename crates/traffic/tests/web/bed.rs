@@ -1,12 +1,13 @@
 //! Two endpoints with a web client and a web server on them, and a link of 10 ms between them.
 
-use quic::{CloseReason, Config, Datagram, Endpoint, EndpointOptions, Handle, Opening};
+use quic::{CloseReason, Config, Datagram, Endpoint, EndpointOptions, Handle, Opening, QuicTransport};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use tls::{Context, Options};
-use traffic::{Application, QuicTransport, WebClient, WebServer};
+use traffic::{WebClient, WebServer};
+use transport::Application;
 use units::parameter::Value;
 use units::{Duration, Size, Time};
 

@@ -3,7 +3,8 @@
 use crate::bed::{Bed, config, context};
 use crate::shelf::{Basket, Shelf, content};
 use traffic::web::{Request, Take};
-use traffic::{Application, WebClient, WebServer};
+use traffic::{WebClient, WebServer};
+use transport::Application;
 use units::parameter::Value;
 
 const ALPNS: [&[u8]; 2] = [b"h3", b"hq-interop"];

@@ -4,7 +4,8 @@ use crate::bed::{Bed, config, context, size};
 use crate::shelf::{Basket, Shelf, content};
 use http::Code;
 use traffic::web::{Failure, Head, Method, Request};
-use traffic::{Application, WebClient, WebServer};
+use traffic::{WebClient, WebServer};
+use transport::Application;
 use units::Duration;
 
 const H3: &[u8] = b"h3";

@@ -3,7 +3,8 @@
 use crate::bed::{Bed, config, context, size};
 use crate::shelf::{Basket, Shelf, content};
 use traffic::web::{Failure, Head, Method, Request, Take};
-use traffic::{Application, WebClient, WebServer};
+use traffic::{WebClient, WebServer};
+use transport::Application;
 use units::Duration;
 
 const HQ: &[u8] = b"hq-interop";

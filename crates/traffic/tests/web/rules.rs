@@ -5,9 +5,9 @@ use crate::shelf::{Basket, Shelf};
 use http::frame::{self, FrameHead};
 use http::qpack::{self, Field};
 use http::{Code, Settings};
-use quic::Event;
 use traffic::web::{Failure, Request};
-use traffic::{Application, WebClient, WebServer};
+use traffic::{WebClient, WebServer};
+use transport::{Application, Event};
 use units::Time;
 use wire::{Side, StreamId};
 
@@ -418,7 +418,7 @@ fn priorities_reach_the_transport() {
     ] {
         let mut server = server();
         let (verdict, script) = play(&mut server, Side::Server, &pieces, false);
-        let priority = quic::Priority { urgency, incremental, ..quic::Priority::default() };
+        let priority = transport::Priority { urgency, incremental, ..transport::Priority::default() };
         let last = script.priorities.last().copied();
         assert_eq!((verdict, last), (Fine, Some((StreamId::from_value(0), priority))));
     }

@@ -1,8 +1,7 @@
 //! A transport whose peer is a script: what comes in is written down, what goes out is kept.
 
-use quic::{Data, Event, Priority, Read, StreamError};
 use std::collections::BTreeMap;
-use traffic::{Application, Transport};
+use transport::{Application, Data, Event, Priority, Read, StreamError, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 

@@ -3,7 +3,6 @@
 mod requests;
 mod responses;
 
-use crate::Transport;
 use crate::http2::session::{Session, Step};
 use crate::http2::turns::{Turn, Turns};
 use crate::http2::{MAX_FIELD_SECTION, MAX_STREAMS, SERVER_WINDOWS};
@@ -11,9 +10,9 @@ use crate::web::{Answer, Body, Delayed, Site};
 use http::Priority;
 use http::http2::{Code, Error, MAX_FRAME, Settings};
 use http::message::RequestHead;
-use quic::Event;
 use quic::schedule::Scheduler;
 use std::collections::BTreeMap;
+use transport::{Event, Transport};
 use units::Time;
 use wire::{Side, StreamId};
 

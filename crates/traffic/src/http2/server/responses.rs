@@ -1,14 +1,12 @@
 //! What is sent to a client: heads of answers, and frames of their content as the scheduler says.
 
 use super::{Http2Server, Stage};
-use crate::Transport;
 use crate::http2::turns;
 use crate::web::{Answer, Body, Delayed};
 use http::http2::{Code, Flags, FrameHead, Kind, MAX_FRAME};
 use http::qpack::Field;
-use quic::Data;
-use quic::schedule::PathView;
 use std::io;
+use transport::{Data, PathView, Transport};
 use units::{Duration, Time};
 use wire::StreamId;
 

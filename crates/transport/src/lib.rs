@@ -1,9 +1,30 @@
-//! What an application sees of its connection.
+//! A connection as an application sees it, whatever the protocol: the words that stacks and applications share.
+//!
+//! A stack (crates `quic`, `tcp`) shows its connections as [`Transport`], and tells [`Event`]s. An [`Application`] sees these and
+//! nothing else, so that one application runs over any stack.
 
-use quic::schedule::PathView;
-use quic::{Connection, Data, DatagramError, Priority, Read, StreamError};
-use units::Time;
+mod application;
+mod data;
+mod error;
+mod event;
+mod path;
+mod priority;
+mod report;
+mod tally;
+
+pub use application::Application;
+pub use data::{Data, Read};
+pub use error::{DatagramError, StreamError};
+pub use event::Event;
+pub use path::PathView;
+pub use priority::Priority;
+pub use report::{Load, ObjectLoad, PageLoad, Part, Progress, Report};
+pub use tally::Tally;
+
 use wire::{Direction, StreamId};
+
+/// The most connections of a flow where each of its streams is a connection, as over TCP.
+pub const MAX_CONNECTIONS: usize = 256;
 
 /// A connection with streams, whatever the protocol.
 pub trait Transport {
@@ -17,8 +38,8 @@ pub trait Transport {
     /// # Errors
     /// See [`StreamError`].
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError>;
-    /// How many bytes of data that lies elsewhere, in a file say, are worth writing now: see [`quic::Connection::room`]. 0:
-    /// [`quic::Event::Writable`] tells when there is more. A transport that does not know what its peer takes sets no limit.
+    /// How many bytes of data that lies elsewhere, in a file say, are worth writing now: see the `room` of a QUIC connection. 0:
+    /// [`Event::Writable`] tells when there is more. A transport that does not know what its peer takes sets no limit.
     ///
     /// # Errors
     /// See [`StreamError`].
@@ -81,7 +102,7 @@ pub trait Transport {
     /// See [`StreamError`].
     fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError>;
     /// Lets no more of a stream be written while so many bytes of it wait to be sent: a write is then refused as blocked, and
-    /// [`quic::Event::Writable`] follows (TCP_NOTSENT_LOWAT of sockets). A transport that chooses between streams when it fills a
+    /// [`Event::Writable`] follows (TCP_NOTSENT_LOWAT of sockets). A transport that chooses between streams when it fills a
     /// packet has no use for it.
     fn limit_unsent(&mut self, stream: StreamId, bytes: u64) {
         let _ = (stream, bytes);
@@ -107,82 +128,5 @@ pub trait Transport {
     /// Writes what an application has to tell beside the connection's own records, if anybody listens.
     fn tell(&mut self, event: trace::Event) {
         let _ = event;
-    }
-}
-
-/// Keeps an event in a log that somebody drains.
-pub(crate) fn tell(log: &mut trace::Log, now: Time, event: trace::Event) {
-    if log.interest().covers(&event) {
-        log.push(now, event);
-    }
-}
-
-/// A QUIC connection at a point in time.
-pub struct QuicTransport<'a> {
-    /// The connection.
-    pub connection: &'a mut Connection,
-    /// Now.
-    pub now: Time,
-}
-
-impl Transport for QuicTransport<'_> {
-    fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
-        self.connection.open(direction)
-    }
-    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
-        self.connection.write(self.now, stream, data)
-    }
-    fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
-        self.connection.room(stream)
-    }
-    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
-        self.connection.finish(self.now, stream)
-    }
-    fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
-        self.connection.reset(stream, code)
-    }
-    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
-        self.connection.stop(stream, code)
-    }
-    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
-        self.connection.read(stream, out)
-    }
-    #[inline]
-    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
-        self.connection.skip(stream, limit)
-    }
-    #[inline]
-    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
-        self.connection.discard(stream)
-    }
-    fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
-        self.connection.send_datagram(data)
-    }
-    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
-        match into {
-            Some(into) => self.connection.read_datagram(into),
-            None => self.connection.discard_datagram(),
-        }
-    }
-    fn max_datagram_size(&self) -> Option<usize> {
-        self.connection.max_datagram_size()
-    }
-    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
-        self.connection.set_priority(stream, priority)
-    }
-    fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
-        Some(self.connection.peer_stream_limit(direction))
-    }
-    fn alpn(&self) -> Option<&[u8]> {
-        self.connection.alpn()
-    }
-    fn close(&mut self, code: u64, reason: &str) {
-        self.connection.close(self.now, code, reason);
-    }
-    fn acked_bytes(&self) -> u64 {
-        self.connection.stream_stats().acked_bytes
-    }
-    fn tell(&mut self, event: trace::Event) {
-        tell(self.connection.log(), self.now, event);
     }
 }

@@ -1,19 +1,13 @@
-//! TCP connections as applications see them: each is a stream.
+//! The TCP connections of a flow as its application sees them: each is a stream.
 
-use crate::Transport;
-use quic::schedule::PathView;
-use quic::{Data, Event, Priority, Read, StreamError};
+use crate::event::{self, NO_CODE};
+use crate::{CloseReason, Connection};
+use transport::{Data, Event, MAX_CONNECTIONS, PathView, Priority, Read, StreamError, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
 /// The stream of the first TCP connection of a flow: bidirectional, opened by the client.
 pub const TCP_STREAM: StreamId = tcp_stream(0);
-
-/// The most TCP connections of a flow.
-pub const MAX_TCP_CONNECTIONS: usize = 256;
-
-/// The code of a reset that carries none.
-const NO_CODE: u64 = 0;
 
 /// The stream of a flow's TCP connection with this index.
 const fn tcp_stream(index: usize) -> StreamId {
@@ -22,11 +16,11 @@ const fn tcp_stream(index: usize) -> StreamId {
 
 /// Makes the TCP connection with an index: at the client one that opens, at the server one that listens. `None` if its
 /// options cannot be used.
-pub type MakeTcp = Box<dyn Fn(Time, usize) -> Option<tcp::Connection>>;
+pub type MakeTcp = Box<dyn Fn(Time, usize) -> Option<Connection>>;
 
 /// One TCP connection of a flow.
 struct Slot {
-    connection: tcp::Connection,
+    connection: Connection,
     /// Whether it waits in `TcpConnections::touched`.
     touched: bool,
     /// When it is to be woken.
@@ -63,11 +57,11 @@ pub struct TcpConnections {
 }
 
 impl TcpConnections {
-    /// None yet, of at most `limit` (1 to [`MAX_TCP_CONNECTIONS`]), whose application protocol is agreed on to be `alpn`.
+    /// None yet, of at most `limit` (1 to [`MAX_CONNECTIONS`]), whose application protocol is agreed on to be `alpn`.
     pub fn new(side: Side, limit: usize, alpn: &'static [u8], make: MakeTcp) -> TcpConnections {
         TcpConnections {
             side,
-            limit: limit.clamp(1, MAX_TCP_CONNECTIONS),
+            limit: limit.clamp(1, MAX_CONNECTIONS),
             alpn,
             make,
             slots: Vec::new(),
@@ -82,7 +76,7 @@ impl TcpConnections {
     }
 
     /// The connection with an index, made now unless it is there; `None` above the limit, or if it cannot be made.
-    pub fn get_or_make(&mut self, now: Time, index: usize) -> Option<&mut tcp::Connection> {
+    pub fn get_or_make(&mut self, now: Time, index: usize) -> Option<&mut Connection> {
         if index >= self.limit {
             return None;
         }
@@ -98,7 +92,7 @@ impl TcpConnections {
 
     /// The connection with an index, which counts as touched: it may have something to tell or to send.
     #[inline]
-    pub fn get(&mut self, index: usize) -> Option<&mut tcp::Connection> {
+    pub fn get(&mut self, index: usize) -> Option<&mut Connection> {
         let slot = self.slots.get_mut(index)?.as_mut()?;
         if !slot.touched {
             slot.touched = true;
@@ -108,7 +102,7 @@ impl TcpConnections {
     }
 
     /// All that there are, with their indices.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &tcp::Connection)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Connection)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(index, slot)| Some((index, &slot.as_ref()?.connection)))
     }
@@ -121,7 +115,7 @@ impl TcpConnections {
     }
     /// The connection that is being attended to.
     #[inline]
-    pub fn attended(&mut self, index: usize) -> Option<&mut tcp::Connection> {
+    pub fn attended(&mut self, index: usize) -> Option<&mut Connection> {
         self.slots.get_mut(index)?.as_mut().map(|slot| &mut slot.connection)
     }
     /// The connection that [`TcpConnections::next_touched`] named has told all and sent what it may.
@@ -150,7 +144,7 @@ impl TcpConnections {
         }
     }
 
-    /// Closes all of them: see [`tcp::Connection::close`]. No more can be opened.
+    /// Closes all of them: see [`Connection::close`]. No more can be opened.
     pub fn close(&mut self, now: Time, code: u64, reason: &str) {
         self.closed = true;
         for index in 0..self.slots.len() {
@@ -168,14 +162,14 @@ impl TcpConnections {
         let stream = tcp_stream(index);
         while let Some(event) = self.attended(index)?.poll_event() {
             match event {
-                tcp::Event::Connected => return Some(self.on_connected(index)),
-                tcp::Event::Readable => return Some(Event::Readable(stream)),
-                tcp::Event::Writable => return Some(Event::Writable(stream)),
-                tcp::Event::Delivered => return Some(Event::Delivered(stream)),
-                tcp::Event::Ended => {
+                event::Event::Connected => return Some(self.on_connected(index)),
+                event::Event::Readable => return Some(Event::Readable(stream)),
+                event::Event::Writable => return Some(Event::Writable(stream)),
+                event::Event::Delivered => return Some(Event::Delivered(stream)),
+                event::Event::Ended => {
                     self.over += 1;
                     let reason = self.attended(index)?.close_reason();
-                    if reason.is_some_and(tcp::CloseReason::is_broken) {
+                    if reason.is_some_and(CloseReason::is_broken) {
                         return Some(Event::Reset { stream, code: NO_CODE });
                     }
                 }
@@ -213,25 +207,13 @@ pub struct TcpTransport<'a> {
 
 impl TcpTransport<'_> {
     #[inline]
-    fn connection(&mut self, stream: StreamId) -> Result<&mut tcp::Connection, StreamError> {
+    fn connection(&mut self, stream: StreamId) -> Result<&mut Connection, StreamError> {
         if stream.initiator() != Side::Client || stream.direction() != Direction::Bidirectional {
             return Err(StreamError::Unknown);
         }
         let index = usize::try_from(stream.index()).unwrap_or(usize::MAX);
         self.connections.get(index).ok_or(StreamError::Unknown)
     }
-}
-
-fn error(error: tcp::StreamError) -> StreamError {
-    match error {
-        tcp::StreamError::Finished => StreamError::Finished,
-        tcp::StreamError::Blocked => StreamError::Blocked,
-        tcp::StreamError::Reset => StreamError::Reset(NO_CODE),
-    }
-}
-
-fn read(read: Result<tcp::Read, tcp::StreamError>) -> Result<Read, StreamError> {
-    read.map(|read| Read { bytes: read.bytes, finished: read.finished }).map_err(error)
 }
 
 impl Transport for TcpTransport<'_> {
@@ -245,14 +227,10 @@ impl Transport for TcpTransport<'_> {
         Ok(tcp_stream(opened))
     }
     fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
-        let data = match data {
-            Data::Bytes(bytes) => tcp::Data::Bytes(bytes),
-            Data::Virtual(length) => tcp::Data::Virtual(length),
-        };
-        self.connection(stream)?.write(data).map_err(error)
+        self.connection(stream)?.write(data)
     }
     fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
-        self.connection(stream)?.finish_writing().map_err(error)
+        self.connection(stream)?.finish_writing()
     }
     /// There is no other way to give up than to end the connection.
     fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
@@ -268,12 +246,12 @@ impl Transport for TcpTransport<'_> {
     }
     fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
         let now = self.now;
-        read(self.connection(stream)?.read(now, out))
+        self.connection(stream)?.read(now, out)
     }
     #[inline]
     fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
         let now = self.now;
-        read(self.connection(stream)?.skip(now, limit))
+        self.connection(stream)?.skip(now, limit)
     }
     #[inline]
     fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
@@ -307,7 +285,7 @@ impl Transport for TcpTransport<'_> {
     fn tell(&mut self, event: trace::Event) {
         let now = self.now;
         if let Some(first) = self.connections.get(0) {
-            crate::transport::tell(first.log(), now, event);
+            first.log().tell(now, event);
         }
     }
 }
@@ -319,12 +297,12 @@ mod tests {
 
     fn connections(limit: usize) -> TcpConnections {
         let make = |now: Time, index: usize| {
-            let setup = tcp::Setup {
+            let setup = crate::Setup {
                 local: ([10, 0, 0, 1], 1 + index as u16).into(),
                 config: Arc::default(),
                 random: random::Stream::new(1, "test"),
                 interest: trace::Interest::NONE,
-                tls: tcp::TlsSizes {
+                tls: crate::TlsSizes {
                     server_name: String::new(),
                     certificate_chain: 0,
                     alpn: b"",
@@ -333,7 +311,7 @@ mod tests {
                 cookie_key: 0,
                 initial_sequence: None,
             };
-            tcp::Connection::connect(now, setup, ([10, 0, 0, 2], 2).into())
+            Connection::connect(now, setup, ([10, 0, 0, 2], 2).into())
         };
         TcpConnections::new(Side::Client, limit, b"test", Box::new(make))
     }
