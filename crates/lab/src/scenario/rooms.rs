@@ -10,7 +10,7 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 
 /// Every room whose components a scenario can name, and the tables of a scenario (room `sections`).
 pub fn rooms() -> Vec<Room> {
-    let mut rooms = vec![sections::room(), nodes::kinds(), congestion::room(), quic::schedule::room()];
+    let mut rooms = vec![sections::room(), nodes::kinds(), congestion::room(), schedule::room()];
     rooms.extend(network::rooms());
     rooms.extend([traffic::room(), traffic::changes(), traffic::page::room(), traffic::sources::room()]);
     rooms

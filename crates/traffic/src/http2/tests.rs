@@ -125,10 +125,8 @@ fn frames(written: &[u8]) -> Vec<(FrameHead, Vec<u8>)> {
 
 /// Plays bytes to a server in pieces; what it has written.
 fn serve(bytes: &[u8], step: usize) -> Wire {
-    let (mut server, mut wire) = (
-        Http2Server::new(Box::new(quic::schedule::Ranked::<quic::schedule::Rfc9218>::default())),
-        Wire::default(),
-    );
+    let (mut server, mut wire) =
+        (Http2Server::new(Box::new(schedule::Ranked::<schedule::Rfc9218>::default())), Wire::default());
     let mut on = |event: Event, wire: &mut Wire| server.on_event(Time::ZERO, &event, &mut VirtualSite, wire);
     on(Event::Opened(STREAM), &mut wire);
     for piece in bytes.chunks(step) {
@@ -702,7 +700,7 @@ impl Transport for Narrow {
 
 /// Plays frames to a server with this scheduler whose connection takes `room` bytes before `then` comes, and all of them behind it.
 fn serve_narrow(scheduler: &str, first: &[Vec<u8>], room: usize, then: &[u8]) -> Wire {
-    let scheduler = quic::schedule::build(scheduler, &units::parameter::Arguments::default()).unwrap();
+    let scheduler = schedule::build(scheduler, &units::parameter::Arguments::default()).unwrap();
     let (mut server, mut narrow) = (Http2Server::new(scheduler), Narrow { room, ..Narrow::default() });
     server.on_event(Time::ZERO, &Event::Opened(STREAM), &mut VirtualSite, &mut narrow);
     for (bytes, more) in [(from_client(first), 0), (then.to_vec(), 1 << 20)] {

@@ -1,7 +1,7 @@
-//! Which response goes on: the stream schedulers of [`quic::schedule`], whose turns are DATA frames here.
+//! Which response goes on: the stream schedulers of [`schedule`], whose turns are DATA frames here.
 
 use http::Priority;
-use quic::schedule::{Head, Scheduler, StreamKey};
+use schedule::{Head, Scheduler, StreamKey};
 use transport::PathView;
 use units::Time;
 use wire::{Direction, Side, StreamId};

@@ -6,7 +6,7 @@ use crate::http2::{self, Http2Server};
 use crate::http3::{self, Http3Server};
 use crate::web::Site;
 use http::Code;
-use quic::schedule::{self, Scheduler};
+use schedule::{self, Scheduler};
 use transport::{Application, Event, Progress, Transport};
 use units::Time;
 use units::parameter::Component;
@@ -47,7 +47,7 @@ impl WebServer {
         WebServer { site, max_requests: MAX_REQUESTS, scheduler: None, protocol: None, closing: false }
     }
 
-    /// The same with another scheduler than `rfc9218` for the responses of HTTP/2, out of the room of [`quic::schedule`]. Over
+    /// The same with another scheduler than `rfc9218` for the responses of HTTP/2, out of the room of [`schedule`]. Over
     /// HTTP/3 the transport's scheduler chooses.
     #[must_use]
     pub fn with_scheduler(self, scheduler: Component) -> WebServer {

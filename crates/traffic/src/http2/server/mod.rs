@@ -10,7 +10,7 @@ use crate::web::{Answer, Body, Delayed, Site};
 use http::Priority;
 use http::http2::{Code, Error, MAX_FRAME, Settings};
 use http::message::RequestHead;
-use quic::schedule::Scheduler;
+use schedule::Scheduler;
 use std::collections::BTreeMap;
 use transport::{Event, Transport};
 use units::Time;

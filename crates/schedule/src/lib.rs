@@ -145,7 +145,7 @@ pub fn build(name: &str, arguments: &Arguments) -> Option<Box<dyn Scheduler>> {
 
 /// What is kept for a slot. A slot is one of an open stream, so that these lists are no longer than those of streams.
 #[inline]
-pub(crate) fn entry<T: std::default::Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
+pub fn entry<T: std::default::Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let at = slot as usize;
     if list.len() <= at {
         grow(list, at);

@@ -1,10 +1,10 @@
 //! Laws over every row of the table, and those that only some definitions promise.
 
 use proptest::prelude::*;
-use quic::Priority;
-use quic::schedule::SCHEDULERS;
-use quic::schedule::fuzz::{Sender, schedulers};
 use random::Stream;
+use schedule::Priority;
+use schedule::SCHEDULERS;
+use schedule::fuzz::{Sender, schedulers};
 use units::{Duration, Time};
 
 fn row(name: &str) -> usize {
