@@ -7,28 +7,20 @@
 mod browse;
 mod bulk;
 mod changes;
-pub mod fuzz;
-mod hq;
-mod http1;
-mod http2;
-mod http3;
+mod http2_options;
 mod messages;
 mod mix;
-mod negotiated;
 mod objects;
-pub mod page;
+mod page_streams;
 mod priorities;
 mod profile;
 mod request_response;
 pub mod sources;
 #[cfg(test)]
 mod testing;
-pub mod web;
 
 pub use bulk::{BulkClient, BulkServer};
 pub use changes::room as changes;
-pub use negotiated::{WebClient, WebServer};
-pub use objects::VirtualSite;
 pub use profile::{
     Fit, Misfit, Profile, UNREGISTERED, alpn, build, check, goes_over_quic, needs_datagrams, tcp_connections,
 };
@@ -55,7 +47,7 @@ pub static APPLICATIONS: &[Row<Profile>] = &[
     objects::HTTP2,
     objects::HTTP3,
     browse::ROW,
-    page::streams::ROW,
+    page_streams::ROW,
 ];
 
 /// The room of the applications as scenarios and `quiclab list` see it.

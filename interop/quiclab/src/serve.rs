@@ -10,8 +10,8 @@ use live::Clock;
 use quic::{Endpoint, EndpointOptions};
 use std::net::SocketAddr;
 use trace::Interest;
-use traffic::WebServer;
 use units::Duration;
+use web::WebServer;
 
 /// Serves until the process is ended.
 pub(crate) fn serve(options: &Serve) -> Result<(), Failure> {

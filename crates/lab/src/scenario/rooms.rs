@@ -12,7 +12,7 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 pub fn rooms() -> Vec<Room> {
     let mut rooms = vec![sections::room(), nodes::kinds(), congestion::room(), schedule::room()];
     rooms.extend(network::rooms());
-    rooms.extend([traffic::room(), traffic::changes(), traffic::page::room(), traffic::sources::room()]);
+    rooms.extend([traffic::room(), traffic::changes(), pages::room(), traffic::sources::room()]);
     rooms
 }
 
@@ -55,8 +55,8 @@ pub(super) fn check(component: &Component) -> Result<(), Fault> {
         let checked = traffic::sources::check(component.name, &component.arguments);
         return checked.map_err(|(option, problem)| Fault { option, problem });
     }
-    if component.room == traffic::page::room().name {
-        let checked = traffic::page::check(component.name, &component.arguments);
+    if component.room == pages::room().name {
+        let checked = pages::check(component.name, &component.arguments);
         return checked.map_err(|(option, problem)| Fault { option, problem });
     }
     if component.room == traffic::room().name {

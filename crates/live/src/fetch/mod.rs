@@ -25,10 +25,10 @@ use std::sync::Arc;
 use store::Store;
 use tls::{Context, Trust};
 use trace::Side;
-use traffic::WebClient;
-use traffic::web::{Failure, Fetched, Request};
 use transport::Application;
 use units::{Duration, Time};
+use web::WebClient;
+use web::{Failure, Fetched, Request};
 
 /// How often who watches is told.
 const TURN: Duration = Duration::from_millis(20);

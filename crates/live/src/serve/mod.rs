@@ -27,9 +27,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tls::{Context, Identity, Trust};
 use trace::Side;
-use traffic::WebServer;
 use transport::Application;
 use units::{Duration, Time};
+use web::WebServer;
 
 /// How often connections that are short of memory are offered more.
 const LOOK: Duration = Duration::from_millis(10);

@@ -11,10 +11,10 @@ use random::Stream;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use traffic::WebClient;
-use traffic::web::{Fetched, Head, Sink, Take};
 use transport::Application;
 use units::Time;
+use web::WebClient;
+use web::{Fetched, Head, Sink, Take};
 use wire::Side;
 
 /// What a message that is underway may hold: its fields, what is read of a file, and what a client reads into.

@@ -9,7 +9,7 @@ use crate::{Finding, Rule, Tree};
 const STRANGERS: [&str; 3] = ["quic", "tcp", "network"];
 
 /// Crates that see a connection in the words of `transport` alone. Their tests may put a stack below them.
-const ABOVE_TRANSPORT: [&str; 1] = ["traffic"];
+const ABOVE_TRANSPORT: [&str; 3] = ["web", "pages", "traffic"];
 /// What they see nothing of.
 const STACKS: [&str; 2] = ["quic", "tcp"];
 
