@@ -130,7 +130,7 @@ bench-view: deps build $(VENV)/.checks ## what a drawing of the page of `quiclab
 
 .PHONY: fuzz
 fuzz: ## decoders, readers and queues under FUZZ_CASES (200000) random inputs for each entry point; runs under a tenth
-	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --package traffic \
+	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package wire --package http --package network --package pages \
 		--release --test fuzz $(LOCKED)
 	PROPTEST_CASES=$(FUZZ_CASES) cargo test --package quic --release --lib $(LOCKED) fuzz
 	PROPTEST_CASES=$$(($(FUZZ_CASES) / 10)) cargo test --package lab --package script --release --test fuzz $(LOCKED)

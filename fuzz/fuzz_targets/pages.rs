@@ -9,6 +9,6 @@ libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     if let Ok(text) = std::str::from_utf8(data) {
         let kind = if text.trim_start().starts_with(['{', '[', '\u{feff}']) { "har" } else { "list" };
-        let _ = traffic::fuzz::pages(kind, text);
+        let _ = pages::fuzz::pages(kind, text);
     }
 });

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::scenario::Scenario;
 use crate::world::application_stream;
-use traffic::page::{self, Quantity};
+use pages::Quantity;
 use units::parameter::{Component, Value};
 
 /// The most numbers of a quantity.
@@ -27,15 +27,15 @@ pub fn page_draws(
     let found = scenario.flows.iter().find(|known| known.name == flow);
     let found = found.ok_or_else(|| wrong("no flow has this name".to_owned()))?;
     let pages = found.application.arguments.0.iter().find_map(|(_, value)| match value {
-        Value::Component(component) if component.room == page::room().name => Some(component),
+        Value::Component(component) if component.room == pages::room().name => Some(component),
         _ => None,
     });
     let Component { name, arguments, .. } =
         pages.ok_or_else(|| wrong(format!("{:?} has no web pages", found.application.name)))?;
-    let laws = page::laws(name, arguments)
+    let laws = pages::laws(name, arguments)
         .transpose()
         .map_err(|(option, problem)| wrong(format!("{option}: {problem}")))?;
     let laws = laws.unwrap_or_default();
-    let drawn = page::draws(&laws, &mut application_stream(scenario.seed, flow), count);
+    let drawn = pages::draws(&laws, &mut application_stream(scenario.seed, flow), count);
     Ok(laws.iter().map(|Quantity { name, .. }| *name).zip(drawn).collect())
 }

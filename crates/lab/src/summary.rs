@@ -4,8 +4,7 @@ use crate::end::EndReport;
 use crate::scenario::{DIRECTIONS, Flow, Node, Scenario};
 use network::{CarrierStats, Count, Hop, NodeId, QueueDelays, Topology};
 use serde_json::{Map, Value, json};
-use traffic::web::{Load, PageLoad};
-use traffic::{Part, Tally};
+use transport::{Load, PageLoad, Part, Tally};
 use units::{Duration, Rate, Time};
 use wire::Side;
 

@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use tcp::TcpConnections;
 use trace::{Interest, Role};
-use traffic::TcpConnections;
 use units::Time;
 use wire::Side;
 
@@ -250,13 +250,9 @@ impl Plan<'_> {
         let start = Time::ZERO + self.flow.start;
         let name = &self.flow.name;
         let client = TcpEnd::client(self.connections(&config, Side::Client), start, self.ports, name);
-        let server = TcpEnd::server(
-            self.connections(&config, Side::Server),
-            self.ports,
-            name,
-            self.client().ip(),
-        )
-            .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
+        let server =
+            TcpEnd::server(self.connections(&config, Side::Server), self.ports, name, self.client().ip())
+                .ok_or_else(|| self.error(format!("no controller {:?}", config.controller.name)))?;
         Ok([Stack::Tcp(Box::new(client)), Stack::Tcp(Box::new(server))])
     }
 
@@ -302,7 +298,7 @@ impl Plan<'_> {
         shared: &Rc<Shared<'_>>,
         (side, local): (Side, SocketAddr),
         stack: Stack,
-        application: Box<dyn traffic::Application>,
+        application: Box<dyn transport::Application>,
     ) -> End {
         let traced = crate::end::traced(side);
         End {

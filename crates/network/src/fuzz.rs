@@ -45,7 +45,8 @@ pub fn queues(data: &[u8]) -> Outcome {
     let parsed = limit.parse().unwrap_or(units::parameter::Limit::Unlimited);
     let bound = Bound::new(parsed, setup);
     // A limit for each class, and one for all that is in none of them.
-    let parts = if row.name == "priority" { CLASSES.len() as u64 + 1 } else { 1 };
+    let classes = row.parameters.iter().any(|option| option.name == "classes");
+    let parts = if classes { CLASSES.len() as u64 + 1 } else { 1 };
     let bound =
         Bound { packets: bound.packets.saturating_mul(parts), bytes: bound.bytes.saturating_mul(parts) };
     let mut trial = Trial {

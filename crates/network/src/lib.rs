@@ -28,7 +28,9 @@ pub mod rate;
 mod topology;
 mod world;
 
-pub use address::{MAX_ADDRESSED_PORTS, MAX_NODES, NodeId, Port, node_address, node_of, port_address, port_of};
+pub use address::{
+    MAX_ADDRESSED_PORTS, MAX_NODES, NodeId, Port, node_address, node_of, port_address, port_of,
+};
 pub use buffer::{CarrierStats, DropReason, Overflow, QueueDelays};
 pub use count::Count;
 pub use course::{CourseError, MAX_STEPS};

@@ -107,14 +107,17 @@ impl Link {
             delays: options.delays,
             interest: options.interest,
         };
+        let waiting = Buffer::new(&buffer, stream("queue"))?;
+        let impairments = Impairments::new(arguments, stream)?;
+        let jitters = impairments.as_ref().is_some_and(|all| all.jitters());
         Ok(Link {
-            buffer: Buffer::new(&buffer, stream("queue"))?,
+            buffer: waiting,
             next_start: server.ready(Time::ZERO),
             server,
             transmission: Transmission::default(),
-            impairments: Impairments::new(arguments, stream)?,
+            impairments,
             delay: arguments.duration("delay"),
-            line: Line::new(arguments.flag("reorder") && arguments.component("jitter").name != "none"),
+            line: Line::new(arguments.flag("reorder") && jitters),
             last_arrival: Time::ZERO,
         })
     }

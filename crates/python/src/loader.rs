@@ -4,7 +4,7 @@ use crate::{controller, outside, scheduler};
 use congestion::{Controller, Setup};
 use lab::outside::{Described, Loader, Part, Wanted};
 use pyo3::prelude::*;
-use quic::schedule::Scheduler;
+use schedule::Scheduler;
 use units::parameter::Arguments;
 
 /// Reads code in Python.

@@ -4,7 +4,7 @@ use crate::error;
 use lab::outside::{Part, SOURCE, Wanted};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
-use quic::schedule::RETRANSMISSIONS;
+use schedule::RETRANSMISSIONS;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use units::fault;

@@ -10,7 +10,7 @@ use lab::outside::{Part, Wanted};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use quic::schedule::{Head, PathView, Scheduler, StreamKey};
+use schedule::{Head, PathView, Scheduler, StreamKey};
 use std::collections::{BTreeMap, BTreeSet};
 use units::parameter::Arguments;
 use units::{Duration, Time};

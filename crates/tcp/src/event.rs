@@ -17,27 +17,8 @@ pub enum Event {
     Ended,
 }
 
-/// Why a call was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamError {
-    /// This side has finished, or the connection is over.
-    Finished,
-    /// The send buffer is full: [`Event::Writable`] follows.
-    Blocked,
-    /// The connection is over, and not by an end of the data.
-    Reset,
-}
-
-impl fmt::Display for StreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            StreamError::Finished => "this side has finished",
-            StreamError::Blocked => "the send buffer is full",
-            StreamError::Reset => "the connection was reset",
-        })
-    }
-}
-impl std::error::Error for StreamError {}
+/// The code of a reset, which carries none.
+pub(crate) const NO_CODE: u64 = 0;
 
 /// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -107,6 +107,12 @@ impl Log {
     pub fn push(&mut self, time: Time, event: Event) {
         self.records.push(Record { time, event });
     }
+    /// Adds an event if anybody listens to its kind.
+    pub fn tell(&mut self, time: Time, event: Event) {
+        if self.interest.covers(&event) {
+            self.push(time, event);
+        }
+    }
     /// Whether nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -1,21 +1,20 @@
 //! Web pages loaded: the application `page`, over HTTP/1.1, HTTP/2 or HTTP/3.
 
-use crate::http2;
-use crate::objects::{self, CONNECTIONS, MOST_FILL};
-use crate::page::{self, Object, Page};
-use crate::web::{Discard, Gate, Order, Part, Request};
-use crate::{Ends, Misfit, WebClient};
+use crate::objects::{self, CONNECTIONS};
+use crate::{Ends, Misfit, Profile, http2_options};
 use http::http1;
 use http::qpack::Field;
+use pages::{Object, Page};
 use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
+use web::{Discard, Gate, MOST_FILL, Order, Part, Request, WebClient, alpn as protocols};
 
 /// The name of the server, as requests have it.
 const AUTHORITY: &str = "server";
 /// Requests over HTTP/2 and HTTP/3 that are underway at a time.
 const CONCURRENCY: usize = 100;
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "page",
     about: "web pages, each object asked for when what it waits for has come",
     parameters: &[
@@ -38,11 +37,17 @@ pub(crate) const ROW: Row<crate::Build> = Row {
             about: "pages that are loaded one after another, with a time for reading between them",
         },
         CONNECTIONS,
-        Parameter { default: Default::Absent, ..http2::SCHEDULER },
-        Parameter { default: Default::Absent, ..http2::STREAM_WINDOW },
-        Parameter { default: Default::Absent, ..http2::CONNECTION_WINDOW },
+        Parameter { default: Default::Absent, ..http2_options::SCHEDULER },
+        Parameter { default: Default::Absent, ..http2_options::STREAM_WINDOW },
+        Parameter { default: Default::Absent, ..http2_options::CONNECTION_WINDOW },
     ],
-    build,
+    build: Profile {
+        alpn,
+        over_quic: Some(goes_over_quic),
+        over_tcp: Some(tcp_connections),
+        check,
+        ..Profile::of(build)
+    },
 };
 
 /// The version of HTTP that pages are loaded over.
@@ -64,16 +69,16 @@ impl Version {
 }
 
 /// The protocol that the handshake agrees on.
-pub(crate) fn alpn(arguments: &Arguments) -> &'static [u8] {
+fn alpn(arguments: &Arguments) -> &'static [u8] {
     match Version::of(arguments) {
-        Version::Http1 => crate::http1::ALPN,
-        Version::Http2 => crate::http2::ALPN,
-        Version::Http3 => crate::http3::ALPN,
+        Version::Http1 => protocols::HTTP1,
+        Version::Http2 => protocols::HTTP2,
+        Version::Http3 => protocols::HTTP3,
     }
 }
 
 /// How many connections of TCP there may be.
-pub(crate) fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
+fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
     match Version::of(arguments) {
         Version::Http1 => Ok(arguments.integer("connections") as usize),
         Version::Http2 => Ok(1),
@@ -85,7 +90,7 @@ pub(crate) fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
 }
 
 /// Whether it goes over QUIC.
-pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
+fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
     match Version::of(arguments) {
         Version::Http3 => Ok(()),
         _ => Err(("over", "goes over TCP; expected \"http3\", or protocol = \"tcp\"".to_owned())),
@@ -93,11 +98,12 @@ pub(crate) fn goes_over_quic(arguments: &Arguments) -> Result<(), Misfit> {
 }
 
 /// Whether options fit together.
-pub(crate) fn check(arguments: &Arguments) -> Result<(), Misfit> {
+fn check(arguments: &Arguments) -> Result<(), Misfit> {
     if Version::of(arguments) == Version::Http2 {
-        return http2::check(arguments);
+        return http2_options::check(arguments);
     }
-    let of_http2 = [http2::SCHEDULER, http2::STREAM_WINDOW, http2::CONNECTION_WINDOW].map(|row| row.name);
+    let of_http2 = [http2_options::SCHEDULER, http2_options::STREAM_WINDOW, http2_options::CONNECTION_WINDOW]
+        .map(|row| row.name);
     match of_http2.into_iter().find(|name| arguments.has(name)) {
         Some(name @ "scheduler") => Err((
             name,
@@ -111,7 +117,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<(), Misfit> {
 fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
     let component = arguments.component("page");
     // That the options give pages was seen when the scenario was read.
-    let model = page::build(component.name, &component.arguments, &mut stream).and_then(Result::ok);
+    let model = pages::build(component.name, &component.arguments, &mut stream).and_then(Result::ok);
     let count = arguments.integer("pages") as usize;
     let pages: Vec<Page> =
         model.map_or(Vec::new(), |mut model| std::iter::repeat_with(|| model.next()).take(count).collect());
@@ -121,7 +127,7 @@ fn build(arguments: &Arguments, mut stream: Stream) -> Ends {
         _ => CONCURRENCY,
     };
     let client = WebClient::ordered(AUTHORITY, plan(&pages), concurrency, Box::new(Discard))
-        .with_windows(http2::client_windows(arguments))
+        .with_windows(http2_options::client_windows(arguments))
         .expecting(total);
     Ends { client: Box::new(client), server: Box::new(objects::server(arguments)) }
 }
@@ -174,11 +180,10 @@ fn missing(wanted: u64, size: usize, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::VirtualSite;
-    use crate::page::{After, Kind};
-    use crate::web::{Method, Query, Site};
     use http::Target;
+    use pages::{After, Kind};
     use units::{Duration, Time};
+    use web::{Method, Query, Site, VirtualSite};
 
     fn object(bytes: u64, after: &[u32]) -> Object {
         let after = after.iter().copied().map(After::complete).collect();

@@ -5,14 +5,14 @@
 
 use crate::changes::CHANGES;
 use crate::priorities::{self, Priorities};
-use crate::{Application, Ends, Progress, Tally, Transport};
-use quic::{Data, Event, StreamError};
+use crate::{Ends, Misfit, Profile};
 use std::collections::{BTreeMap, BTreeSet};
+use transport::{Application, Data, Event, MAX_CONNECTIONS, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, StreamId};
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "bulk",
     about: "a transfer of so many bytes, or without end, on one or several streams",
     parameters: &[
@@ -41,7 +41,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         priorities::DEADLINES,
         CHANGES,
     ],
-    build,
+    build: Profile { over_tcp: Some(tcp_connections), shares: true, ..Profile::of(build) },
 };
 
 /// What a stream without end is given: more than any run sends, and inside QUIC's limit of 2^62 - 1.
@@ -50,6 +50,19 @@ const ENDLESS: u64 = 1 << 60;
 const MAX_REQUEST: usize = 32;
 /// The code with which a request that is none is answered.
 const BAD_REQUEST: u64 = 1;
+
+/// Each stream is a connection.
+fn tcp_connections(arguments: &Arguments) -> Result<usize, Misfit> {
+    match arguments.integer("streams") as usize {
+        streams @ ..=MAX_CONNECTIONS => Ok(streams),
+        streams => Err((
+            "streams",
+            format!(
+                "found {streams}, each of which is a TCP connection; expected {MAX_CONNECTIONS} at most, or protocol = \"quic\""
+            ),
+        )),
+    }
+}
 
 fn build(arguments: &Arguments, _: random::Stream) -> Ends {
     let size = arguments.has("size").then(|| arguments.size("size").as_bytes());
@@ -276,12 +289,12 @@ impl Application for BulkClient {
         self.priorities.wake_at()
     }
 
-    fn tally(&self) -> Option<Tally> {
-        self.tally.clone()
-    }
-
     fn progress(&self) -> Progress {
         self.progress
+    }
+
+    fn report(&mut self, _: Time) -> Report {
+        Report { progress: self.progress, tally: self.tally.clone(), ..Report::default() }
     }
 }
 

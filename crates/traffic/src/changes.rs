@@ -1,7 +1,7 @@
 //! What is said of streams anew while they send, each at its time: a list in a scenario.
 
-use quic::Priority;
 use std::ops::Range;
+use transport::Priority;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row, Value};
 use units::{Duration, Time};
 

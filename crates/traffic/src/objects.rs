@@ -1,11 +1,10 @@
 //! Web traffic in the simulator: a client that fetches so many objects of these sizes, from a site of virtual ones.
 
-use crate::web::{Answer, Body, Discard, Query, Request, Site};
-use crate::{Ends, WebClient, WebServer, http2};
-use http::{Priority, Target};
+use crate::{Ends, Profile, http2_options};
+use http::Priority;
 use random::Stream;
-use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row, Value};
+use web::{Discard, Request, VirtualSite, WebClient, WebServer, alpn};
 
 const SIZES: Parameter = Parameter {
     name: "sizes",
@@ -39,28 +38,40 @@ const INCREMENTAL: Parameter = Parameter {
     about: "whether the client can use parts of a response (RFC 9218 section 4.2)",
 };
 
-pub(crate) const HQ: Row<crate::Build> = Row {
+pub(crate) const HQ: Row<Profile> = Row {
     name: "hq",
     about: "objects fetched over hq-interop (HTTP/0.9 on QUIC streams), as interoperability tests do",
     parameters: &[SIZES, COUNT, CONCURRENCY],
-    build: |arguments, _| ends(arguments, arguments.integer("concurrency"), |_| Priority::default()),
+    build: Profile {
+        alpn: |_| alpn::HQ,
+        ..Profile::of(|arguments, _| {
+            ends(arguments, arguments.integer("concurrency"), |_| Priority::default())
+        })
+    },
 };
 
 pub(crate) const CONNECTIONS: Parameter = Parameter {
     name: "connections",
-    kind: Kind::Integer(1, crate::MAX_TCP_CONNECTIONS as u64),
+    kind: Kind::Integer(1, transport::MAX_CONNECTIONS as u64),
     default: Default::Is("6"),
     about: "connections of HTTP/1.1, each opened when a request waits for one (RFC 9112 section 9.4 names no number)",
 };
 
-pub(crate) const HTTP1: Row<crate::Build> = Row {
+pub(crate) const HTTP1: Row<Profile> = Row {
     name: "http1",
     about: "objects fetched over HTTP/1.1 on several TCP connections, one at a time on each",
     parameters: &[SIZES, COUNT, CONNECTIONS],
-    build: |arguments, _| ends(arguments, arguments.integer("connections"), |_| Priority::default()),
+    build: Profile {
+        alpn: |_| alpn::HTTP1,
+        over_quic: None,
+        over_tcp: Some(|arguments| Ok(arguments.integer("connections") as usize)),
+        ..Profile::of(|arguments, _| {
+            ends(arguments, arguments.integer("connections"), |_| Priority::default())
+        })
+    },
 };
 
-pub(crate) const HTTP2: Row<crate::Build> = Row {
+pub(crate) const HTTP2: Row<Profile> = Row {
     name: "http2",
     about: "objects fetched over HTTP/2 on one TCP connection, with priorities",
     parameters: &[
@@ -69,18 +80,24 @@ pub(crate) const HTTP2: Row<crate::Build> = Row {
         CONCURRENCY,
         URGENCIES,
         INCREMENTAL,
-        http2::SCHEDULER,
-        http2::STREAM_WINDOW,
-        http2::CONNECTION_WINDOW,
+        http2_options::SCHEDULER,
+        http2_options::STREAM_WINDOW,
+        http2_options::CONNECTION_WINDOW,
     ],
-    build: prioritized,
+    build: Profile {
+        alpn: |_| alpn::HTTP2,
+        over_quic: None,
+        over_tcp: Some(|_| Ok(1)),
+        check: http2_options::check,
+        ..Profile::of(prioritized)
+    },
 };
 
-pub(crate) const HTTP3: Row<crate::Build> = Row {
+pub(crate) const HTTP3: Row<Profile> = Row {
     name: "http3",
     about: "objects fetched over HTTP/3, with priorities",
     parameters: &[SIZES, COUNT, CONCURRENCY, URGENCIES, INCREMENTAL],
-    build: prioritized,
+    build: Profile { alpn: |_| alpn::HTTP3, ..Profile::of(prioritized) },
 };
 
 fn prioritized(arguments: &Arguments, _: Stream) -> Ends {
@@ -109,7 +126,7 @@ fn ends(arguments: &Arguments, concurrency: u64, priority: impl Fn(usize) -> Pri
         Request { priority: priority(index), ..Request::get(path) }
     });
     let client = WebClient::new("server", requests.collect(), concurrency as usize, Box::new(Discard))
-        .with_windows(http2::client_windows(arguments))
+        .with_windows(http2_options::client_windows(arguments))
         .expecting(sizes.sum());
     Ends { client: Box::new(client), server: Box::new(server(arguments)) }
 }
@@ -117,73 +134,8 @@ fn ends(arguments: &Arguments, concurrency: u64, priority: impl Fn(usize) -> Pri
 /// A server of virtual objects, with the scheduler of HTTP/2 that the options name.
 pub(crate) fn server(arguments: &Arguments) -> WebServer {
     let server = WebServer::new(Box::new(VirtualSite));
-    match http2::scheduler(arguments) {
+    match http2_options::scheduler(arguments) {
         Some(scheduler) => server.with_scheduler(scheduler),
         None => server,
-    }
-}
-
-/// A site of virtual objects: `/<bytes>` has as many bytes as it says, and nothing else is there. A query says more:
-/// `/<bytes>?think=<nanoseconds>&fill=<bytes>` is answered after a while, with a field that makes the head larger by so much.
-#[derive(Debug, Clone, Copy)]
-pub struct VirtualSite;
-
-/// The largest virtual object: more than any run sends, and inside QUIC's limit of 2^62 - 1 with its fields.
-const LARGEST: u64 = 1 << 60;
-/// The longest time that the site thinks: as long as a page can say.
-const LONGEST: u64 = u64::MAX;
-/// The most that makes a head larger: it is inside of what clients take.
-pub(crate) const MOST_FILL: u64 = 16_384;
-
-/// Digits as a number up to a limit.
-fn number(digits: &str, most: u64) -> Option<u64> {
-    let is_one = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|number| is_one && *number <= most)
-}
-
-fn find(target: &Target) -> Option<Answer> {
-    let [name] = target.segments.as_slice() else { return None };
-    let mut answer = Answer::found(Body::Virtual(number(name, LARGEST)?));
-    for part in target.query.iter().flat_map(|query| query.split('&')) {
-        match part.split_once('=')? {
-            ("think", digits) => answer.think = Duration::from_nanos(number(digits, LONGEST)?),
-            ("fill", digits) => answer.fill = number(digits, MOST_FILL)? as usize,
-            _ => return None,
-        }
-    }
-    Some(answer)
-}
-
-impl Site for VirtualSite {
-    fn find(&mut self, query: Query<'_>) -> Answer {
-        find(query.target).unwrap_or_else(|| Answer::plain(404, "not found"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_site_has_an_object_of_every_size() {
-        let find = |path: &str| find(&Target::parse(path.as_bytes()).unwrap());
-        assert_eq!(find("/1?think=18446744073709551615").unwrap().think, Duration::from_nanos(u64::MAX));
-        let answer = find("/1000?think=5000&fill=20").unwrap();
-        assert_eq!((answer.body.len(), answer.think.as_nanos(), answer.fill), (1000, 5000, 20));
-        assert_eq!(find("/0").unwrap().body.len(), 0);
-        for bad in [
-            "/",
-            "/a",
-            "/-1",
-            "/+1",
-            "/1/2",
-            "/1?",
-            "/1?think=x",
-            "/1?fill=16385",
-            "/1?other=1",
-            "/1152921504606846977",
-        ] {
-            assert!(find(bad).is_none(), "{bad}");
-        }
     }
 }

@@ -1,9 +1,8 @@
 //! What an application says of its streams, as lists in a scenario.
 
-use crate::Transport;
 use crate::changes::Changes;
-use quic::Priority;
 use std::collections::BTreeMap;
+use transport::{Priority, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Value};
 use units::{Duration, Time};
 use wire::StreamId;

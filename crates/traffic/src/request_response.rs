@@ -5,15 +5,16 @@
 
 use crate::changes::CHANGES;
 use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
-use crate::{Application, Ends, Progress, Tally, Transport};
-use quic::{Data, Event, StreamError};
+use crate::profile::one_stream;
+use crate::{Ends, Profile};
 use random::Stream;
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Application, Data, Event, Progress, Report, StreamError, Tally, Transport};
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 use units::{Duration, Time};
 use wire::{Direction, StreamId};
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "request-response",
     about: "requests, each answered by a response of a given size, one after the other or several at a time",
     parameters: &[
@@ -70,7 +71,7 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         WEIGHT,
         CHANGES,
     ],
-    build,
+    build: Profile { over_tcp: Some(one_stream), shares: true, ..Profile::of(build) },
 };
 
 /// The bytes that a request begins with.
@@ -273,8 +274,8 @@ impl Application for Client {
         self.progress
     }
 
-    fn tally(&self) -> Option<Tally> {
-        Some(self.tally.clone())
+    fn report(&mut self, _: Time) -> Report {
+        Report { progress: self.progress, tally: Some(self.tally.clone()), ..Report::default() }
     }
 }
 

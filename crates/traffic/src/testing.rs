@@ -1,8 +1,7 @@
 //! A connection that holds what a test put into it, and remembers what an application does with it.
 
-use crate::Transport;
-use quic::{Data, DatagramError, Priority, Read, StreamError};
 use std::collections::{BTreeMap, VecDeque};
+use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
 use wire::{Direction, Side, StreamId};
 
 /// A connection without a network.

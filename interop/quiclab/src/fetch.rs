@@ -11,9 +11,9 @@ use quic::{Config, Endpoint, EndpointOptions, Handle, Migration, Opening};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use trace::Interest;
-use traffic::WebClient;
-use traffic::web::Request;
 use units::{Duration, Time};
+use web::Request;
+use web::WebClient;
 
 /// Requests that are underway at a time; the server's limit on streams bounds them too.
 const CONCURRENCY: usize = 2000;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use traffic::web::{Answer, Body, Fetched, Head, Query, Sink, Site, Source, Take};
+use web::{Answer, Body, Fetched, Head, Query, Sink, Site, Source, Take};
 
 /// The plain files of a folder.
 pub(crate) struct Folder(pub(crate) PathBuf);

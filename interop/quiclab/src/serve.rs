@@ -10,8 +10,8 @@ use live::Clock;
 use quic::{Endpoint, EndpointOptions};
 use std::net::SocketAddr;
 use trace::Interest;
-use traffic::WebServer;
 use units::Duration;
+use web::WebServer;
 
 /// Serves until the process is ended.
 pub(crate) fn serve(options: &Serve) -> Result<(), Failure> {
@@ -38,8 +38,9 @@ pub(crate) fn serve(options: &Serve) -> Result<(), Failure> {
         sockets.push(socket);
     }
     let root = options.root.clone();
-    let welcome =
-        move || -> Box<dyn traffic::Application> { Box::new(WebServer::new(Box::new(Folder(root.clone())))) };
+    let welcome = move || -> Box<dyn transport::Application> {
+        Box::new(WebServer::new(Box::new(Folder(root.clone()))))
+    };
     println!("listening on {local}");
     let mut stack = Stack::new(clock, endpoint, diary, sockets, Some(Box::new(welcome)))?;
     loop {

@@ -4,13 +4,13 @@ use crate::Failure;
 use crate::diary::{Diary, Page, note};
 use crate::socket::{Buffers, Socket};
 use live::Clock;
-use quic::{CloseReason, Connection, Datagram, Endpoint, Event, Handle};
+use quic::{CloseReason, Connection, Datagram, Endpoint, Event, Handle, QuicTransport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::Write;
 use std::net::SocketAddr;
 use trace::Side;
-use traffic::{Application, QuicTransport};
+use transport::Application;
 use units::{Duration, Time};
 use wire::Ecn;
 

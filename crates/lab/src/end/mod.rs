@@ -13,8 +13,7 @@ use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
 use network::{Exits, NodeId, Packet, Port, Protocol, port_address};
 use std::net::SocketAddr;
-use traffic::web::Load;
-use traffic::{Application, Part, Progress, Tally};
+use transport::{Application, Load, Part, Progress, Report, Tally};
 use units::Time;
 use wire::Side;
 
@@ -96,7 +95,7 @@ impl End {
     }
 
     pub(crate) fn report(&mut self, now: Time) -> EndReport {
-        self.application.settle(now);
+        let Report { progress, tally, load, parts } = self.application.report(now);
         let no_error = self.application.no_error();
         let (stats, window, close) = match &self.stack {
             Stack::Quic(end) => end.report(no_error),
@@ -105,13 +104,13 @@ impl End {
         EndReport {
             flow: self.flow,
             side: self.side,
-            progress: self.application.progress(),
-            tally: self.application.tally(),
-            parts: self.application.parts(),
+            progress,
+            tally,
+            parts,
             stats,
             window,
             close,
-            load: self.application.load(),
+            load,
             subject: self.subject,
         }
     }

@@ -4,10 +4,10 @@ use super::{End, Snapshot, Stack};
 use crate::error::RunError;
 use crate::shared::Shared;
 use network::{Exits, Packet};
-use quic::{Config, Connection, Datagram, Endpoint, Handle, Opening};
+use quic::{Config, Connection, Datagram, Endpoint, Handle, Opening, QuicTransport};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use traffic::{Application, QuicTransport};
+use transport::Application;
 use units::Time;
 use wire::Side;
 

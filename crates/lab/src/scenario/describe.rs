@@ -90,7 +90,7 @@ fn direction(values: &Arguments, round_trip: Duration) -> String {
     parts.push([queue.name.to_owned()].into_iter().chain(limits).collect::<Vec<_>>().join(" "));
     for option in ["loss", "jitter"] {
         let component = values.component(option);
-        if component.name != "none" {
+        if !component.is_none() {
             let options =
                 component.arguments.0.iter().map(|(name, value)| format!(" {name} {}", short(value)));
             parts.push(format!("{option} {}{}", component.name, options.collect::<String>()));
@@ -136,7 +136,7 @@ fn rate_words(values: &Arguments) -> String {
     // A file, a model, and where in it a run begins.
     let of = rate.arguments.0.iter().filter_map(|(name, value)| match value {
         Value::File(_) | Value::Text(_) => Some(format!(" {}", short(value))),
-        Value::Component(component) if component.name != "none" => {
+        Value::Component(component) if !component.is_none() => {
             Some(format!(", {name} {}{}", component.name, options(component)))
         }
         _ => None,

@@ -9,39 +9,45 @@ use super::source::quoted;
 use super::tables::tables;
 use super::tree::{Item, Node as Toml};
 use std::collections::BTreeSet;
-use units::parameter::{Component, Parameter, Room, Row};
+use units::parameter::{Arguments, Component, Room, Row};
 
-const HOST: &str = "host";
-const ROUTER: &str = "router";
+/// The kinds of nodes that are no middleboxes.
+static PLAIN: &[Row<NodeKind>] = &[
+    Row {
+        name: "host",
+        about: "flows and cross traffic begin and end here",
+        parameters: &[],
+        build: NodeKind::Host,
+    },
+    Row {
+        name: "router",
+        about: "packets pass, and nothing happens to them",
+        parameters: &[],
+        build: NodeKind::Router,
+    },
+];
 
 /// What a node can be: a host, a router, or one of the middleboxes.
 pub(super) fn kinds() -> Room {
-    const NONE: &[Parameter] = &[];
-    let plain = |name, about| Row { name, about, parameters: NONE, build: () };
-    let mut rows = vec![
-        plain(HOST, "flows and cross traffic begin and end here"),
-        plain(ROUTER, "packets pass, and nothing happens to them"),
-    ];
+    let mut rows: Vec<Row<()>> = PLAIN.iter().map(Row::face).collect();
     rows.extend(network::middlebox::room().rows);
     Room { name: KINDS, about: "what a node can be: a host, a router, or a middlebox", rows, shorthand: None }
 }
 
 impl NodeKind {
     fn of(component: Component) -> NodeKind {
-        match component.name {
-            HOST => NodeKind::Host,
-            ROUTER => NodeKind::Router,
-            _ => NodeKind::Middlebox(Component { room: network::middlebox::room().name, ..component }),
+        match PLAIN.iter().find(|row| row.name == component.name) {
+            Some(row) => row.build.clone(),
+            None => NodeKind::Middlebox(Component { room: network::middlebox::room().name, ..component }),
         }
     }
     /// The component that a scenario has for it.
     pub(crate) fn component(&self) -> Component {
-        let plain = |name| Component { room: KINDS, name, arguments: units::parameter::Arguments::default() };
-        match self {
-            NodeKind::Host => plain(HOST),
-            NodeKind::Router => plain(ROUTER),
-            NodeKind::Middlebox(component) => component.clone(),
+        if let NodeKind::Middlebox(component) = self {
+            return component.clone();
         }
+        let name = PLAIN.iter().find(|row| row.build == *self).map_or("", |row| row.name);
+        Component { room: KINDS, name, arguments: Arguments::default() }
     }
 }
 
@@ -220,6 +226,6 @@ mod tests {
     fn hosts_routers_and_all_middleboxes_are_kinds() {
         let names: Vec<&str> = kinds().rows.iter().map(|row| row.name).collect();
         let boxes = network::middlebox::MIDDLEBOXES.iter().map(|row| row.name);
-        assert_eq!(names, [HOST, ROUTER].into_iter().chain(boxes).collect::<Vec<_>>());
+        assert_eq!(names, ["host", "router"].into_iter().chain(boxes).collect::<Vec<_>>());
     }
 }

@@ -8,7 +8,7 @@
 use super::source::quoted;
 use super::write;
 use congestion::{Controller, Setup};
-use quic::schedule::{RETRANSMISSIONS, Scheduler};
+use schedule::{RETRANSMISSIONS, Scheduler};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use units::parameter::{Arguments, Default, File, Kind, Parameter, Row, Value};
@@ -176,7 +176,7 @@ fn plug(
         }
         Part::Scheduler => {
             let build = move |arguments: &Arguments| code.scheduler(&with(arguments), arguments);
-            quic::schedule::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
+            schedule::plug(Row { name, about, parameters, build: Box::leak(Box::new(build)) })
         }
     };
     plugged.map_err(|error| error.to_string())

@@ -10,15 +10,10 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 
 /// Every room whose components a scenario can name, and the tables of a scenario (room `sections`).
 pub fn rooms() -> Vec<Room> {
-    let mut rooms = vec![
-        sections::room(),
-        nodes::kinds(),
-        crate::event::room(),
-        congestion::room(),
-        quic::schedule::room(),
-    ];
+    let mut rooms =
+        vec![sections::room(), nodes::kinds(), crate::event::room(), congestion::room(), schedule::room()];
     rooms.extend(network::rooms());
-    rooms.extend([traffic::room(), traffic::changes(), traffic::page::room(), traffic::sources::room()]);
+    rooms.extend([traffic::room(), traffic::changes(), pages::room(), traffic::sources::room()]);
     rooms
 }
 
@@ -61,8 +56,8 @@ pub(super) fn check(component: &Component) -> Result<(), Fault> {
         let checked = traffic::sources::check(component.name, &component.arguments);
         return checked.map_err(|(option, problem)| Fault { option, problem });
     }
-    if component.room == traffic::page::room().name {
-        let checked = traffic::page::check(component.name, &component.arguments);
+    if component.room == pages::room().name {
+        let checked = pages::check(component.name, &component.arguments);
         return checked.map_err(|(option, problem)| Fault { option, problem });
     }
     if component.room == traffic::room().name {

@@ -70,7 +70,10 @@ fn tcp_passes_a_nat_and_does_not_survive_it_when_it_forgets() {
     assert_eq!(passes.connection("get")["completed"], true);
     let streams = [tcp[0], tcp[1], "flow.get.application.streams=3"];
     let passes = run(&scenario(NAT, &streams));
-    assert_eq!((&passes.connection("get")["completed"], &passes.node("ap")["mappings_made"]), (&true.into(), &3.into()));
+    assert_eq!(
+        (&passes.connection("get")["completed"], &passes.node("ap")["mappings_made"]),
+        (&true.into(), &3.into())
+    );
     let forgotten = run(&scenario(NAT, &tcp[..1]));
     assert_eq!(forgotten.connection("get")["completed"], false);
 }

@@ -5,7 +5,7 @@ use congestion::{Controller, Setup};
 use lab::outside::{Described, Loader, Part, Wanted, set_loader};
 use lab::rooms;
 use lab::sweep::{Session, Sweep};
-use quic::schedule::Scheduler;
+use schedule::Scheduler;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

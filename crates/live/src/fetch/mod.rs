@@ -13,7 +13,9 @@ use crate::error::LiveError;
 use crate::records::{Log, Recording, Records};
 use crate::settings::Settings;
 use crate::socket::Socket;
-use quic::{CloseReason, Connection, Endpoint, EndpointOptions, Event, Handle, Memory, Opening, Stats};
+use quic::{
+    CloseReason, Connection, Endpoint, EndpointOptions, Event, Handle, Memory, Opening, QuicTransport, Stats,
+};
 use std::cell::RefCell;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -23,9 +25,10 @@ use std::sync::Arc;
 use store::Store;
 use tls::{Context, Trust};
 use trace::Side;
-use traffic::web::{Failure, Fetched, Request};
-use traffic::{Application, QuicTransport, WebClient};
+use transport::Application;
 use units::{Duration, Time};
+use web::WebClient;
+use web::{Failure, Fetched, Request};
 
 /// How often who watches is told.
 const TURN: Duration = Duration::from_millis(20);

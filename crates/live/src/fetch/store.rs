@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use traffic::web::{Fetched, Head, Sink, Take};
+use web::{Fetched, Head, Sink, Take};
 
 /// How far the files are, for who watches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

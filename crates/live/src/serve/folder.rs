@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use traffic::web::{Answer, Body, Query, Site};
+use web::{Answer, Body, Query, Site};
 
 /// The file that stands for a folder.
 const INDEX: &str = "index.html";
@@ -125,7 +125,7 @@ mod tests {
 
     fn found(folder: &mut Folder, target: &str) -> Option<(u64, Option<String>)> {
         let target = Target::parse(target.as_bytes()).ok()?;
-        let method = traffic::web::Method::Get;
+        let method = web::Method::Get;
         let answer = folder.find(Query { method, target: &target, authority: None });
         (answer.status == 200).then(|| (answer.body.len(), answer.content_type.map(Cow::into_owned)))
     }

@@ -19,7 +19,7 @@ use crate::socket::Socket;
 use files::Files;
 use folder::Folder;
 use memory::Memory;
-use quic::{Connection, Endpoint, EndpointOptions, EndpointStats, Event, Handle};
+use quic::{Connection, Endpoint, EndpointOptions, EndpointStats, Event, Handle, QuicTransport};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
@@ -27,8 +27,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tls::{Context, Identity, Trust};
 use trace::Side;
-use traffic::{Application, QuicTransport, WebServer};
+use transport::Application;
 use units::{Duration, Time};
+use web::WebServer;
 
 /// How often connections that are short of memory are offered more.
 const LOOK: Duration = Duration::from_millis(10);

@@ -4,7 +4,7 @@ use random::Stream;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use traffic::web::{Method, Request};
+use web::{Method, Request};
 
 /// The files below the root with their lengths.
 const FILES: [(&str, usize); 6] = [

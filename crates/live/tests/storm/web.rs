@@ -6,14 +6,15 @@ use crate::hostile::Hostile;
 use crate::site::{Expected, request, site};
 use crate::world::MOST_ROUNDS;
 use live::{Limits, Responder};
-use quic::{Config, Connection, Handle};
+use quic::{Config, Connection, Handle, QuicTransport};
 use random::Stream;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use traffic::web::{Fetched, Head, Sink, Take};
-use traffic::{Application, QuicTransport, WebClient};
+use transport::Application;
 use units::Time;
+use web::WebClient;
+use web::{Fetched, Head, Sink, Take};
 use wire::Side;
 
 /// What a message that is underway may hold: its fields, what is read of a file, and what a client reads into.

@@ -65,6 +65,11 @@ impl Impairments {
         Ok(any.then(|| Box::new(all)))
     }
 
+    /// Whether the delay changes from packet to packet.
+    pub(super) fn jitters(&self) -> bool {
+        self.jitter.is_some()
+    }
+
     /// Decides about the packet whose transmission ends at `done`.
     pub(super) fn judge(&mut self, done: Time, packet: &Packet) -> Fate {
         Fate {

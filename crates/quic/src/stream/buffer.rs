@@ -2,29 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Data that an application writes.
-#[derive(Debug, Clone, Copy)]
-pub enum Data<'a> {
-    /// Real bytes; they are copied.
-    Bytes(&'a [u8]),
-    /// That many virtual bytes: the [`wire::pattern`] at the stream offset where they come to stand.
-    Virtual(u64),
-}
-
-impl Data<'_> {
-    /// The number of bytes.
-    pub fn len(&self) -> u64 {
-        match self {
-            Data::Bytes(bytes) => bytes.len() as u64,
-            Data::Virtual(length) => *length,
-        }
-    }
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
+use transport::Data;
 
 #[derive(Debug)]
 enum Chunk {

@@ -16,9 +16,8 @@ mod send;
 mod spares;
 mod table;
 
-pub use buffer::Data;
-pub use recv::Read;
 pub(crate) use recv::RecvHalf;
+pub(crate) use transport::{Data, Read};
 
 use crate::config::Config;
 use crate::delivery::Delivery;

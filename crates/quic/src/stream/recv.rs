@@ -9,6 +9,7 @@ use crate::stream::spares::Spares;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::ops::Range;
+use transport::Read;
 use wire::{Code, Data};
 
 /// Data that came out of order may lie in so many pieces, and in one more for each [`SPAN_OF_PIECE`] bytes of the stream.
@@ -33,15 +34,6 @@ impl Chunk {
             Chunk::Virtual(length) => *length,
         }
     }
-}
-
-/// What a read found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Read {
-    /// So many bytes were taken off the stream.
-    pub bytes: u64,
-    /// Whether the end of the stream is reached.
-    pub finished: bool,
 }
 
 /// The receiving half of one stream.

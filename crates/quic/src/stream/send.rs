@@ -1,6 +1,6 @@
 //! The sending half of a stream (RFC 9000 sections 2.2, 3.1, 4.1).
 
-use super::buffer::{Data, SendBuffer};
+use super::buffer::SendBuffer;
 use crate::assemble::Piece;
 use crate::delivery::Delivery;
 use crate::ranges::RangeSet;
@@ -8,6 +8,7 @@ use crate::stream::lists::{List, Lists};
 use crate::stream::notices::NEVER_TOLD;
 use crate::stream::number::OptionalNumber;
 use std::ops::Range;
+use transport::Data;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {

@@ -2,8 +2,9 @@
 
 use super::{Connection, Reset};
 use crate::data::{Data, Read, Run};
-use crate::event::{CloseReason, Event, StreamError};
+use crate::event::{CloseReason, Event, NO_CODE};
 use crate::state::State;
+use transport::StreamError;
 use units::Time;
 use wire::tcp::Timestamps;
 
@@ -74,7 +75,7 @@ impl Connection {
     fn may_write(&self) -> Result<(), StreamError> {
         match self.close_reason {
             Some(CloseReason::Finished | CloseReason::Application { .. }) => Err(StreamError::Finished),
-            Some(_) => Err(StreamError::Reset),
+            Some(_) => Err(StreamError::Reset(NO_CODE)),
             None if self.fin_wanted => Err(StreamError::Finished),
             None => Ok(()),
         }
@@ -125,7 +126,7 @@ impl Connection {
         let finished = unread == 0 && self.peer_is_done();
         let gone = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
         if bytes == 0 && !finished && gone {
-            return Err(StreamError::Reset);
+            return Err(StreamError::Reset(NO_CODE));
         }
         self.end_was_read |= finished;
         self.window.on_read(now, self.incoming.next().saturating_sub(unread));

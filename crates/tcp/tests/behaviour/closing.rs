@@ -157,7 +157,7 @@ fn data_for_nobody_is_reset() {
     let reset = pair.sent.iter().find(|sent| sent.from == CLIENT && sent.has(Flags::RST)).unwrap().header();
     // RFC 7323 section 5.2: "a Timestamps option SHOULD be included".
     assert!(reset.options.timestamps.is_some_and(|told| told.value != 0 && told.echo != 0));
-    assert_eq!(pair.ends[SERVER].connection.write(Data::Virtual(1)), Err(StreamError::Reset));
+    assert_eq!(pair.ends[SERVER].connection.write(Data::Virtual(1)), Err(StreamError::Reset(0)));
 }
 
 /// An end that has not finished resets the connection when it closes it.

@@ -8,6 +8,11 @@ use crate::{Finding, Rule, Tree};
 /// Crates of which none imports another, in neither direction: `lab` alone brings an endpoint to a network.
 const STRANGERS: [&str; 3] = ["quic", "tcp", "network"];
 
+/// Crates that see a connection in the words of `transport` alone. Their tests may put a stack below them.
+const ABOVE_TRANSPORT: [&str; 3] = ["web", "pages", "traffic"];
+/// What they see nothing of.
+const STACKS: [&str; 2] = ["quic", "tcp"];
+
 pub(super) const RULE: Rule = Rule {
     name: "crate_edges",
     about: "a crate imports only crates above its own line in the list of the root Cargo.toml",
@@ -44,6 +49,16 @@ fn check(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::new(&file.path, line, says));
             } else if strangers {
                 let says = format!("`{crate_name}` and `{import}` are strangers: they meet in `lab`");
+                findings.push(Finding::new(&file.path, line, says));
+            }
+        }
+    }
+    for file in tree.files.iter().filter(|file| file.is("/Cargo.toml")) {
+        let above = package_name(&file.text).filter(|name| ABOVE_TRANSPORT.contains(&name.as_str()));
+        let imports = entries(&file.text, |section| section == "[dependencies]");
+        for (line, key, _) in imports.into_iter().filter(|_| above.is_some()) {
+            if let Some(stack) = STACKS.into_iter().find(|stack| key.split('.').next() == Some(*stack)) {
+                let says = format!("imports the stack `{stack}`: an application sees `transport` alone");
                 findings.push(Finding::new(&file.path, line, says));
             }
         }
@@ -148,6 +163,13 @@ mod tests {
     fn strangers_do_not_meet() {
         let met = findings("network", "[dependencies]\nquic.workspace = true\n");
         assert!(met[0].says.contains("strangers"));
+    }
+
+    #[test]
+    fn applications_see_no_stack_but_in_tests() {
+        let seen = findings("traffic", "[dependencies]\nquic.workspace = true\n");
+        assert!(seen.iter().any(|finding| finding.says.contains("the stack `quic`")), "{seen:?}");
+        assert_eq!(findings("traffic", "[dev-dependencies]\nquic.workspace = true\n"), []);
     }
 
     #[test]

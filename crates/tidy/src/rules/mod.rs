@@ -17,6 +17,7 @@ mod module_cycles;
 mod randomness;
 mod rfc_citations;
 mod room_map;
+mod row_names;
 mod shared_fields;
 mod skipped_tests;
 mod subject_line;
@@ -38,6 +39,7 @@ pub const RULES: &[Rule] = &[
     randomness::RULE,
     rfc_citations::RULE,
     room_map::RULE,
+    row_names::RULE,
     shared_fields::RULE,
     skipped_tests::RULE,
     subject_line::RULE,

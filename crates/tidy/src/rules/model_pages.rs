@@ -37,7 +37,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 /// The rows that a file defines, with a name written out: line, name.
-fn rows(source: &str) -> Vec<(usize, String)> {
+pub(super) fn rows(source: &str) -> Vec<(usize, String)> {
     let text = code::without_tests(source);
     let tokens = code::tokens(&text);
     let mut found = Vec::new();

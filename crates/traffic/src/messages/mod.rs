@@ -10,7 +10,8 @@ mod writer;
 
 use crate::changes::CHANGES;
 use crate::priorities::{INCREMENTAL, Priorities, URGENCY, WEIGHT};
-use crate::{Ends, sources};
+use crate::profile::{Misfit, one_stream};
+use crate::{Ends, Profile, sources};
 use frame::HEADER;
 use random::Stream;
 use reader::Reader;
@@ -19,7 +20,7 @@ use units::{Duration, Time};
 use wire::Side;
 use writer::Writer;
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "messages",
     about: "messages of a source, each with its delay from being written to being delivered whole",
     parameters: &[
@@ -58,7 +59,13 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         WEIGHT,
         CHANGES,
     ],
-    build,
+    build: Profile {
+        over_tcp: Some(one_stream),
+        check,
+        datagrams: |arguments| Over::of(arguments) == Over::Datagrams,
+        shares: true,
+        ..Profile::of(build)
+    },
 };
 
 /// The code with which a connection is closed whose messages are none.
@@ -74,6 +81,16 @@ enum Over {
     Datagrams,
 }
 
+impl Over {
+    fn of(arguments: &Arguments) -> Over {
+        match arguments.text("over").as_str() {
+            "streams" => Over::Streams,
+            "datagrams" => Over::Datagrams,
+            _ => Over::Stream,
+        }
+    }
+}
+
 /// What both ends know.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
@@ -84,14 +101,7 @@ struct Plan {
 fn build(arguments: &Arguments, random: Stream) -> Ends {
     let source = arguments.component("source");
     let deadline = arguments.has("deadline").then(|| arguments.duration("deadline"));
-    let plan = Plan {
-        over: match arguments.text("over").as_str() {
-            "streams" => Over::Streams,
-            "datagrams" => Over::Datagrams,
-            _ => Over::Stream,
-        },
-        deadline,
-    };
+    let plan = Plan { over: Over::of(arguments), deadline };
     let priorities = Priorities::of_all(arguments, deadline);
     let made = sources::build(source.name, &source.arguments, random);
     let count = arguments.has("count").then(|| arguments.integer("count"));
@@ -103,7 +113,7 @@ fn build(arguments: &Arguments, random: Stream) -> Ends {
 }
 
 /// Whether the options fit together: the option that does not, and what is wrong with it.
-pub(crate) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
+fn check(arguments: &Arguments) -> Result<(), Misfit> {
     let source = arguments.component("source");
     let (least, _) = sources::sizes(source.name, &source.arguments);
     if least < HEADER as u64 {

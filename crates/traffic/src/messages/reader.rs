@@ -2,9 +2,8 @@
 
 use super::frame::{HEADER, Header};
 use super::{MALFORMED, Over, Plan, between, traced};
-use crate::{Application, Progress, Tally, Transport};
-use quic::{Event, StreamError};
 use std::collections::BTreeMap;
+use transport::{Application, Event, Progress, Report, StreamError, Tally, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
@@ -208,8 +207,8 @@ impl Application for Reader {
         self.progress
     }
 
-    fn tally(&self) -> Option<Tally> {
-        Some(self.tally.clone())
+    fn report(&mut self, _: Time) -> Report {
+        Report { progress: self.progress, tally: Some(self.tally.clone()), ..Report::default() }
     }
 }
 
@@ -251,14 +250,17 @@ mod tests {
                 let now = if number * step < 20 { at(15) } else { at(16) };
                 reader.on_event(now, &Event::Readable(id), &mut fake);
             }
-            let tally = reader.tally().unwrap();
+            let tally = reader.report(at(20)).tally.unwrap();
             let late = if step == 100 { 0 } else { 1 };
             assert_eq!((tally.done, tally.late), (2, late), "{step}");
             assert_eq!((reader.progress().bytes, reader.progress().finished_at), (52, None));
             // The third one is cut off.
             fake.put(id, &[], true);
             reader.on_event(at(20), &Event::Readable(id), &mut fake);
-            assert_eq!((reader.tally().unwrap().done, reader.progress().finished_at), (2, Some(at(20))));
+            assert_eq!(
+                (reader.report(at(20)).tally.unwrap().done, reader.progress().finished_at),
+                (2, Some(at(20)))
+            );
             assert_eq!(fake.closed, None);
         }
     }
@@ -288,7 +290,7 @@ mod tests {
             fake.datagrams.extend(datagrams.iter().cloned());
             reader.on_event(at(6), &Event::DatagramReadable, &mut fake);
             assert_eq!(fake.closed, Some((MALFORMED, "not a message".to_owned())), "{datagrams:?}");
-            assert_eq!(reader.tally().unwrap().done, 0);
+            assert_eq!(reader.report(at(20)).tally.unwrap().done, 0);
         }
     }
 
@@ -299,7 +301,7 @@ mod tests {
             fake.datagrams.extend(datagrams.iter().cloned());
             reader.on_event(at(6), &Event::DatagramReadable, &mut fake);
             assert_eq!(fake.closed, None);
-            (reader.tally().unwrap().done, reader.pieces.len())
+            (reader.report(at(20)).tally.unwrap().done, reader.pieces.len())
         };
         assert_eq!(come(&[datagram(46, 1, 20), datagram(26, 0, 10), datagram(36, 2, 1)]), (1, 2));
         assert_eq!(come(&[datagram(36, 2, 19), datagram(46, 1, 4)]), (2, 1));

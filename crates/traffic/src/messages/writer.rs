@@ -4,9 +4,8 @@ use super::frame::{HEADER, Header};
 use super::{NO_DATAGRAMS, Over, Plan, traced};
 use crate::priorities::Priorities;
 use crate::sources::Source;
-use crate::{Application, Progress, Tally, Transport};
-use quic::{Data, DatagramError, Event, StreamError};
 use std::collections::BTreeSet;
+use transport::{Application, Data, DatagramError, Event, Progress, Report, StreamError, Tally, Transport};
 use units::Time;
 use wire::{Direction, Side, StreamId};
 
@@ -246,6 +245,15 @@ impl Writer {
         Ok(())
     }
 
+    /// Counts what waits in the source for room, which is due too, and late: those that were written alone would look better
+    /// than all.
+    fn count_what_is_due(&mut self, now: Time) {
+        while let Some((at, _)) = self.next.filter(|(at, _)| *at <= now) {
+            self.tally.begun += 1;
+            self.draw(at);
+        }
+    }
+
     /// All is there.
     fn end(&mut self, now: Time, transport: &mut dyn Transport) {
         if self.told
@@ -283,7 +291,7 @@ impl Application for Writer {
                 self.unknown.remove(&number);
             }
             Event::Ended => {
-                self.settle(now);
+                self.count_what_is_due(now);
                 // Nothing is due any more.
                 (self.next, self.source, self.underway) = (None, None, None);
                 self.priorities = Priorities::default();
@@ -314,15 +322,8 @@ impl Application for Writer {
         Progress { bytes, ..self.progress }
     }
 
-    fn tally(&self) -> Option<Tally> {
-        Some(self.tally.clone())
-    }
-
-    /// What waits in the source for room is due too, and late: those that were written alone would look better than all.
-    fn settle(&mut self, now: Time) {
-        while let Some((at, _)) = self.next.filter(|(at, _)| *at <= now) {
-            self.tally.begun += 1;
-            self.draw(at);
-        }
+    fn report(&mut self, now: Time) -> Report {
+        self.count_what_is_due(now);
+        Report { progress: self.progress(), tally: Some(self.tally.clone()), ..Report::default() }
     }
 }

@@ -2,8 +2,7 @@
 
 use super::routes::{Local, Routes};
 use super::transport::PartTransport;
-use crate::{Application, Part, Progress, Transport};
-use quic::Event;
+use transport::{Application, Event, Part, Progress, Report, Transport};
 use units::Time;
 use wire::{Reader, Side, StreamId};
 
@@ -192,19 +191,12 @@ impl Application for MixEnd {
         Progress { finished_at: self.finished_at, ..joined }
     }
 
-    fn settle(&mut self, now: Time) {
-        for part in &mut self.parts {
-            part.end.settle(now);
-        }
-    }
-
-    fn parts(&self) -> Vec<Part> {
-        let parts = self.parts.iter().map(|part| Part {
-            name: part.name.clone(),
-            progress: part.end.progress(),
-            tally: part.end.tally(),
+    fn report(&mut self, now: Time) -> Report {
+        let parts = self.parts.iter_mut().map(|part| {
+            let Report { progress, tally, .. } = part.end.report(now);
+            Part { name: part.name.clone(), progress, tally }
         });
-        parts.collect()
+        Report { parts: parts.collect(), progress: self.progress(), ..Report::default() }
     }
 }
 

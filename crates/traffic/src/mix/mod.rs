@@ -8,13 +8,14 @@ mod end;
 mod routes;
 mod transport;
 
-use crate::{APPLICATIONS, Ends};
+use crate::profile::{Misfit, needs_datagrams};
+use crate::{APPLICATIONS, Ends, Profile};
 use end::{MixEnd, PartEnd};
 use random::Stream;
 use units::parameter::{Arguments, Component, Default, Kind, Parameter, Row, Value};
 use wire::Side;
 
-pub(crate) const ROW: Row<crate::Build> = Row {
+pub(crate) const ROW: Row<Profile> = Row {
     name: "mix",
     about: "several applications on one connection",
     parameters: &[Parameter {
@@ -23,16 +24,25 @@ pub(crate) const ROW: Row<crate::Build> = Row {
         default: Default::Required,
         about: "the applications, numbered from 0; any of bulk, messages and request-response",
     }],
-    build,
+    build: Profile {
+        check,
+        datagrams: |arguments| {
+            parts(arguments).iter().any(|part| needs_datagrams(part.name, &part.arguments))
+        },
+        ..Profile::of(build)
+    },
 };
 
 /// The most parts: their numbers take one byte.
 const MOST: usize = 64;
-/// Those that need nothing of the handshake, which a connection has once.
-const FIT: [&str; 3] = ["bulk", "messages", "request-response"];
+
+/// The names of the applications that can be parts.
+fn sharing() -> Vec<&'static str> {
+    APPLICATIONS.iter().filter(|row| row.build.shares).map(|row| row.name).collect()
+}
 
 /// The parts.
-pub(crate) fn parts(arguments: &Arguments) -> Vec<Component> {
+fn parts(arguments: &Arguments) -> Vec<Component> {
     let components = arguments.list("parts").into_iter().filter_map(|value| match value {
         Value::Component(component) => Some(component),
         _ => None,
@@ -41,13 +51,16 @@ pub(crate) fn parts(arguments: &Arguments) -> Vec<Component> {
 }
 
 /// Whether the parts do: the option that does not, and what is wrong with it.
-pub(crate) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
+fn check(arguments: &Arguments) -> Result<(), Misfit> {
     let parts = parts(arguments);
     if parts.is_empty() || parts.len() > MOST {
         return Err(("parts", format!("{} of them; expected from 1 to {MOST}", parts.len())));
     }
-    match parts.iter().find(|part| !FIT.contains(&part.name)) {
-        Some(part) => Err(("parts", format!("found {:?}; expected any of {}", part.name, FIT.join(", ")))),
+    let sharing = sharing();
+    match parts.iter().find(|part| !sharing.contains(&part.name)) {
+        Some(part) => {
+            Err(("parts", format!("found {:?}; expected any of {}", part.name, sharing.join(", "))))
+        }
         None => Ok(()),
     }
 }
@@ -58,7 +71,7 @@ fn build(arguments: &Arguments, mut random: Stream) -> Ends {
         let stream = random.fork(&format!("part {number}"));
         // Names were checked.
         let Some(row) = APPLICATIONS.iter().find(|row| row.name == part.name) else { continue };
-        let ends = (row.build)(&part.arguments, stream);
+        let ends = (row.build.build)(&part.arguments, stream);
         let before = clients.iter().filter(|other| other.application == part.name).count();
         let name = if before == 0 { part.name.to_owned() } else { format!("{}-{}", part.name, before + 1) };
         let made = |end| PartEnd { name: name.clone(), application: part.name, end };

@@ -1,9 +1,8 @@
 //! The connection as one of the parts sees it.
 
 use super::routes::Routes;
-use crate::Transport;
-use quic::{Data, DatagramError, Priority, Read, StreamError};
 use trace::Event;
+use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
 use wire::{Direction, Side, StreamId, varint};
 
 /// The connection as one of the parts sees it.

@@ -1,10 +1,11 @@
 //! Times and sizes out of a file: CSV with a time and a size in each line.
 
-use super::Source;
+use super::{Profile, Source};
+use crate::Misfit;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter};
 
-pub(super) const ROW: units::parameter::Row<super::Build> = units::parameter::Row {
+pub(super) const ROW: units::parameter::Row<Profile> = units::parameter::Row {
     name: "file",
     about: "times and sizes from a file",
     parameters: &[Parameter {
@@ -14,9 +15,13 @@ pub(super) const ROW: units::parameter::Row<super::Build> = units::parameter::Ro
         about: "CSV with the header time_s,size_bytes (or time_ms, time_us, time_ns): times from the start, not decreasing",
     }],
     // A file that is none was refused before.
-    build: |arguments, _| {
-        let rows = parse(&arguments.file("file").text).unwrap_or_default();
-        Box::new(Played { rows: rows.into_iter(), before: Duration::ZERO })
+    build: Profile {
+        build: |arguments, _| {
+            let rows = parse(&arguments.file("file").text).unwrap_or_default();
+            Box::new(Played { rows: rows.into_iter(), before: Duration::ZERO })
+        },
+        check,
+        sizes,
     },
 };
 
@@ -28,12 +33,12 @@ const LARGEST: u64 = 1 << 24;
 /// The most lines that are taken.
 const MOST: usize = 10_000_000;
 
-pub(super) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
+fn check(arguments: &Arguments) -> Result<(), Misfit> {
     let file = arguments.file("file");
     parse(&file.text).map(|_| ()).map_err(|problem| ("file", format!("{}:{problem}", file.path)))
 }
 
-pub(super) fn sizes(arguments: &Arguments) -> (u64, u64) {
+fn sizes(arguments: &Arguments) -> (u64, u64) {
     let rows = parse(&arguments.file("file").text).unwrap_or_default();
     rows.iter().fold((u64::MAX, 0), |(least, most), (_, size)| (least.min(*size), most.max(*size)))
 }

@@ -4,16 +4,20 @@
 //! definition (common.xml) without its extension fields. The rates are those that PX4 documents or sends by default. The
 //! longest, ODOMETRY with 242 bytes, is what an external position (motion capture, vision) is told with.
 
-use super::Source;
+use super::{Profile, Source};
 use random::Stream;
 use units::Duration;
 use units::parameter::Row;
 
-pub(super) const ROW: Row<super::Build> = Row {
+pub(super) const ROW: Row<Profile> = Row {
     name: "mavlink",
     about: "control of a drone: six kinds of MAVLink 2 message of 21 to 242 bytes, 86.5 messages and 9.5 kB each second",
     parameters: &[],
-    build: |_, stream| Box::new(Mavlink::new(stream)),
+    build: Profile {
+        build: |_, stream| Box::new(Mavlink::new(stream)),
+        check: |_| Ok(()),
+        sizes: |_| sizes(),
+    },
 };
 
 /// How often a kind comes.
@@ -45,7 +49,7 @@ const KINDS: [(&str, u64, Pace); 6] = [
 ];
 
 /// The bytes of the shortest and of the longest.
-pub(super) fn sizes() -> (u64, u64) {
+fn sizes() -> (u64, u64) {
     let sizes = KINDS.map(|(_, payload, _)| payload + AROUND);
     sizes.iter().fold((u64::MAX, 0), |(least, most), size| (least.min(*size), most.max(*size)))
 }

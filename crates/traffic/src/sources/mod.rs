@@ -7,6 +7,7 @@ mod on_off;
 
 pub use file::{Row as FileRow, parse as parse_file};
 
+use crate::Misfit;
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Room, Row};
@@ -18,8 +19,16 @@ pub trait Source {
     fn next(&mut self) -> Option<(Duration, u64)>;
 }
 
-/// How a source is made. Its options were checked by [`check`].
-pub type Build = fn(&Arguments, Stream) -> Box<dyn Source>;
+/// All that is known of a source, given its options, before it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Profile {
+    /// Makes it. Its options were checked.
+    pub build: fn(&Arguments, Stream) -> Box<dyn Source>,
+    /// Whether its options fit together: the option that does not, and what is wrong with it.
+    pub check: fn(&Arguments) -> Result<(), Misfit>,
+    /// The bytes of the smallest and of the largest that it gives. Its options were checked.
+    pub sizes: fn(&Arguments) -> (u64, u64),
+}
 
 /// The largest UDP payload over IPv4: 65535 bytes without the headers of IP and UDP.
 pub const LARGEST: u64 = 65_507;
@@ -32,7 +41,7 @@ const SIZE: Parameter = Parameter {
 };
 
 /// The sources.
-pub static SOURCES: &[Row<Build>] = &[
+pub static SOURCES: &[Row<Profile>] = &[
     Row {
         name: "constant",
         about: "one size at one interval",
@@ -45,8 +54,12 @@ pub static SOURCES: &[Row<Build>] = &[
                 about: "time between two of them",
             },
         ],
-        build: |arguments, _| {
-            Box::new(Constant { gap: arguments.duration("gap"), size: arguments.integer("size") })
+        build: Profile {
+            build: |arguments, _| {
+                Box::new(Constant { gap: arguments.duration("gap"), size: arguments.integer("size") })
+            },
+            check: check_gap,
+            sizes: one_size,
         },
     },
     Row {
@@ -61,12 +74,16 @@ pub static SOURCES: &[Row<Build>] = &[
                 about: "mean time between two of them",
             },
         ],
-        build: |arguments, stream| {
-            Box::new(Poisson {
-                gap: arguments.duration("gap").as_nanos() as f64,
-                size: arguments.integer("size"),
-                stream,
-            })
+        build: Profile {
+            build: |arguments, stream| {
+                Box::new(Poisson {
+                    gap: arguments.duration("gap").as_nanos() as f64,
+                    size: arguments.integer("size"),
+                    stream,
+                })
+            },
+            check: check_gap,
+            sizes: one_size,
         },
     },
     Row {
@@ -98,12 +115,14 @@ pub static SOURCES: &[Row<Build>] = &[
                 about: "longest time between two datagrams; no less than shortest",
             },
         ],
-        build: |arguments, stream| {
-            Box::new(Uniform {
-                sizes: (arguments.integer("smallest"), arguments.integer("largest")),
-                gaps: (arguments.duration("shortest").as_nanos(), arguments.duration("longest").as_nanos()),
-                stream,
-            })
+        build: Profile {
+            build: |arguments, stream| {
+                let nanos = |name| arguments.duration(name).as_nanos();
+                let gaps = (nanos("shortest"), nanos("longest"));
+                Box::new(Uniform { sizes: uniform_sizes(arguments), gaps, stream })
+            },
+            check: check_uniform,
+            sizes: uniform_sizes,
         },
     },
     on_off::ROW,
@@ -118,7 +137,7 @@ pub fn room() -> Room {
 
 /// Makes the source of this name; `None` if the table has no such row.
 pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Box<dyn Source>> {
-    SOURCES.iter().find(|row| row.name == name).map(|row| (row.build)(arguments, stream))
+    find(name).map(|profile| (profile.build)(arguments, stream))
 }
 
 /// Whether options fit together: the option that does not, and what is wrong with it.
@@ -126,32 +145,38 @@ pub fn build(name: &str, arguments: &Arguments, stream: Stream) -> Option<Box<dy
 /// # Errors
 /// If the largest of something is below the smallest, if datagrams would leave without end at one instant, or if a file is
 /// not what it should be.
-pub fn check(name: &str, arguments: &Arguments) -> Result<(), (&'static str, String)> {
-    match name {
-        "constant" | "poisson" => above_zero("gap", arguments.duration("gap")),
-        "on-off" => on_off::check(arguments),
-        "uniform" => check_uniform(arguments),
-        "file" => file::check(arguments),
-        _ => Ok(()),
-    }
+pub fn check(name: &str, arguments: &Arguments) -> Result<(), Misfit> {
+    find(name).map_or(Ok(()), |profile| (profile.check)(arguments))
 }
 
-/// The bytes of the smallest and of the largest that a source gives. Its options were checked.
+/// The bytes of the smallest and of the largest that the source of this name gives. Its options were checked.
 pub fn sizes(name: &str, arguments: &Arguments) -> (u64, u64) {
-    match name {
-        "mavlink" => mavlink::sizes(),
-        "uniform" => (arguments.integer("smallest"), arguments.integer("largest")),
-        "file" => file::sizes(arguments),
-        _ => (arguments.integer("size"), arguments.integer("size")),
-    }
+    find(name).map_or((0, 0), |profile| (profile.sizes)(arguments))
 }
 
-fn above_zero(option: &'static str, span: Duration) -> Result<(), (&'static str, String)> {
+fn find(name: &str) -> Option<&'static Profile> {
+    SOURCES.iter().find(|row| row.name == name).map(|row| &row.build)
+}
+
+fn above_zero(option: &'static str, span: Duration) -> Result<(), Misfit> {
     if span.is_zero() { Err((option, "0 s; expected a time above zero".to_owned())) } else { Ok(()) }
 }
 
-fn check_uniform(arguments: &Arguments) -> Result<(), (&'static str, String)> {
-    let (smallest, largest) = (arguments.integer("smallest"), arguments.integer("largest"));
+fn check_gap(arguments: &Arguments) -> Result<(), Misfit> {
+    above_zero("gap", arguments.duration("gap"))
+}
+
+/// The sizes of a source that has one.
+fn one_size(arguments: &Arguments) -> (u64, u64) {
+    (arguments.integer("size"), arguments.integer("size"))
+}
+
+fn uniform_sizes(arguments: &Arguments) -> (u64, u64) {
+    (arguments.integer("smallest"), arguments.integer("largest"))
+}
+
+fn check_uniform(arguments: &Arguments) -> Result<(), Misfit> {
+    let (smallest, largest) = uniform_sizes(arguments);
     if largest < smallest {
         return Err(("largest", format!("{largest} is below smallest; expected {smallest} or more")));
     }

@@ -1,11 +1,12 @@
 //! On and off: at constant intervals while on, nothing while off; both last exponentially.
 
-use super::Source;
+use super::{Profile, Source};
+use crate::Misfit;
 use random::Stream;
 use units::Duration;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
 
-pub(super) const ROW: Row<super::Build> = Row {
+pub(super) const ROW: Row<Profile> = Row {
     name: "on-off",
     about: "one size at one interval during exponential times, between exponential times of silence",
     parameters: &[
@@ -29,14 +30,18 @@ pub(super) const ROW: Row<super::Build> = Row {
             about: "mean time for which it is off",
         },
     ],
-    build: |arguments, stream| {
-        let ns = |name| arguments.duration(name).as_nanos() as f64;
-        let (gap, size) = (ns("gap"), arguments.integer("size"));
-        Box::new(OnOff { gap, size, means: (ns("on"), ns("off")), left: 0.0, stream })
+    build: Profile {
+        build: |arguments, stream| {
+            let ns = |name| arguments.duration(name).as_nanos() as f64;
+            let (gap, size) = (ns("gap"), arguments.integer("size"));
+            Box::new(OnOff { gap, size, means: (ns("on"), ns("off")), left: 0.0, stream })
+        },
+        check,
+        sizes: super::one_size,
     },
 };
 
-pub(super) fn check(arguments: &Arguments) -> Result<(), (&'static str, String)> {
+fn check(arguments: &Arguments) -> Result<(), Misfit> {
     super::above_zero("gap", arguments.duration("gap"))?;
     super::above_zero("on", arguments.duration("on"))?;
     // One interval takes gap / on times of being on to draw in the mean.
@@ -83,7 +88,7 @@ mod tests {
     fn half_of_the_time_is_silence() {
         let ms = |n| Value::Duration(Duration::from_millis(n));
         let options = vec![("size", Value::Integer(100)), ("gap", ms(1)), ("on", ms(500)), ("off", ms(1500))];
-        let mut source = (ROW.build)(&Arguments(options), Stream::new(1, "on-off"));
+        let mut source = (ROW.build.build)(&Arguments(options), Stream::new(1, "on-off"));
         let gaps: Vec<f64> = (0..1_000_000).map(|_| source.next().unwrap().0.as_secs_f64() * 1e3).collect();
         let (total, pauses) = (gaps.iter().sum::<f64>(), gaps.iter().filter(|gap| **gap > 1.0).count());
         // On for a quarter of the time: 4 ms for each. 2000 pauses, of which the standard deviation is 2.2 %.

@@ -216,6 +216,16 @@ pub struct Component {
     pub arguments: Arguments,
 }
 
+/// The name of the row by which a room says that there is none of what it is about: no loss, no jitter.
+pub const NONE: &str = "none";
+
+impl Component {
+    /// Whether it says that there is none of what its room is about.
+    pub fn is_none(&self) -> bool {
+        self.name == NONE
+    }
+}
+
 /// The checked options of one component, with defaults filled in.
 ///
 /// The getters panic on a name that the row does not declare, or declares with another kind. That is a mistake in the

@@ -1,0 +1,38 @@
+//! An entry point for fuzzing: any text is a file of pages or is refused in one line. The property tests of this crate and
+//! the fuzz target call the same function.
+
+use random::Stream;
+use units::Duration;
+use units::parameter::{Arguments, File, Value};
+
+/// Pages that are looked at of each file.
+const PAGES: usize = 8;
+
+/// Reads a text as a file of this kind, `har` or `list`; gives whether it is one.
+///
+/// # Panics
+/// If there is no such kind, an error has more than one line, or a page breaks a rule of pages.
+pub fn pages(kind: &str, text: &str) -> bool {
+    let arguments = Arguments(vec![
+        ("file", Value::File(File { path: "the-file".to_owned(), text: text.into() })),
+        ("gaps", Value::Flag(text.len().is_multiple_of(2))),
+        ("think", Value::Duration(Duration::from_millis(5))),
+        ("reading", Value::Duration(Duration::ZERO)),
+    ]);
+    let built = crate::build(kind, &arguments, &mut Stream::new(1, "pages"));
+    match built.expect("there is such a kind") {
+        Ok(mut pages) => {
+            for _ in 0..PAGES {
+                let page = pages.next();
+                assert_eq!(page.check(), Ok(()), "{page:?}");
+            }
+            true
+        }
+        Err((option, problem)) => {
+            assert_eq!(option, "file");
+            assert!(!problem.chars().any(char::is_control), "{problem:?}");
+            assert!(problem.len() < 4_000, "{problem}");
+            false
+        }
+    }
+}

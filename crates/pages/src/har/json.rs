@@ -1,0 +1,71 @@
+//! Pieces of a JSON document that know where they stand, for one clear sentence about what is wrong.
+
+use serde_json::Value as Json;
+
+/// A value and where it stands: `response.content.size`.
+#[derive(Debug, Clone)]
+pub(super) struct Node<'a> {
+    value: &'a Json,
+    path: String,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(value: &'a Json) -> Node<'a> {
+        Node { value, path: String::new() }
+    }
+
+    /// The member of this name; `None` if there is none, or it is null.
+    pub(super) fn get(&self, name: &str) -> Option<Node<'a>> {
+        let value = self.value.get(name).filter(|value| !value.is_null())?;
+        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        Some(Node { value, path })
+    }
+    /// The member of this name.
+    pub(super) fn need(&self, name: &str) -> Result<Node<'a>, String> {
+        let at = if self.path.is_empty() { String::new() } else { format!("{}.", self.path) };
+        self.get(name).ok_or_else(|| format!("no {at}{name}"))
+    }
+
+    /// The members of a list: `headers[0]`.
+    pub(super) fn items(&self) -> Result<Vec<Node<'a>>, String> {
+        let place = |(at, value)| Node { value, path: format!("{}[{at}]", self.path) };
+        Ok(self.list()?.iter().enumerate().map(place).collect())
+    }
+    /// The members of a list, each as the root of what is said of it.
+    pub(super) fn roots(&self) -> Result<impl Iterator<Item = Node<'a>> + use<'a>, String> {
+        Ok(self.list()?.iter().map(Node::root))
+    }
+    fn list(&self) -> Result<&'a [Json], String> {
+        self.value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong("a list"))
+    }
+    pub(super) fn text(&self) -> Result<&'a str, String> {
+        self.value.as_str().ok_or_else(|| self.wrong("text"))
+    }
+    /// A whole number, also where it is written with a fraction of zero.
+    pub(super) fn whole(&self) -> Result<i64, String> {
+        let number = self.number()?;
+        // 2^53: beyond it a double is no longer exact.
+        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+            return Ok(number as i64);
+        }
+        Err(self.wrong("a whole number"))
+    }
+    pub(super) fn is_true(&self) -> bool {
+        self.value.as_bool() == Some(true)
+    }
+    pub(super) fn number(&self) -> Result<f64, String> {
+        self.value.as_f64().ok_or_else(|| self.wrong("a number"))
+    }
+
+    pub(super) fn wrong(&self, expected: &str) -> String {
+        let found = match self.value {
+            Json::Null => "null".to_owned(),
+            Json::Bool(value) => value.to_string(),
+            Json::Number(value) => value.to_string(),
+            Json::String(text) => crate::file::shown(text),
+            Json::Array(_) => "a list".to_owned(),
+            Json::Object(_) => "an object".to_owned(),
+        };
+        format!("{} is {found}; expected {expected}", self.path)
+    }
+}

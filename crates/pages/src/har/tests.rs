@@ -1,0 +1,289 @@
+//! Archives: the example, the rules one by one, and what is refused.
+
+use super::super::testing::{arguments, pages_of};
+use super::super::{After, Kind as ObjectKind, Object};
+use super::*;
+use http::Priority;
+
+const EXAMPLE: &str = include_str!("../../../../examples/pages/shop.har");
+const MANNER: Manner = Manner { gaps: true, think: Duration::ZERO, reading: Duration::ZERO };
+
+/// An entry with so much of an archive as must be there, and more of request, response and entry.
+fn entry(start_ms: u32, took_ms: u32, url: &str, request: &str, response: &str, more: &str) -> String {
+    format!(
+        r#"{{"startedDateTime": "2026-03-01T09:05:00.{start_ms:03}Z", "time": {took_ms},
+        "request": {{"url": "{url}"{request}}},
+        "response": {{"status": 200{response}}}{more}}}"#
+    )
+}
+
+fn archive(entries: &[String]) -> String {
+    format!(r#"{{"log": {{"version": "1.2", "entries": [{}]}}}}"#, entries.join(","))
+}
+
+fn read(text: &str) -> Result<Vec<Page>, String> {
+    parse(text, MANNER).map_err(|error| error.to_string())
+}
+
+/// The objects of the only page of these entries.
+fn objects(entries: &[String]) -> Vec<Object> {
+    let mut pages = read(&archive(entries)).unwrap();
+    assert_eq!(pages.len(), 1);
+    pages.remove(0).objects
+}
+
+const TEN: &str = r#", "bodySize": 10"#;
+
+#[test]
+fn the_example_gives_its_page() {
+    let pages = read(EXAMPLE).unwrap();
+    assert_eq!(pages.len(), 1);
+    let objects = &pages[0].objects;
+    let sizes: Vec<u64> = objects.iter().map(|object| object.bytes).collect();
+    // The redirect, the document, style, script, picture, tile, basket, beacon: three of eleven did not go over the network.
+    assert_eq!(sizes, [0, 15_300, 6_200, 52_000, 240_000, 9_150, 700, 0]);
+    let waits: Vec<Vec<(u32, bool)>> = objects
+        .iter()
+        .map(|object| object.after.iter().map(|after| (after.object, after.begun)).collect())
+        .collect();
+    let one = |object, begun| vec![(object, begun)];
+    assert_eq!(
+        waits,
+        [
+            vec![],
+            one(0, false),
+            // Found in the document while that came.
+            one(1, true),
+            one(1, true),
+            one(1, false),
+            // By the style sheet, and by the script.
+            one(2, false),
+            one(3, false),
+            // By time: the picture was the last to be complete before.
+            one(4, false),
+        ]
+    );
+    let urgencies: Vec<u8> = objects.iter().map(|object| object.priority.urgency).collect();
+    assert_eq!(urgencies, [0, 0, 0, 1, 2, 3, 1, 4]);
+    assert!(objects[4].priority.incremental);
+    let mains = objects.iter().filter(|object| object.kind == ObjectKind::Main).count();
+    assert_eq!(mains, 2);
+    // 112 ms is 1 ms after the document began to come, 152 ms 1 ms after it was complete.
+    assert_eq!(objects[2].parsing, Duration::from_millis(1));
+    assert_eq!(objects[4].parsing, Duration::from_millis(1));
+    // 680 and 552 ms.
+    assert_eq!(objects[7].parsing, Duration::from_millis(68));
+    assert_eq!((objects[0].request_bytes, objects[0].header_bytes), (380, 210));
+    // "accept: text/html" and "user-agent: quiclab", with the ends of their lines.
+    assert_eq!(objects[1].request_bytes, 19 + 21);
+}
+
+#[test]
+fn sizes_are_taken_from_what_is_known() {
+    for (response, bytes, header_bytes) in [
+        (r#", "bodySize": 10, "headersSize": 20, "_transferSize": 99, "content": {"size": 500}"#, 10, 20),
+        (r#", "bodySize": 10, "headersSize": -1, "headers": [{"name": "a", "value": "bcd"}]"#, 10, 8),
+        (r#", "bodySize": -1, "headersSize": -1, "_transferSize": 99, "content": {"size": 500}"#, 99, 0),
+        (r#", "bodySize": -1, "headersSize": 20, "_transferSize": 99, "content": {"size": 500}"#, 79, 20),
+        (r#", "bodySize": -1, "_transferSize": 0, "content": {"size": 500}"#, 500, 0),
+        (r#", "content": {"size": 500, "compression": 120}"#, 380, 0),
+        (r#", "content": {"size": 500, "compression": -7}"#, 500, 0),
+        (r#", "bodySize": -412, "headersSize": -1, "content": {"size": 500}"#, 500, 0),
+        (r#", "bodySize": 1e3"#, 1_000, 0),
+    ] {
+        let found = objects(&[entry(0, 5, "http://a/", "", response, "")]);
+        assert_eq!((found[0].bytes, found[0].header_bytes), (bytes, header_bytes), "{response}");
+    }
+    let posted = r#", "headersSize": 300, "bodySize": 50"#;
+    assert_eq!(objects(&[entry(0, 5, "http://a/", posted, TEN, "")])[0].request_bytes, 350);
+}
+
+#[test]
+fn priorities_come_from_the_field_or_from_the_tool() {
+    let field = |value: &str| format!(r#", "headers": [{{"name": "Priority", "value": "{value}"}}]"#);
+    for (request, more, urgency, incremental) in [
+        (String::new(), "", 3, false),
+        (String::new(), r#", "_priority": "VeryHigh""#, 0, false),
+        (String::new(), r#", "_priority": "High""#, 1, false),
+        (String::new(), r#", "_priority": "Medium""#, 2, false),
+        (String::new(), r#", "_priority": "Low""#, 3, false),
+        (String::new(), r#", "_priority": "VeryLow""#, 4, false),
+        (String::new(), r#", "_priority": 7"#, 3, false),
+        (field("u=6, i"), r#", "_priority": "VeryHigh""#, 6, true),
+        // No dictionary: as if it were not there (RFC 9218 section 4, RFC 8941 section 4.2).
+        (field("=="), r#", "_priority": "VeryHigh""#, 3, false),
+    ] {
+        let found = objects(&[entry(0, 5, "http://a/", &request, TEN, more)]);
+        assert_eq!(found[0].priority, Priority { urgency, incremental }, "{request} {more}");
+    }
+}
+
+#[test]
+fn what_waits_for_what() {
+    let by = |url: &str| format!(r#", "_initiator": {{"type": "parser", "url": "{url}"}}"#);
+    let timings = r#", "timings": {"receive": 30}"#;
+    let document = entry(0, 50, "http://a/#top", "", TEN, timings);
+    let after = |entries: &[String]| objects(entries).last().unwrap().after.clone();
+    // Nothing has ended before: from the start of the page.
+    let early = objects(&[document.clone(), entry(10, 5, "http://a/x", "", TEN, "")]);
+    assert_eq!((early[1].after.as_slice(), early[1].parsing), (&[][..], Duration::from_millis(10)));
+    // Named by the document, before it began to come: so it was not.
+    assert_eq!(after(&[document.clone(), entry(10, 5, "http://a/x", "", TEN, &by("http://a/"))]), []);
+    // While it came, and after.
+    let begun = After { object: 0, begun: true };
+    assert_eq!(
+        after(&[document.clone(), entry(25, 5, "http://a/x", "", TEN, &by("http://a/#here"))]),
+        [begun]
+    );
+    assert_eq!(
+        after(&[document.clone(), entry(60, 5, "http://a/x", "", TEN, &by("http://a/"))]),
+        [After::complete(0)]
+    );
+    // A millisecond is as good as none.
+    assert_eq!(after(&[document.clone(), entry(49, 5, "http://a/x", "", TEN, "")]), [After::complete(0)]);
+    // The innermost script that is known.
+    let stack = r#", "_initiator": {"type": "script", "stack": {"callFrames": [{"url": "http://b/gone.js"}],
+        "parent": {"callFrames": [{"url": ""}, {"url": "http://a/"}]}}}"#;
+    let script = entry(55, 5, "http://a/s.js", "", TEN, "");
+    let asked = entry(90, 5, "http://a/x", "", TEN, stack);
+    assert_eq!(after(&[document.clone(), script.clone(), asked]), [After::complete(0)]);
+    // By time the last that ended; the order in the file does not count.
+    let plain = entry(90, 5, "http://a/x", "", TEN, "");
+    assert_eq!(after(&[plain, script, document]), [After::complete(1)]);
+}
+
+#[test]
+fn redirects_are_followed() {
+    for target in ["http://a/new", "/new", "//a/new", "new", "new#there"] {
+        let moved = format!(r#", "bodySize": 0, "redirectURL": "{target}""#);
+        let first = entry(0, 50, "http://a/old?x=1", "", &moved, "");
+        // It began in the millisecond in which the redirect ended.
+        let second = objects(&[first, entry(48, 5, "http://a/new", "", TEN, "")]).remove(1);
+        assert_eq!((second.after.as_slice(), second.parsing), (&[After::complete(0)][..], Duration::ZERO));
+    }
+}
+
+#[test]
+fn what_did_not_go_over_the_network_is_left_out() {
+    let document = entry(0, 50, "https://a/", "", TEN, "");
+    let cached = entry(60, 1, "https://a/x", "", "", r#", "_fromCache": "memory""#);
+    let blocked = entry(60, 1, "https://a/x", "", "", "").replace("200", "0");
+    let data = entry(60, 1, "data:,x", "", "", "");
+    // Of a cache as HAR 1.2 tells it, of a worker, of the browser.
+    let empty = entry(60, 1, "https://a/x", "", r#", "bodySize": 0, "content": {"size": 500}"#, "");
+    let worker = r#", "bodySize": -300, "_transferSize": 0, "content": {"size": 500}"#;
+    let worker = entry(60, 1, "https://a/x", "", worker, r#", "_fetchedViaServiceWorker": true"#);
+    let hsts = r#", "bodySize": 0, "headers": [{"name": "Non-Authoritative-Reason", "value": "HSTS"}]"#;
+    let hsts = entry(60, 1, "http://a/", "", hsts, "").replace("200", "307");
+    let local = [cached.clone(), blocked, data, empty.clone(), worker, hsts];
+    for entry in &local {
+        assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 1, "{entry}");
+    }
+    assert_eq!(objects(&[&[document.clone()][..], &local].concat()).len(), 1);
+    // These did: an answer that the cache may be used, one without content, and one whose size is not told there.
+    let fresh = empty.replace("200", "304");
+    let nothing = entry(60, 1, "https://a/x", "", r#", "bodySize": 0, "content": {"size": 0}"#, "");
+    let measured = empty.replace(r#""bodySize": 0"#, r#""bodySize": 0, "_transferSize": 90"#);
+    for entry in [fresh, nothing, measured] {
+        assert_eq!(objects(&[document.clone(), entry.clone()]).len(), 2, "{entry}");
+    }
+    assert_eq!(read(&archive(&[cached])).unwrap_err(), "no entry of it went over the network");
+    assert_eq!(read(&archive(&[])).unwrap_err(), "no entry of it went over the network");
+}
+
+#[test]
+fn pages_are_told_apart() {
+    let paged = |pages: &str, of: &[&str]| {
+        let entries: Vec<String> = of
+            .iter()
+            .zip(0..)
+            .map(|(page, at)| entry(at, 5, "http://a/", "", TEN, if page.is_empty() { "" } else { page }))
+            .collect();
+        read(&archive(&entries).replace(r#""entries""#, &format!(r#""pages": [{pages}], "entries""#)))
+    };
+    let (p, q) = (r#", "pageref": "p""#, r#", "pageref": "q""#);
+    let counts = |pages: Vec<Page>| pages.iter().map(|page| page.objects.len()).collect::<Vec<_>>();
+    let two = r#"{"id": "p"}, {"id": "q"}"#;
+    assert_eq!(counts(paged(two, &[q, p, q]).unwrap()), [1, 2]);
+    assert_eq!(counts(paged(r#"{"id": "p"}"#, &[p, ""]).unwrap()), [2]);
+    assert_eq!(counts(paged("", &["", p]).unwrap()), [2]);
+    assert_eq!(paged(two, &[p, ""]).unwrap_err(), "entry 2: no pageref, and there are several pages");
+    assert_eq!(
+        paged(r#"{"id": "p"}"#, &[q]).unwrap_err(),
+        "entry 1: pageref is \"q\", and no page has that id"
+    );
+    assert_eq!(paged(r#"{"id": "p"}, {}"#, &[p]).unwrap_err(), "no log.pages[1].id");
+    assert_eq!(paged(r#"{"id": "p"}, {"id": "p"}"#, &[p]).unwrap_err(), "two pages with the id \"p\"");
+}
+
+#[test]
+fn the_first_mistake_is_told_with_its_entry() {
+    let good = entry(0, 5, "http://a/", "", TEN, "");
+    let told = |bad: &str| read(&archive(&[good.clone(), bad.to_owned()])).unwrap_err();
+    let changed = |from: &str, to: &str| {
+        assert!(good.contains(from));
+        told(&good.replacen(from, to, 1))
+    };
+    assert_eq!(told("3"), "entry 2: no request");
+    assert_eq!(changed(r#""url": "http://a/""#, r#""uri": """#), "entry 2: no request.url");
+    assert_eq!(changed(r#""http://a/""#, "7"), "entry 2: request.url is 7; expected text");
+    assert_eq!(changed("200", "\"200\""), "entry 2: response.status is \"200\"; expected a number");
+    assert_eq!(changed("200", "200.5"), "entry 2: response.status is 200.5; expected a whole number");
+    let time =
+        "entry 2: startedDateTime is \"2026-03-01 9:05\"; expected a time as \"2026-03-01T09:05:00.123Z\"";
+    assert_eq!(changed("2026-03-01T09:05:00.000Z", "2026-03-01 9:05"), time);
+    assert!(
+        changed(r#""time": 5"#, r#""time": -5"#).starts_with("entry 2: time is -5; expected milliseconds")
+    );
+    assert!(changed(r#""time": 5"#, r#""time": 1e300"#).starts_with("entry 2: time is 1e+300; expected"));
+    let sizes = "entry 2: response.bodySize is \"2 kB\"; expected a number";
+    assert_eq!(changed(r#""bodySize": 10"#, r#""bodySize": "2 kB""#), sizes);
+    assert!(
+        changed(r#""bodySize": 10"#, r#""bodySize": 2000000000000"#)
+            .starts_with("entry 2: response.bodySize is")
+    );
+    assert_eq!(changed(TEN, ""), "entry 2: no response.content");
+    let unknown = "entry 2: neither response.bodySize nor response.content.size is known";
+    assert_eq!(changed(TEN, r#", "content": {"size": -1}"#), unknown);
+    let fields = r#", "bodySize": 10, "headers": [{"name": "a"}]"#;
+    assert_eq!(changed(TEN, fields), "entry 2: no response.headers[0].value");
+    let fields = r#", "bodySize": 10, "headers": [{"name": "a", "value": "b"}, {"name": 7}]"#;
+    assert_eq!(changed(TEN, fields), "entry 2: response.headers[1].name is 7; expected text");
+    let fields = r#", "bodySize": 10, "headers": {}"#;
+    assert_eq!(changed(TEN, fields), "entry 2: response.headers is an object; expected a list");
+}
+
+#[test]
+fn an_archive_has_its_form_and_limits() {
+    assert!(read("").unwrap_err().starts_with("not JSON: "));
+    assert!(read(&"[".repeat(100_000)).unwrap_err().starts_with("not JSON: "));
+    assert_eq!(read("[]").unwrap_err(), "no log");
+    assert_eq!(read(r#"{"log": {}}"#).unwrap_err(), "no log.version");
+    assert_eq!(
+        read(r#"{"log": {"version": "2.0"}}"#).unwrap_err(),
+        "log.version is \"2.0\"; expected \"1.2\""
+    );
+    assert_eq!(read(r#"{"log": {"version": "1.2"}}"#).unwrap_err(), "no log.entries");
+    let object = r#"{"log": {"version": "1.2", "entries": {}}}"#;
+    assert_eq!(read(object).unwrap_err(), "log.entries is an object; expected a list");
+    let many = vec![entry(0, 5, "http://a/", "", TEN, ""); MOST_OBJECTS + 1];
+    assert_eq!(read(&archive(&many)).unwrap_err(), "entry 10001: more than 10000 objects of a page");
+    assert_eq!(read(&archive(&many[1..])).unwrap()[0].objects.len(), MOST_OBJECTS);
+    assert_eq!(read(&" ".repeat(MOST_FILE_BYTES + 1)).unwrap_err(), "more than 64 MiB");
+    assert!(read(&format!("\u{feff}{EXAMPLE}")).is_ok());
+}
+
+#[test]
+fn options_change_the_page_and_faults_name_the_file() {
+    let pages = pages_of(&ROW, &[("file", EXAMPLE), ("gaps", "false"), ("think", "\"7 ms\"")], 1, 2);
+    assert_eq!(pages[0], pages[1]);
+    assert!(
+        pages[0]
+            .objects
+            .iter()
+            .all(|object| object.parsing.is_zero() && object.think == Duration::from_millis(7))
+    );
+    let wrong = arguments(&ROW, &[("file", "{}")]);
+    let Err(fault) = super::pages(&wrong, &mut random::Stream::new(1, "")) else { panic!("it was read") };
+    assert_eq!(fault, ("file", "the-file, no log".to_owned()));
+}

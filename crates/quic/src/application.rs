@@ -1,0 +1,76 @@
+//! A QUIC connection as its application sees it.
+
+use crate::Connection;
+use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
+use units::Time;
+use wire::{Direction, StreamId};
+
+/// A QUIC connection at a point in time.
+pub struct QuicTransport<'a> {
+    /// The connection.
+    pub connection: &'a mut Connection,
+    /// Now.
+    pub now: Time,
+}
+
+impl Transport for QuicTransport<'_> {
+    fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
+        self.connection.open(direction)
+    }
+    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
+        self.connection.write(self.now, stream, data)
+    }
+    fn room(&mut self, stream: StreamId) -> Result<u64, StreamError> {
+        self.connection.room(stream)
+    }
+    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
+        self.connection.finish(self.now, stream)
+    }
+    fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.connection.reset(stream, code)
+    }
+    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.connection.stop(stream, code)
+    }
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        self.connection.read(stream, out)
+    }
+    #[inline]
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        self.connection.skip(stream, limit)
+    }
+    #[inline]
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.connection.discard(stream)
+    }
+    fn send_datagram(&mut self, data: Data<'_>) -> Result<u64, DatagramError> {
+        self.connection.send_datagram(data)
+    }
+    fn read_datagram(&mut self, into: Option<&mut Vec<u8>>) -> Option<u64> {
+        match into {
+            Some(into) => self.connection.read_datagram(into),
+            None => self.connection.discard_datagram(),
+        }
+    }
+    fn max_datagram_size(&self) -> Option<usize> {
+        self.connection.max_datagram_size()
+    }
+    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.connection.set_priority(stream, priority)
+    }
+    fn peer_stream_limit(&self, direction: Direction) -> Option<u64> {
+        Some(self.connection.peer_stream_limit(direction))
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        self.connection.alpn()
+    }
+    fn close(&mut self, code: u64, reason: &str) {
+        self.connection.close(self.now, code, reason);
+    }
+    fn acked_bytes(&self) -> u64 {
+        self.connection.stream_stats().acked_bytes
+    }
+    fn tell(&mut self, event: trace::Event) {
+        self.connection.log().tell(self.now, event);
+    }
+}

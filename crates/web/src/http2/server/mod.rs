@@ -1,0 +1,226 @@
+//! The server of HTTP/2.
+
+mod requests;
+mod responses;
+
+use crate::http2::session::{Session, Step};
+use crate::http2::turns::{Turn, Turns};
+use crate::http2::{MAX_FIELD_SECTION, MAX_STREAMS, SERVER_WINDOWS};
+use crate::{Answer, Body, Delayed, Site};
+use http::Priority;
+use http::http2::{Code, Error, MAX_FRAME, Settings};
+use http::message::RequestHead;
+use schedule::Scheduler;
+use std::collections::BTreeMap;
+use transport::{Event, Transport};
+use units::Time;
+use wire::{Side, StreamId};
+
+/// Bytes that are written and not yet sent above which the connection takes no more frames: what is more urgent comes soon.
+const UNSENT: u64 = MAX_FRAME as u64;
+
+/// How far a request is.
+#[derive(Debug)]
+enum Stage {
+    Asking {
+        head: Option<RequestHead>,
+        received: u64,
+    },
+    /// The answer is there, and given later.
+    Thinking(Answer),
+    /// So much of the body is left.
+    Answering(Body),
+}
+
+/// A request that is underway.
+#[derive(Debug)]
+struct Exchange {
+    stage: Stage,
+    head_only: bool,
+    turn: Turn,
+    /// What may be sent on the stream.
+    window: i64,
+    /// Bytes of the body that were taken out of its source.
+    taken: u64,
+}
+
+impl Exchange {
+    /// Whether content may be sent, as far as the stream goes.
+    fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Answering(_)) && self.window > 0
+    }
+}
+
+/// The server's end of a connection.
+#[derive(Debug)]
+pub(crate) struct Http2Server {
+    session: Session,
+    stream: Option<StreamId>,
+    exchanges: BTreeMap<u32, Exchange>,
+    delayed: Delayed,
+    turns: Turns,
+    /// Priorities that came before the request did: with the exchanges at most [`MAX_STREAMS`].
+    priorities: BTreeMap<u32, Priority>,
+    /// The last stream that was opened, and how many were.
+    last: u32,
+    opened: u32,
+    /// What is left to be written of the frame that was begun: real bytes, then virtual ones.
+    begun: (Vec<u8>, u64),
+    closing: bool,
+    broken: bool,
+}
+
+impl Http2Server {
+    /// One whose responses share the connection as this scheduler says.
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>) -> Http2Server {
+        let settings = Settings {
+            max_concurrent_streams: Some(MAX_STREAMS),
+            max_header_list: Some(MAX_FIELD_SECTION),
+            no_rfc7540_priorities: true,
+            ..Settings::default()
+        };
+        Http2Server {
+            session: Session::new(Side::Server, &settings, &SERVER_WINDOWS),
+            stream: None,
+            exchanges: BTreeMap::new(),
+            delayed: Delayed::default(),
+            turns: Turns::new(scheduler),
+            priorities: BTreeMap::new(),
+            last: 0,
+            opened: 0,
+            begun: (Vec::new(), 0),
+            closing: false,
+            broken: false,
+        }
+    }
+
+    pub(crate) fn on_event(
+        &mut self,
+        now: Time,
+        event: &Event,
+        site: &mut dyn Site,
+        transport: &mut dyn Transport,
+    ) {
+        match *event {
+            Event::Opened(stream) if self.stream.is_none() => {
+                self.stream = Some(stream);
+                transport.limit_unsent(stream, UNSENT);
+            }
+            Event::Readable(stream) if self.stream == Some(stream) && !self.broken => {
+                if let Err(error) = self.read(now, stream, site, transport) {
+                    self.fail(error, stream, transport);
+                }
+            }
+            Event::Reset { stream, .. } if self.stream == Some(stream) => self.stop(),
+            Event::Ended => self.stop(),
+            _ => {}
+        }
+        self.pump(now, transport);
+    }
+
+    /// Ends the connection with the peer's error (RFC 9113 section 5.4.1).
+    fn fail(&mut self, error: Error, stream: StreamId, transport: &mut dyn Transport) {
+        self.stop();
+        self.session.go_away(self.last, error.code);
+        // A frame that was begun comes to its end, or nothing would be understood behind it.
+        if self.write_begun(stream, transport) {
+            self.session.flush(stream, transport);
+        }
+        let _ = transport.finish(stream);
+        transport.close(error.code.0.into(), error.why);
+    }
+
+    /// Nothing is read and answered any more.
+    fn stop(&mut self) {
+        self.broken = true;
+        while let Some((stream, _)) = self.exchanges.first_key_value() {
+            self.remove(*stream);
+        }
+    }
+
+    /// A request is over, if there is one on the stream.
+    fn remove(&mut self, stream: u32) {
+        if let Some(exchange) = self.exchanges.remove(&stream) {
+            self.turns.close(&exchange.turn);
+        }
+    }
+
+    /// When a response goes on that waits.
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        self.delayed.wake_at().filter(|_| !self.broken)
+    }
+    /// Answers those whose time has come.
+    pub(crate) fn wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        while let Some(stream) = self.delayed.next(now) {
+            let stream = stream.index() as u32;
+            let Some(exchange) = self.exchanges.get_mut(&stream) else { continue };
+            if let Stage::Thinking(answer) = &mut exchange.stage {
+                let answer = std::mem::replace(answer, Answer::found(Body::Virtual(0)));
+                self.answer(now, stream, answer);
+            } else {
+                let is_ready = exchange.is_ready();
+                self.turns.set_ready(now, &mut exchange.turn, is_ready);
+            }
+        }
+        self.pump(now, transport);
+    }
+
+    /// Takes no more requests (RFC 9113 section 6.8).
+    pub(crate) fn shut_down(&mut self, transport: &mut dyn Transport) {
+        if !std::mem::replace(&mut self.closing, true) {
+            self.session.go_away(self.last, Code::NO_ERROR);
+            if let Some(connection) = self.stream.filter(|_| !self.broken)
+                && self.write_begun(connection, transport)
+            {
+                self.session.flush(connection, transport);
+            }
+        }
+    }
+    /// Whether no request is underway.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.exchanges.is_empty()
+    }
+
+    fn read(
+        &mut self,
+        now: Time,
+        connection: StreamId,
+        site: &mut dyn Site,
+        transport: &mut dyn Transport,
+    ) -> Result<(), Error> {
+        loop {
+            let result = match self.session.step(connection, transport) {
+                Ok(Step::Blocked) => return Ok(()),
+                Ok(Step::End) => {
+                    self.stop();
+                    let _ = transport.finish(connection);
+                    return Ok(());
+                }
+                Ok(Step::Content(stream, left)) => {
+                    let Ok(read) = transport.skip(connection, left) else { return Ok(()) };
+                    self.session.note_content(&read);
+                    if read.bytes == 0 {
+                        return Ok(());
+                    }
+                    self.count(stream, read.bytes);
+                    Ok(())
+                }
+                Ok(step) => self.on_step(now, step, site),
+                Err(error) => Err(error),
+            };
+            match result {
+                // Section 5.4.2.
+                Err(Error { code, stream: Some(stream), why }) => {
+                    // No stream that was never opened can be reset: section 5.1.
+                    self.check_open(stream).map_err(|_| Error::connection(code, why))?;
+                    // What the client has the server reset costs as much as what it resets.
+                    self.session.note_reset()?;
+                    self.session.reset(stream, code);
+                    self.remove(stream);
+                }
+                Err(error) => return Err(error),
+                Ok(()) => {}
+            }
+        }
+    }
+}

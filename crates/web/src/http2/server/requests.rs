@@ -1,0 +1,226 @@
+//! What a client sends: requests, their content, priorities.
+
+use super::{Exchange, Http2Server, Stage};
+use crate::http2::MAX_STREAMS;
+use crate::http2::session::Step;
+use crate::http2::turns;
+use crate::{Answer, Method, Site};
+use http::Priority;
+use http::http2::{self, Code, Error, MAX_WINDOW};
+use http::message::Malformed;
+use http::qpack::Field;
+use units::Time;
+
+impl Http2Server {
+    pub(super) fn on_step(&mut self, now: Time, step: Step, site: &mut dyn Site) -> Result<(), Error> {
+        match step {
+            Step::Fields(stream, fields, ends) => self.on_fields(now, (stream, ends), fields, site)?,
+            Step::Data(stream, length) => self.on_data(stream, length)?,
+            Step::ContentEnd(stream) => self.on_end(now, stream, site)?,
+            Step::Reset(stream, _) => {
+                self.check_open(stream)?;
+                self.session.close(stream);
+                self.remove(stream);
+            }
+            Step::Window(stream, more) if stream > 0 => {
+                self.check_open(stream)?;
+                if let Some(exchange) = self.exchanges.get_mut(&stream) {
+                    exchange.window += i64::from(more);
+                    // Section 6.9.1.
+                    if exchange.window > i64::from(MAX_WINDOW) {
+                        return Err(Error::stream(
+                            stream,
+                            Code::FLOW_CONTROL_ERROR,
+                            "a window grows too large",
+                        ));
+                    }
+                    let is_ready = exchange.is_ready();
+                    self.turns.set_ready(now, &mut exchange.turn, is_ready);
+                }
+            }
+            Step::WindowsShift(by) => {
+                for exchange in self.exchanges.values_mut() {
+                    exchange.window += by;
+                    let is_ready = exchange.is_ready();
+                    self.turns.set_ready(now, &mut exchange.turn, is_ready);
+                    // Section 6.9.2.
+                    if exchange.window > i64::from(MAX_WINDOW) {
+                        return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "a window grows too large"));
+                    }
+                }
+            }
+            Step::Priority(stream, priority) => self.on_priority(stream, priority)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// RFC 9218 section 7.1: a PRIORITY_UPDATE frame, which may come before the request.
+    fn on_priority(&mut self, stream: u32, priority: Priority) -> Result<(), Error> {
+        let wrong = |why| Err(Error::connection(Code::PROTOCOL_ERROR, why));
+        if stream.is_multiple_of(2) {
+            return wrong("a priority of a push, of which there are none");
+        }
+        if let Some(exchange) = self.exchanges.get(&stream) {
+            self.turns.set_priority(&exchange.turn, priority);
+        } else if stream > self.last {
+            self.priorities.insert(stream, priority);
+            // Those that are idle count as if they were open.
+            if self.priorities.len() + self.exchanges.len() > MAX_STREAMS as usize {
+                return wrong("priorities of more streams than may be open");
+            }
+        }
+        Ok(())
+    }
+
+    /// Section 5.1: on a stream that is idle nothing comes but what opens it.
+    pub(super) fn check_open(&self, stream: u32) -> Result<(), Error> {
+        if stream > self.last || stream.is_multiple_of(2) {
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "a frame on a stream that is idle"));
+        }
+        Ok(())
+    }
+
+    fn on_fields(
+        &mut self,
+        now: Time,
+        (stream, ends): (u32, bool),
+        fields: Option<Vec<Field>>,
+        site: &mut dyn Site,
+    ) -> Result<(), Error> {
+        if stream > self.last {
+            // Section 5.1.1: a client's streams are odd, and ascend.
+            if stream.is_multiple_of(2) {
+                return Err(Error::connection(Code::PROTOCOL_ERROR, "a stream that no client opens"));
+            }
+            (self.last, self.opened) = (stream, self.opened + 1);
+            let priority = self.priorities.remove(&stream);
+            self.priorities = self.priorities.split_off(&stream);
+            // Sections 5.1.2 and 6.8.
+            if self.exchanges.len() >= MAX_STREAMS as usize || self.closing {
+                return Err(Error::stream(stream, Code::REFUSED_STREAM, "more streams than are taken"));
+            }
+            return self.on_request(now, (stream, ends), (fields, priority), site);
+        }
+        match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
+            Some(Stage::Asking { .. }) => {}
+            // Section 5.1: half closed by the client.
+            Some(_) => {
+                return Err(Error::stream(stream, Code::STREAM_CLOSED, "HEADERS behind the end of a stream"));
+            }
+            None => return self.on_late_fields(stream),
+        }
+        // Section 8.1: trailers end the stream.
+        let trailers = fields.ok_or(Malformed("trailers too large")).and_then(|f| http2::check_trailers(&f));
+        if trailers.is_err() || !ends {
+            return Err(Error::stream(stream, Code::PROTOCOL_ERROR, "no trailers"));
+        }
+        self.on_end(now, stream, site)
+    }
+
+    /// A field section on a stream that is over, or was never opened and cannot be any more.
+    fn on_late_fields(&self, stream: u32) -> Result<(), Error> {
+        let wrong = |code, why| Err(Error::connection(code, why));
+        match () {
+            () if stream.is_multiple_of(2) => wrong(Code::PROTOCOL_ERROR, "a stream that no client opens"),
+            // Section 5.1: of a stream that was reset here it is passed over.
+            () if self.session.was_reset(stream) => Ok(()),
+            // Section 5.1: behind the end of a stream nothing comes.
+            () if self.opened == self.last.div_ceil(2) => {
+                wrong(Code::STREAM_CLOSED, "HEADERS on a closed stream")
+            }
+            // Section 5.1.1: some streams were left out, and are not opened later.
+            () => wrong(Code::PROTOCOL_ERROR, "a stream below one that was opened"),
+        }
+    }
+
+    fn on_request(
+        &mut self,
+        now: Time,
+        (stream, ends): (u32, bool),
+        (fields, priority): (Option<Vec<Field>>, Option<Priority>),
+        site: &mut dyn Site,
+    ) -> Result<(), Error> {
+        let head = match fields.as_deref().map(http2::read_request) {
+            Some(Ok(head)) => Some(head),
+            // Section 8.1.1.
+            Some(Err(Malformed(why))) => {
+                return Err(Error::stream(stream, Code::PROTOCOL_ERROR, why));
+            }
+            // Section 10.5.1.
+            None => None,
+        };
+        // RFC 9218 section 7: PRIORITY_UPDATE counts more than the field.
+        let field = head.as_ref().and_then(|head| head.priority);
+        let expects_continue = head.as_ref().is_some_and(|head| head.expects_continue);
+        let exchange = Exchange {
+            head_only: head.as_ref().is_some_and(|head| head.method == Method::Head.as_str()),
+            turn: self.turns.open(stream, priority.or(field).unwrap_or_default()),
+            window: self.session.peer.initial_window.into(),
+            taken: 0,
+            stage: Stage::Asking { head, received: 0 },
+        };
+        self.exchanges.insert(stream, exchange);
+        if ends {
+            return self.on_end(now, stream, site);
+        }
+        self.session.open(stream);
+        if expects_continue {
+            // RFC 9110 section 10.1.1.
+            self.session.fields(stream, &[Field::new(":status", "100")], false);
+        }
+        Ok(())
+    }
+
+    /// Whether a DATA frame with so much content can come on a stream.
+    fn on_data(&self, stream: u32, length: u64) -> Result<(), Error> {
+        self.check_open(stream)?;
+        match self.exchanges.get(&stream).map(|exchange| &exchange.stage) {
+            Some(Stage::Asking { head, received }) => {
+                let told = head.as_ref().and_then(|head| head.content_length);
+                if told.is_some_and(|told| received + length > told) {
+                    // Section 8.1.1.
+                    return Err(Error::stream(
+                        stream,
+                        Code::PROTOCOL_ERROR,
+                        "more content than there can be",
+                    ));
+                }
+                Ok(())
+            }
+            // Section 5.1: of a stream that was reset here it is passed over.
+            None if self.session.was_reset(stream) => Ok(()),
+            // Sections 5.1 and 6.1: half closed by the client, or closed.
+            _ => Err(Error::stream(stream, Code::STREAM_CLOSED, "DATA on a stream that is closed")),
+        }
+    }
+    pub(super) fn count(&mut self, stream: u32, bytes: u64) {
+        if let Some(Exchange { stage: Stage::Asking { received, .. }, .. }) = self.exchanges.get_mut(&stream)
+        {
+            *received += bytes;
+        }
+    }
+
+    /// A request is complete.
+    fn on_end(&mut self, now: Time, stream: u32, site: &mut dyn Site) -> Result<(), Error> {
+        let Some(exchange) = self.exchanges.get_mut(&stream) else { return Ok(()) };
+        let Stage::Asking { head, received } = &exchange.stage else { return Ok(()) };
+        let answer = match head {
+            Some(head) if head.content_length.is_some_and(|length| length != *received) => {
+                return Err(Error::stream(
+                    stream,
+                    Code::PROTOCOL_ERROR,
+                    "less content than content-length tells",
+                ));
+            }
+            Some(head) => Answer::to(head, site).0,
+            None => Answer::plain(431, "the fields are too large"),
+        };
+        if self.delayed.begin(now, turns::id(stream), answer.think) {
+            exchange.stage = Stage::Thinking(answer);
+        } else {
+            self.answer(now, stream, answer);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,473 @@
+//! What both ends of a connection of HTTP/2 have in common: frames in and out, settings, fields, flow control.
+
+use super::credit::Credit;
+use super::{MAX_FIELD_SECTION, Windows};
+use http::Priority;
+use http::hpack::{BadBlock, Decoder, Encoder};
+use http::http2::{
+    Code, DEFAULT_WINDOW, Error, FRAME_HEAD, Flags, Frame, FrameHead, Kind, MAX_WINDOW, PREFACE, Settings,
+};
+use http::qpack::Field;
+use std::collections::{BTreeMap, BTreeSet};
+use transport::{Data, Read, StreamError, Transport};
+use wire::{Side, StreamId};
+
+/// The most that may wait to be sent beside bodies: what answers a peer that only makes work stays below.
+const MAX_OUT: usize = 1 << 18;
+/// The most frames of one field block.
+const MAX_CONTINUATIONS: u32 = 64;
+/// The most streams that may be reset in a row, by the peer or for what it did, without one that comes to its end.
+const MAX_RESETS: u32 = 1000;
+/// The most frames in a row that make work and carry nothing (section 10.5).
+const MAX_IDLE: u32 = 10_000;
+/// The streams reset here of which is remembered that something may still be underway to them.
+const MAX_REMEMBERED: usize = 256;
+
+/// What comes next of a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Nothing for now.
+    Blocked,
+    /// A field section on a stream; `None` if it is larger than is taken. Whether the stream ends with it.
+    Fields(u32, Option<Vec<Field>>, bool),
+    /// A DATA frame with so much content begins on a stream.
+    Data(u32, u64),
+    /// So much of it is left to be read and told by [`Session::note_content`].
+    Content(u32, u64),
+    /// The content of a DATA frame was all read, and the stream ends with it.
+    ContentEnd(u32),
+    /// The peer has reset a stream.
+    Reset(u32, Code),
+    /// More may be sent: on a stream, or 0: on all.
+    Window(u32, u32),
+    /// What may be sent on each stream has changed by so much.
+    WindowsShift(i64),
+    /// The priority of a stream.
+    Priority(u32, Priority),
+    /// The peer looks at no stream above this one.
+    GoAway(u32),
+    /// The end of the connection.
+    End,
+}
+
+/// Where in a frame the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Preface(usize),
+    Head,
+    Payload(FrameHead),
+    /// DATA: so much content will come, and so much padding behind it.
+    Begun {
+        head: FrameHead,
+        left: u64,
+        padding: u64,
+    },
+    /// DATA: so much content is left, and so much padding behind it.
+    Content {
+        head: FrameHead,
+        left: u64,
+        padding: u64,
+    },
+    /// The padding length of DATA.
+    PadLength(FrameHead),
+}
+
+/// A field block of which some has come (RFC 9113 section 4.3).
+#[derive(Debug)]
+struct Block {
+    stream: u32,
+    ends: bool,
+    bytes: Vec<u8>,
+    frames: u32,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(super) struct Session {
+    side: Side,
+    inside: Inside,
+    /// What has come of a frame's head or of its payload.
+    kept: Vec<u8>,
+    block: Option<Block>,
+    decoder: Decoder,
+    encoder: Encoder,
+    /// The settings of the peer.
+    pub(super) peer: Settings,
+    told: bool,
+    /// Frames other than DATA that wait to be written.
+    out: Vec<u8>,
+    /// What may be sent on all streams together.
+    pub(super) window: i64,
+    /// What the peer may still send on all streams together.
+    credit: Credit,
+    /// The same on each stream on which it may still send.
+    credits: BTreeMap<u32, Credit>,
+    /// What each stream begins with.
+    stream_window: u32,
+    /// Streams that were reset here: what comes on them is passed over (section 5.1). At most [`MAX_REMEMBERED`].
+    reset: BTreeSet<u32>,
+    resets: u32,
+    /// Frames in a row that carried nothing.
+    idle: u32,
+    /// Whether the peer's end of the connection was read.
+    ended: bool,
+}
+
+impl Session {
+    /// One that has its first frames ready to be written (section 3.4). The window of a stream is that of the settings.
+    pub(super) fn new(side: Side, settings: &Settings, windows: &Windows) -> Session {
+        // The window of the connection can only grow (section 6.9.2).
+        let window = windows.connection.clamp(DEFAULT_WINDOW, MAX_WINDOW);
+        let mut session = Session {
+            side,
+            inside: if side == Side::Server { Inside::Preface(0) } else { Inside::Head },
+            kept: Vec::new(),
+            block: None,
+            decoder: Decoder::default(),
+            encoder: Encoder::default(),
+            peer: Settings::default(),
+            told: false,
+            out: if side == Side::Client { PREFACE.to_vec() } else { Vec::new() },
+            window: DEFAULT_WINDOW.into(),
+            credit: Credit::new(window),
+            credits: BTreeMap::new(),
+            stream_window: windows.stream.min(MAX_WINDOW),
+            reset: BTreeSet::new(),
+            resets: 0,
+            idle: 0,
+            ended: false,
+        };
+        let settings = Settings { initial_window: session.stream_window, ..*settings };
+        let mut payload = Vec::new();
+        settings.encode(&mut payload);
+        session.frame(Kind::SETTINGS, Flags::NONE, 0, &payload);
+        if window > DEFAULT_WINDOW {
+            // Section 6.9.2: the window of the connection is not a setting.
+            session.grant(0, window - DEFAULT_WINDOW);
+        }
+        session
+    }
+
+    /// Adds a frame to what is to be written.
+    fn frame(&mut self, kind: Kind, flags: Flags, stream: u32, payload: &[u8]) {
+        FrameHead { length: payload.len() as u32, kind, flags, stream }.encode(&mut self.out);
+        self.out.extend_from_slice(payload);
+    }
+    fn grant(&mut self, stream: u32, more: u32) {
+        self.frame(Kind::WINDOW_UPDATE, Flags::NONE, stream, &more.to_be_bytes());
+    }
+
+    /// Adds a field section (section 6.2), in as many frames as the peer's largest needs.
+    pub(super) fn fields(&mut self, stream: u32, fields: &[Field], ends: bool) {
+        let mut block = Vec::new();
+        self.encoder.encode(&mut block, fields);
+        let mut pieces = block.chunks(self.peer.max_frame as usize).peekable();
+        let mut kind = Kind::HEADERS;
+        while let Some(piece) = pieces.next() {
+            let mut flags = if ends && kind == Kind::HEADERS { Flags::END_STREAM } else { Flags::NONE };
+            if pieces.peek().is_none() {
+                flags = flags.and(Flags::END_HEADERS);
+            }
+            self.frame(kind, flags, stream, piece);
+            kind = Kind::CONTINUATION;
+        }
+    }
+    /// The peer may send on a stream.
+    pub(super) fn open(&mut self, stream: u32) {
+        self.credits.insert(stream, Credit::new(self.stream_window));
+    }
+    /// The peer may send no more on a stream.
+    pub(super) fn close(&mut self, stream: u32) {
+        self.credits.remove(&stream);
+    }
+    /// Resets a stream.
+    pub(super) fn reset(&mut self, stream: u32, code: Code) {
+        self.close(stream);
+        self.reset.insert(stream);
+        if self.reset.len() > MAX_REMEMBERED {
+            self.reset.pop_first();
+        }
+        self.frame(Kind::RST_STREAM, Flags::NONE, stream, &code.0.to_be_bytes());
+    }
+    /// Whether a stream was reset here, so that what comes on it was perhaps sent before the peer knew (section 5.1).
+    pub(super) fn was_reset(&self, stream: u32) -> bool {
+        self.reset.contains(&stream)
+    }
+    /// A stream was reset, by the peer or for what it did. What costs one side work and the other nothing has a limit.
+    pub(super) fn note_reset(&mut self) -> Result<(), Error> {
+        self.resets += 1;
+        if self.resets > MAX_RESETS {
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many streams that were reset"));
+        }
+        Ok(())
+    }
+    /// A frame carried nothing.
+    fn note_idle(&mut self) -> Result<(), Error> {
+        self.idle += 1;
+        if self.idle > MAX_IDLE {
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "too many frames that carry nothing"));
+        }
+        Ok(())
+    }
+    /// Tells the peer the last stream that was looked at, and why no other will be (section 6.8).
+    pub(super) fn go_away(&mut self, last: u32, code: Code) {
+        self.frame(Kind::GOAWAY, Flags::NONE, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat());
+    }
+
+    /// Writes what waits beside bodies; whether nothing is left of it.
+    pub(super) fn flush(&mut self, stream: StreamId, transport: &mut dyn Transport) -> bool {
+        while !self.out.is_empty() {
+            match transport.write(stream, Data::Bytes(&self.out)) {
+                Ok(taken) => drop(self.out.drain(..taken as usize)),
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// A response has come, or was written, to its end.
+    pub(super) fn note_completed(&mut self) {
+        self.resets = 0;
+    }
+    /// Content was written.
+    pub(super) fn note_progress(&mut self) {
+        self.idle = 0;
+    }
+
+    /// Reads up to the next thing of interest.
+    pub(super) fn step(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<Step, Error> {
+        loop {
+            if self.out.len() > MAX_OUT {
+                return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "more to answer than is taken"));
+            }
+            match self.inside {
+                Inside::Begun { head, left, padding } => {
+                    self.inside = Inside::Content { head, left, padding };
+                    if left > 0 {
+                        self.idle = 0;
+                    } else if !head.flags.has(Flags::END_STREAM) {
+                        self.note_idle()?;
+                    }
+                    return Ok(Step::Data(head.stream, left));
+                }
+                Inside::Content { head, left: 0, padding: 0 } => {
+                    self.inside = Inside::Head;
+                    self.give_back(&head);
+                    if head.flags.has(Flags::END_STREAM) {
+                        return Ok(Step::ContentEnd(head.stream));
+                    }
+                }
+                Inside::Content { head, left: 0, padding } => {
+                    let Some(read) = self.take(transport.skip(stream, padding)) else {
+                        return Ok(Step::Blocked);
+                    };
+                    self.inside = Inside::Content { head, left: 0, padding: padding - read };
+                }
+                Inside::Content { head, left, .. } => return Ok(Step::Content(head.stream, left)),
+                Inside::Payload(head) if self.kept.len() == head.length as usize => {
+                    self.inside = Inside::Head;
+                    let payload = std::mem::take(&mut self.kept);
+                    let step = self.on_frame(&head, &payload)?;
+                    self.kept = payload;
+                    self.kept.clear();
+                    if let Some(step) = step {
+                        return Ok(step);
+                    }
+                }
+                _ => match self.advance(stream, transport)? {
+                    true => {}
+                    // Section 5.4: a connection that ends inside a frame has nobody left to be told.
+                    false if self.ended => return Ok(Step::End),
+                    false => return Ok(Step::Blocked),
+                },
+            }
+        }
+    }
+
+    /// How many bytes were read; `None`: none are there.
+    fn take(&mut self, read: Result<Read, StreamError>) -> Option<u64> {
+        match read {
+            Ok(read) => {
+                self.ended |= read.finished;
+                (read.bytes > 0).then_some(read.bytes)
+            }
+            Err(StreamError::Blocked) => None,
+            Err(_) => {
+                self.ended = true;
+                None
+            }
+        }
+    }
+
+    /// Reads a piece of what is not content; whether there was any.
+    fn advance(&mut self, stream: StreamId, transport: &mut dyn Transport) -> Result<bool, Error> {
+        let wanted = match self.inside {
+            Inside::Preface(have) => PREFACE.len() - have,
+            Inside::Payload(head) => head.length as usize - self.kept.len(),
+            Inside::PadLength(_) => 1,
+            _ => FRAME_HEAD - self.kept.len(),
+        };
+        let mut bytes = [0; 256];
+        let room = wanted.min(bytes.len());
+        let Some(read) = self.take(transport.read(stream, &mut bytes[..room])) else { return Ok(false) };
+        let bytes = &bytes[..read as usize];
+        match self.inside {
+            Inside::Preface(have) => {
+                // Section 3.4.
+                if !PREFACE[have..].starts_with(bytes) {
+                    return Err(Error::connection(Code::PROTOCOL_ERROR, "no preface of HTTP/2"));
+                }
+                let have = have + bytes.len();
+                self.inside = if have == PREFACE.len() { Inside::Head } else { Inside::Preface(have) };
+            }
+            Inside::PadLength(head) => {
+                let padding = u64::from(bytes[0]);
+                let left = u64::from(head.length) - 1;
+                // Section 6.1.
+                let Some(left) = left.checked_sub(padding) else {
+                    return Err(Error::connection(Code::PROTOCOL_ERROR, "more padding than there is room"));
+                };
+                self.inside = Inside::Begun { head, left, padding };
+            }
+            Inside::Payload(_) => self.kept.extend_from_slice(bytes),
+            _ => {
+                self.kept.extend_from_slice(bytes);
+                if let Ok(head) = <[u8; FRAME_HEAD]>::try_from(self.kept.as_slice()) {
+                    self.kept.clear();
+                    self.enter(FrameHead::decode(head)?)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn enter(&mut self, head: FrameHead) -> Result<(), Error> {
+        // Section 3.4: the first frame is SETTINGS.
+        if !self.told && (head.kind != Kind::SETTINGS || head.flags.has(Flags::ACK)) {
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "the first frame is no SETTINGS"));
+        }
+        // Section 6.10: a field block is not interrupted, and nothing else is continued.
+        let continues = self.block.as_ref().is_some_and(|block| block.stream == head.stream);
+        if (head.kind == Kind::CONTINUATION) != self.block.is_some() || self.block.is_some() && !continues {
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "a field block that is interrupted"));
+        }
+        head.check()?;
+        // Section 8.4: nothing is pushed; the client has said so.
+        if head.kind == Kind::PUSH_PROMISE {
+            return Err(Error::connection(Code::PROTOCOL_ERROR, "a push that was not allowed"));
+        }
+        self.inside = match head.kind {
+            Kind::DATA => {
+                // Section 6.9.1: padding counts too. On a stream that is closed here nothing else counts it.
+                let fits = self.credits.get_mut(&head.stream).is_none_or(|credit| credit.spend(head.length));
+                if !self.credit.spend(head.length) || !fits {
+                    return Err(Error::connection(Code::FLOW_CONTROL_ERROR, "more content than was allowed"));
+                }
+                if head.flags.has(Flags::PADDED) {
+                    Inside::PadLength(head)
+                } else {
+                    Inside::Begun { head, left: head.length.into(), padding: 0 }
+                }
+            }
+            _ => Inside::Payload(head),
+        };
+        Ok(())
+    }
+
+    fn on_frame(&mut self, head: &FrameHead, payload: &[u8]) -> Result<Option<Step>, Error> {
+        let stream = head.stream;
+        match Frame::decode(head, payload)? {
+            Frame::Fields(bytes) => return self.on_fields(head, bytes),
+            Frame::Settings(payload) => {
+                self.note_idle()?;
+                let before = i64::from(self.peer.initial_window);
+                // Section 6.5.3: in their order; a table that is made small and large again has to be told as both (RFC 7541
+                // section 4.2).
+                for setting in Settings::split(payload)? {
+                    self.peer.update(setting)?;
+                    self.encoder.set_limit(self.peer.header_table_size.into());
+                    // Section 6.5.2: a server does not take pushes.
+                    if self.side == Side::Client && setting == [0, 2, 0, 0, 0, 1] {
+                        return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that enables pushes"));
+                    }
+                }
+                self.told = true;
+                self.frame(Kind::SETTINGS, Flags::ACK, 0, &[]);
+                // Section 6.9.2.
+                return Ok(Some(Step::WindowsShift(i64::from(self.peer.initial_window) - before)));
+            }
+            Frame::Ping(bytes) => self.frame(Kind::PING, Flags::ACK, 0, &bytes),
+            Frame::WindowUpdate(more) => {
+                if stream == 0 {
+                    self.window += i64::from(more);
+                    // Section 6.9.1.
+                    if self.window > i64::from(MAX_WINDOW) {
+                        let why = "the window of the connection grows too large";
+                        return Err(Error::connection(Code::FLOW_CONTROL_ERROR, why));
+                    }
+                }
+                return Ok(Some(Step::Window(stream, more)));
+            }
+            Frame::Reset(code) => {
+                self.note_reset()?;
+                return Ok(Some(Step::Reset(stream, code)));
+            }
+            Frame::GoAway { last, .. } => return Ok(Some(Step::GoAway(last))),
+            Frame::PriorityUpdate(stream, Some(priority)) if self.side == Side::Server => {
+                return Ok(Some(Step::Priority(stream, priority)));
+            }
+            Frame::PriorityUpdate(..) if self.side == Side::Client => {
+                // RFC 9218 section 7.1.
+                return Err(Error::connection(Code::PROTOCOL_ERROR, "a server that tells a priority"));
+            }
+            Frame::Ignored => self.note_idle()?,
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn on_fields(&mut self, head: &FrameHead, bytes: &[u8]) -> Result<Option<Step>, Error> {
+        let ends = head.kind == Kind::HEADERS && head.flags.has(Flags::END_STREAM);
+        let new = || Block { stream: head.stream, ends, bytes: Vec::new(), frames: 0 };
+        let mut block = self.block.take().unwrap_or_else(new);
+        block.bytes.extend_from_slice(bytes);
+        block.frames += 1;
+        if block.bytes.len() > MAX_FIELD_SECTION as usize || block.frames > MAX_CONTINUATIONS {
+            return Err(Error::connection(Code::ENHANCE_YOUR_CALM, "a field block without end"));
+        }
+        if !head.flags.has(Flags::END_HEADERS) {
+            self.block = Some(block);
+            return Ok(None);
+        }
+        self.idle = 0;
+        let fields = match self.decoder.decode(&block.bytes, MAX_FIELD_SECTION.into()) {
+            Ok(fields) => Some(fields),
+            Err(BadBlock::TooLarge) => None,
+            // Section 4.3.
+            Err(BadBlock::Undecodable(why)) => return Err(Error::connection(Code::COMPRESSION_ERROR, why)),
+        };
+        Ok(Some(Step::Fields(block.stream, fields, block.ends)))
+    }
+
+    /// What was read of the content.
+    pub(super) fn note_content(&mut self, read: &Read) {
+        self.ended |= read.finished;
+        if let Inside::Content { left, .. } = &mut self.inside {
+            *left -= read.bytes;
+        }
+    }
+
+    /// A DATA frame was read: the peer is granted anew what it took.
+    fn give_back(&mut self, head: &FrameHead) {
+        if let Some(more) = self.credit.read(head.length) {
+            self.grant(0, more);
+        }
+        if head.flags.has(Flags::END_STREAM) {
+            self.close(head.stream);
+        } else if let Some(more) =
+            self.credits.get_mut(&head.stream).and_then(|credit| credit.read(head.length))
+        {
+            self.grant(head.stream, more);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! HTTP clients and servers over a [`transport::Transport`], what servers offer, and what clients fetch.
+//!
+//! A [`WebClient`] and a [`WebServer`] speak HTTP/3, HTTP/2, HTTP/1.1 or hq-interop, whichever the handshake agreed on. A server
+//! answers from a [`Site`]; what a client fetches goes into a [`Sink`].
+
+mod delayed;
+mod fetches;
+mod hq;
+mod http1;
+mod http2;
+mod http3;
+mod load;
+mod negotiated;
+mod order;
+mod reply;
+mod request;
+mod sink;
+mod site;
+mod virtual_site;
+
+pub use http2::Windows;
+pub use negotiated::{WebClient, WebServer};
+pub use order::{Gate, Order, Part};
+pub use request::{Failure, Fetched, Method, Request};
+pub use sink::{Discard, Head, Sink, Take};
+pub use site::{Answer, Body, Query, Site, Source};
+pub use virtual_site::{MOST_FILL, VirtualSite};
+
+pub(crate) use delayed::Delayed;
+pub(crate) use fetches::Fetches;
+pub(crate) use load::load;
+pub(crate) use reply::{Pumped, Reply};
+
+/// The names of the protocols in the handshake (ALPN, RFC 7301).
+pub mod alpn {
+    pub use crate::hq::ALPN as HQ;
+    pub use crate::http1::ALPN as HTTP1;
+    pub use crate::http2::ALPN as HTTP2;
+    pub use crate::http3::ALPN as HTTP3;
+}

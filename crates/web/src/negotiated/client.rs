@@ -1,0 +1,184 @@
+//! The web client.
+
+use crate::hq::{self, HqClient};
+use crate::http1::{self, Http1Client};
+use crate::http2::{self, Http2Client};
+use crate::http3::{self, Http3Client};
+use crate::{Fetched, Fetches, Order, Request, Sink};
+use http::Code;
+use transport::{Application, Event, Progress, Report, Transport};
+use units::Time;
+
+/// A client that fetches a list of objects over one connection and then closes it. It speaks `h3`, `hq-interop`, `h2` or
+/// `http/1.1`, whichever the handshake agreed on (ALPN); on another protocol it closes the connection. `http/1.1` opens as many
+/// streams, connections of TCP each, as the transport admits.
+///
+/// In 0-RTT packets it asks as soon as it is told [`Event::EarlyDataReady`]; what the server does not take is asked again.
+#[derive(Debug)]
+pub struct WebClient {
+    authority: String,
+    protocol: Option<Protocol>,
+    fetches: Fetches,
+    /// What it lets a server of HTTP/2 send unread.
+    windows: http2::Windows,
+}
+
+#[derive(Debug)]
+enum Protocol {
+    Hq(HqClient),
+    Http3(Box<Http3Client>),
+    Http1(Http1Client),
+    Http2(Box<Http2Client>),
+}
+
+impl WebClient {
+    /// A client for these requests, sent in this order, of which at most `concurrency` (at least 1) are underway at a
+    /// time; the peer's limit on streams bounds them too. `authority` is host and port of the server: `example.org:4433`.
+    /// Bodies go to `sink`.
+    pub fn new(
+        authority: impl Into<String>,
+        requests: Vec<Request>,
+        concurrency: usize,
+        sink: Box<dyn Sink>,
+    ) -> WebClient {
+        WebClient {
+            authority: authority.into(),
+            protocol: None,
+            fetches: Fetches::new(requests, concurrency, sink),
+            windows: http2::Windows::default(),
+        }
+    }
+
+    /// A client for requests that may be sent in an order of their own.
+    pub fn ordered(
+        authority: impl Into<String>,
+        (requests, order): (Vec<Request>, Order),
+        concurrency: usize,
+        sink: Box<dyn Sink>,
+    ) -> WebClient {
+        let fetches = Fetches::ordered(requests, order, concurrency, sink);
+        WebClient { authority: authority.into(), protocol: None, fetches, windows: http2::Windows::default() }
+    }
+
+    /// The same with other flow-control windows of HTTP/2 than those of Chromium.
+    #[must_use]
+    pub fn with_windows(self, windows: http2::Windows) -> WebClient {
+        WebClient { windows, ..self }
+    }
+
+    /// The same with the number of bytes that all bodies together have, for [`Progress::total`].
+    #[must_use]
+    pub fn expecting(mut self, bytes: u64) -> WebClient {
+        self.fetches.expect_total(bytes);
+        self
+    }
+
+    /// Host and port of the server, as they were given.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+    /// What became of each request so far, in the order of the list.
+    pub fn results(&self) -> &[Fetched] {
+        self.fetches.results()
+    }
+    /// Whether every request has come to its end, well or not.
+    pub fn is_over(&self) -> bool {
+        self.fetches.are_over()
+    }
+
+    /// Gives a request up, if it is not over.
+    pub fn cancel(&mut self, now: Time, request: usize, transport: &mut dyn Transport) {
+        if self.fetches.withdraw(now, request) {
+            if self.fetches.are_over() {
+                transport.close(self.no_error(), "done");
+            }
+            return;
+        }
+        match &mut self.protocol {
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.cancel(now, request, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.cancel(now, request, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.cancel(now, request, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.cancel(now, request, &mut self.fetches, transport),
+        }
+    }
+
+    fn choose(&mut self, transport: &mut dyn Transport) {
+        self.protocol = match transport.alpn() {
+            Some(hq::ALPN) => Some(Protocol::Hq(HqClient::default())),
+            Some(http3::ALPN) => Some(Protocol::Http3(Box::new(Http3Client::new(&self.authority)))),
+            Some(http1::ALPN) => Some(Protocol::Http1(Http1Client::new(&self.authority))),
+            Some(http2::ALPN) => {
+                Some(Protocol::Http2(Box::new(Http2Client::new(&self.authority, &self.windows))))
+            }
+            _ => None,
+        };
+    }
+}
+
+impl Application for WebClient {
+    fn on_event(&mut self, now: Time, event: &Event, transport: &mut dyn Transport) {
+        match event {
+            Event::EarlyDataReady => {
+                self.fetches.begin_order(now);
+                self.fetches.set_early(true);
+                self.choose(transport);
+            }
+            Event::Connected => {
+                self.fetches.begin_order(now);
+                self.fetches.set_early(false);
+                if self.protocol.is_none() {
+                    self.choose(transport);
+                }
+                if self.protocol.is_none() {
+                    transport.close(Code::VERSION_FALLBACK.0, "no protocol that is spoken here");
+                }
+            }
+            _ => {}
+        }
+        match &mut self.protocol {
+            Some(Protocol::Hq(hq)) => hq.on_event(now, event, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.on_event(now, event, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.on_event(now, event, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.on_event(now, event, &mut self.fetches, transport),
+            None if *event == Event::Ended => self.fetches.give_up_waiting(now),
+            None => {}
+        }
+        if let Event::EarlyDataRejected { resent: false } = event {
+            // The streams are gone, and another protocol may be agreed on.
+            self.protocol = None;
+        }
+    }
+
+    fn on_wake(&mut self, now: Time, transport: &mut dyn Transport) {
+        self.fetches.wake(now);
+        match &mut self.protocol {
+            None => {}
+            Some(Protocol::Hq(hq)) => hq.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Http3(http3)) => http3.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Http1(http1)) => http1.ask(now, &mut self.fetches, transport),
+            Some(Protocol::Http2(http2)) => http2.ask(now, &mut self.fetches, transport),
+        }
+    }
+    fn wake_at(&self) -> Option<Time> {
+        self.fetches.wake_at()
+    }
+
+    fn progress(&self) -> Progress {
+        self.fetches.progress()
+    }
+
+    fn report(&mut self, _: Time) -> Report {
+        let load = Some(crate::load(&self.fetches));
+        Report { progress: self.progress(), load, ..Report::default() }
+    }
+
+    fn no_error(&self) -> u64 {
+        match &self.protocol {
+            Some(Protocol::Http3(_)) => Code::NO_ERROR.0,
+            Some(Protocol::Http1(_)) => http1::NO_ERROR,
+            Some(Protocol::Http2(_)) => ::http::http2::Code::NO_ERROR.0.into(),
+            Some(Protocol::Hq(_)) | None => hq::NO_ERROR,
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! When requests may be sent: at once and in the order of the list, or as the objects of pages become known.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+use units::{Duration, Time};
+
+/// Of one request: what it waits for. The requests of a page are in a row, and wait for earlier ones of it alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Gate {
+    /// Requests of the same page that must be over, by their place in the list, or with `true` only begun to be answered.
+    pub after: Vec<(usize, bool)>,
+    /// From then on, or from the beginning of the page where there are none, until it is wanted.
+    pub delay: Duration,
+}
+
+/// A page: its requests, and how long after the end of the page before it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its requests, by their places in the list.
+    pub requests: Range<usize>,
+    /// How long after the end of the page before it begins.
+    pub pause: Duration,
+}
+
+/// Requests in the order in which they may be sent.
+#[derive(Debug, Default)]
+pub struct Order {
+    gates: Vec<Gate>,
+    /// For each request how many it still waits for.
+    missing: Vec<usize>,
+    /// For each request those that wait for its end, and those that wait for its beginning.
+    followers: Vec<[Vec<usize>; 2]>,
+    parts: Vec<Part>,
+    /// The page that is loaded, and how many of its requests are not over.
+    part: usize,
+    left: usize,
+    /// Urgencies of the requests: of those that wait the most urgent is next. Without them the first is.
+    urgencies: Vec<u8>,
+    waiting: VecDeque<usize>,
+    timers: BTreeSet<(Time, usize)>,
+    /// When each request could have been sent, but for limits.
+    wanted: Vec<Option<Time>>,
+    /// When each page began.
+    begun: Vec<Option<Time>>,
+}
+
+impl Order {
+    /// All at once, in the order of the list.
+    pub fn of_list(count: usize) -> Order {
+        let parts = vec![Part { requests: 0..count, pause: Duration::ZERO }];
+        Order::of_pages(vec![Gate::default(); count], parts, Vec::new())
+    }
+
+    /// Page by page. A gate that names a request of another page, or one that is not before it, names nothing.
+    pub fn of_pages(mut gates: Vec<Gate>, parts: Vec<Part>, urgencies: Vec<u8>) -> Order {
+        let mut followers = vec![[Vec::new(), Vec::new()]; gates.len()];
+        for part in &parts {
+            for index in part.requests.clone() {
+                gates[index].after.retain(|(other, _)| (part.requests.start..index).contains(other));
+                let after = gates[index].after.iter();
+                after.for_each(|(other, begun)| followers[*other][usize::from(*begun)].push(index));
+            }
+        }
+        let missing = gates.iter().map(|gate| gate.after.len()).collect();
+        let wanted = vec![None; gates.len()];
+        let begun = vec![None; parts.len()];
+        Order { gates, missing, followers, parts, urgencies, wanted, begun, ..Order::default() }
+    }
+
+    /// The first page begins, unless it has.
+    pub fn begin(&mut self, now: Time) {
+        if self.begun.first() == Some(&None) {
+            self.begin_part(now);
+        }
+    }
+
+    /// The page that is next begins: what waits for nothing is wanted.
+    fn begin_part(&mut self, now: Time) {
+        let Some(part) = self.parts.get(self.part) else { return };
+        self.left = part.requests.len();
+        self.begun[self.part] = Some(now);
+        for index in part.requests.clone() {
+            if self.missing[index] == 0 {
+                self.want(now, index);
+            }
+        }
+    }
+
+    fn want(&mut self, now: Time, index: usize) {
+        let at = now + self.gates[index].delay;
+        if at > now {
+            self.timers.insert((at, index));
+        } else {
+            self.wanted[index] = Some(now);
+            self.waiting.push_back(index);
+        }
+    }
+
+    /// When something else becomes wanted.
+    pub fn wake_at(&self) -> Option<Time> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+    /// Lets those wait to be sent whose time has come.
+    pub fn wake(&mut self, now: Time) {
+        while let Some((at, index)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
+            self.timers.pop_first();
+            if index == PAUSE {
+                self.begin_part(now);
+            } else {
+                self.wanted[index] = Some(at);
+                self.waiting.push_back(index);
+            }
+        }
+    }
+
+    /// The request to send next.
+    pub fn next(&self) -> Option<usize> {
+        if self.urgencies.is_empty() {
+            return self.waiting.front().copied();
+        }
+        self.waiting.iter().copied().min_by_key(|index| (self.urgencies[*index], *index))
+    }
+    /// How many wait to be sent.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+    /// When a request could have been sent, but for limits.
+    pub fn wanted_at(&self, index: usize) -> Option<Time> {
+        self.wanted[index]
+    }
+    /// When a page began.
+    pub fn begun_at(&self, page: usize) -> Option<Time> {
+        self.begun[page]
+    }
+    /// The page that a request is of.
+    pub fn part_of(&self, index: usize) -> usize {
+        self.parts.partition_point(|part| part.requests.end <= index)
+    }
+    /// The pages.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Takes a request out of those that wait; `false` if it does not.
+    pub fn take(&mut self, index: usize) -> bool {
+        let at = self.waiting.iter().position(|waiting| *waiting == index);
+        at.is_some_and(|at| self.waiting.remove(at).is_some())
+    }
+    /// It waits again, before the others or behind them.
+    pub fn put_back(&mut self, index: usize, first: bool) {
+        if first {
+            self.waiting.push_front(index);
+        } else {
+            self.waiting.push_back(index);
+        }
+    }
+
+    fn release(&mut self, now: Time, followers: Vec<usize>) {
+        for follower in followers {
+            self.missing[follower] -= 1;
+            if self.missing[follower] == 0 {
+                self.want(now, follower);
+            }
+        }
+    }
+
+    /// The response to a request has begun to come: what waited for that does no more.
+    pub fn on_begun(&mut self, now: Time, index: usize) {
+        let followers = std::mem::take(&mut self.followers[index][1]);
+        self.release(now, followers);
+    }
+
+    /// A request is over, well or not: what waited for it does no more.
+    pub fn on_over(&mut self, now: Time, index: usize) {
+        self.on_begun(now, index);
+        let followers = std::mem::take(&mut self.followers[index][0]);
+        self.release(now, followers);
+        self.left -= 1;
+        if self.left == 0 {
+            self.part += 1;
+            match self.parts.get(self.part) {
+                Some(part) if part.pause.is_zero() => self.begin_part(now),
+                Some(part) => drop(self.timers.insert((now + part.pause, PAUSE))),
+                None => {}
+            }
+        }
+    }
+
+    /// No more can be sent: gives one that is not over and was not sent, whether its time has come or not.
+    pub fn give_up(&mut self, now: Time) -> Option<usize> {
+        loop {
+            if let Some(index) = self.waiting.pop_front() {
+                return Some(index);
+            }
+            match self.timers.pop_last()? {
+                (_, PAUSE) => self.begin_part(now),
+                (_, index) => return Some(index),
+            }
+        }
+    }
+}
+
+/// In the place of a request: the pause before a page.
+const PAUSE: usize = usize::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+    fn gate(after: &[usize], ms: u64) -> Gate {
+        Gate { after: after.iter().map(|other| (*other, false)).collect(), delay: Duration::from_millis(ms) }
+    }
+    /// Sends all that may be sent.
+    fn send(order: &mut Order) -> Vec<usize> {
+        let mut sent = Vec::new();
+        while let Some(index) = order.next() {
+            assert!(order.take(index));
+            sent.push(index);
+        }
+        sent
+    }
+
+    #[test]
+    fn a_list_goes_in_its_order() {
+        let mut order = Order::of_list(3);
+        assert_eq!(order.next(), None);
+        order.begin(at(0));
+        assert_eq!(order.waiting(), 3);
+        assert_eq!(send(&mut order), [0, 1, 2]);
+        order.put_back(1, true);
+        assert_eq!((order.next(), order.take(2)), (Some(1), false));
+    }
+
+    #[test]
+    fn objects_wait_for_others_and_then_a_while() {
+        let gates = vec![gate(&[], 0), gate(&[0], 5), gate(&[0], 0), gate(&[1, 2], 0)];
+        let parts = vec![Part { requests: 0..4, pause: Duration::ZERO }];
+        let mut order = Order::of_pages(gates, parts, vec![0, 3, 1, 0]);
+        order.begin(at(1));
+        assert_eq!((send(&mut order), order.wake_at()), (vec![0], None));
+        order.on_over(at(10), 0);
+        assert_eq!((send(&mut order), order.wake_at()), (vec![2], Some(at(15))));
+        order.on_over(at(12), 2);
+        order.wake(at(14));
+        assert_eq!(send(&mut order), [0usize; 0]);
+        order.wake(at(15));
+        assert_eq!(send(&mut order), [1]);
+        order.on_over(at(20), 1);
+        assert_eq!(send(&mut order), [3]);
+        assert_eq!(
+            (0..4).map(|index| order.wanted_at(index)).collect::<Vec<_>>(),
+            [Some(at(1)), Some(at(15)), Some(at(10)), Some(at(20))]
+        );
+    }
+
+    #[test]
+    fn the_beginning_of_an_object_may_suffice() {
+        let begun = Gate { after: vec![(0, true)], delay: Duration::ZERO };
+        let parts = vec![Part { requests: 0..4, pause: Duration::ZERO }];
+        let mut order =
+            Order::of_pages(vec![gate(&[], 0), begun.clone(), gate(&[0], 0), begun], parts, Vec::new());
+        order.begin(at(0));
+        assert_eq!(send(&mut order), [0]);
+        order.on_begun(at(1), 0);
+        assert_eq!(send(&mut order), [1, 3]);
+        order.on_begun(at(2), 0);
+        order.on_over(at(3), 0);
+        assert_eq!(send(&mut order), [2]);
+    }
+
+    #[test]
+    fn pages_come_one_after_another_and_the_most_urgent_first() {
+        let gates = vec![gate(&[], 0), gate(&[], 0), gate(&[0], 0), gate(&[2], 0)];
+        let pause = Duration::from_millis(100);
+        let parts = vec![Part { requests: 0..2, pause }, Part { requests: 2..4, pause }];
+        // A gate to another page names nothing.
+        let mut order = Order::of_pages(gates, parts, vec![5, 1, 0, 0]);
+        order.begin(at(0));
+        assert_eq!(send(&mut order), [1, 0]);
+        assert_eq!([0, 1, 2, 3].map(|index| order.part_of(index)), [0, 0, 1, 1]);
+        order.on_over(at(1), 0);
+        order.on_over(at(2), 1);
+        assert_eq!((send(&mut order), order.wake_at()), (vec![], Some(at(102))));
+        order.wake(at(102));
+        assert_eq!(send(&mut order), [2]);
+        order.on_over(at(110), 2);
+        assert_eq!(send(&mut order), [3]);
+        order.on_over(at(111), 3);
+        assert_eq!((order.next(), order.wake_at(), order.give_up(at(0))), (None, None, None));
+    }
+
+    #[test]
+    fn all_that_is_left_is_given_up_one_by_one() {
+        let gates = vec![gate(&[], 0), gate(&[0], 5), gate(&[1], 0), gate(&[], 0), gate(&[3], 0)];
+        let pause = Duration::from_millis(100);
+        let parts = vec![Part { requests: 0..3, pause }, Part { requests: 3..5, pause }];
+        let mut order = Order::of_pages(gates, parts, vec![0; 5]);
+        order.begin(at(0));
+        let mut given_up = Vec::new();
+        while let Some(index) = order.give_up(at(0)) {
+            given_up.push(index);
+            order.on_over(at(0), index);
+        }
+        assert_eq!(given_up, [0, 1, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,70 @@
+//! A site of virtual objects, for simulated runs.
+
+use crate::{Answer, Body, Query, Site};
+use http::Target;
+use units::Duration;
+
+/// A site of virtual objects: `/<bytes>` has as many bytes as it says, and nothing else is there. A query says more:
+/// `/<bytes>?think=<nanoseconds>&fill=<bytes>` is answered after a while, with a field that makes the head larger by so much.
+#[derive(Debug, Clone, Copy)]
+pub struct VirtualSite;
+
+/// The largest virtual object: more than any run sends, and inside QUIC's limit of 2^62 - 1 with its fields.
+const LARGEST: u64 = 1 << 60;
+/// The longest time that the site thinks: as long as a page can say.
+const LONGEST: u64 = u64::MAX;
+/// The most that makes a head larger: it is inside of what clients take.
+pub const MOST_FILL: u64 = 16_384;
+
+/// Digits as a number up to a limit.
+fn number(digits: &str, most: u64) -> Option<u64> {
+    let is_one = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|number| is_one && *number <= most)
+}
+
+fn find(target: &Target) -> Option<Answer> {
+    let [name] = target.segments.as_slice() else { return None };
+    let mut answer = Answer::found(Body::Virtual(number(name, LARGEST)?));
+    for part in target.query.iter().flat_map(|query| query.split('&')) {
+        match part.split_once('=')? {
+            ("think", digits) => answer.think = Duration::from_nanos(number(digits, LONGEST)?),
+            ("fill", digits) => answer.fill = number(digits, MOST_FILL)? as usize,
+            _ => return None,
+        }
+    }
+    Some(answer)
+}
+
+impl Site for VirtualSite {
+    fn find(&mut self, query: Query<'_>) -> Answer {
+        find(query.target).unwrap_or_else(|| Answer::plain(404, "not found"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_site_has_an_object_of_every_size() {
+        let find = |path: &str| find(&Target::parse(path.as_bytes()).unwrap());
+        assert_eq!(find("/1?think=18446744073709551615").unwrap().think, Duration::from_nanos(u64::MAX));
+        let answer = find("/1000?think=5000&fill=20").unwrap();
+        assert_eq!((answer.body.len(), answer.think.as_nanos(), answer.fill), (1000, 5000, 20));
+        assert_eq!(find("/0").unwrap().body.len(), 0);
+        for bad in [
+            "/",
+            "/a",
+            "/-1",
+            "/+1",
+            "/1/2",
+            "/1?",
+            "/1?think=x",
+            "/1?fill=16385",
+            "/1?other=1",
+            "/1152921504606846977",
+        ] {
+            assert!(find(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A transport whose peer is a script: what comes in is written down, what goes out is kept.
+
+use std::collections::BTreeMap;
+use transport::{Application, Data, Event, Priority, Read, StreamError, Transport};
+use units::Time;
+use wire::{Direction, Side, StreamId};
+
+#[derive(Debug, Default)]
+struct Incoming {
+    bytes: Vec<u8>,
+    finished: bool,
+    reset: Option<u64>,
+}
+
+/// What one side did, and what its peer sent.
+#[derive(Debug)]
+pub(crate) struct Script {
+    side: Side,
+    opened: [u64; 2],
+    incoming: BTreeMap<StreamId, Incoming>,
+    pub(crate) written: BTreeMap<StreamId, Vec<u8>>,
+    pub(crate) finished: Vec<StreamId>,
+    pub(crate) resets: BTreeMap<StreamId, u64>,
+    pub(crate) stops: BTreeMap<StreamId, u64>,
+    pub(crate) closed: Option<u64>,
+    pub(crate) priorities: Vec<(StreamId, Priority)>,
+    /// How many request streams the peer may open.
+    pub(crate) stream_limit: Option<u64>,
+}
+
+impl Script {
+    /// The transport of this side.
+    pub(crate) fn of(side: Side) -> Script {
+        Script {
+            side,
+            opened: [0; 2],
+            incoming: BTreeMap::new(),
+            written: BTreeMap::new(),
+            finished: Vec::new(),
+            resets: BTreeMap::new(),
+            stops: BTreeMap::new(),
+            closed: None,
+            priorities: Vec::new(),
+            stream_limit: None,
+        }
+    }
+
+    /// The peer sends these bytes, and the end if told so.
+    pub(crate) fn send(&mut self, to: &mut dyn Application, stream: u64, bytes: &[u8], finished: bool) {
+        let stream = StreamId::from_value(stream);
+        let incoming = self.incoming.entry(stream).or_default();
+        incoming.bytes.extend_from_slice(bytes);
+        incoming.finished |= finished;
+        to.on_event(Time::ZERO, &Event::Readable(stream), self);
+    }
+
+    /// The peer resets a stream.
+    pub(crate) fn reset_by_peer(&mut self, to: &mut dyn Application, stream: u64, code: u64) {
+        let stream = StreamId::from_value(stream);
+        self.incoming.entry(stream).or_default().reset = Some(code);
+        to.on_event(Time::ZERO, &Event::Reset { stream, code }, self);
+    }
+
+    fn take(&mut self, stream: StreamId, limit: usize) -> Result<(Vec<u8>, bool), StreamError> {
+        if self.stops.contains_key(&stream) {
+            return Err(StreamError::Finished);
+        }
+        let incoming = self.incoming.get_mut(&stream).ok_or(StreamError::Unknown)?;
+        if let Some(code) = incoming.reset {
+            return Err(StreamError::Reset(code));
+        }
+        let bytes: Vec<u8> = incoming.bytes.drain(..limit.min(incoming.bytes.len())).collect();
+        Ok((bytes, incoming.finished && incoming.bytes.is_empty()))
+    }
+}
+
+impl Transport for Script {
+    fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
+        let count = &mut self.opened[usize::from(direction == Direction::Unidirectional)];
+        *count += 1;
+        Ok(StreamId::new(self.side, direction, *count - 1))
+    }
+    fn write(&mut self, stream: StreamId, data: Data<'_>) -> Result<u64, StreamError> {
+        let Data::Bytes(bytes) = data else { panic!("no virtual bytes here") };
+        self.written.entry(stream).or_default().extend_from_slice(bytes);
+        Ok(bytes.len() as u64)
+    }
+    fn finish(&mut self, stream: StreamId) -> Result<(), StreamError> {
+        self.finished.push(stream);
+        Ok(())
+    }
+    fn reset(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.resets.entry(stream).or_insert(code);
+        Ok(())
+    }
+    fn stop(&mut self, stream: StreamId, code: u64) -> Result<(), StreamError> {
+        self.stops.entry(stream).or_insert(code);
+        Ok(())
+    }
+    fn read(&mut self, stream: StreamId, out: &mut [u8]) -> Result<Read, StreamError> {
+        let (bytes, finished) = self.take(stream, out.len())?;
+        out[..bytes.len()].copy_from_slice(&bytes);
+        Ok(Read { bytes: bytes.len() as u64, finished })
+    }
+    fn skip(&mut self, stream: StreamId, limit: u64) -> Result<Read, StreamError> {
+        let (bytes, finished) = self.take(stream, usize::try_from(limit).unwrap_or(usize::MAX))?;
+        Ok(Read { bytes: bytes.len() as u64, finished })
+    }
+    fn discard(&mut self, stream: StreamId) -> Result<Read, StreamError> {
+        self.skip(stream, u64::MAX)
+    }
+    fn set_priority(&mut self, stream: StreamId, priority: Priority) -> Result<(), StreamError> {
+        self.priorities.push((stream, priority));
+        Ok(())
+    }
+    fn peer_stream_limit(&self, _: Direction) -> Option<u64> {
+        self.stream_limit
+    }
+    fn alpn(&self) -> Option<&[u8]> {
+        Some(b"h3")
+    }
+    fn close(&mut self, code: u64, _reason: &str) {
+        self.closed.get_or_insert(code);
+    }
+    fn acked_bytes(&self) -> u64 {
+        0
+    }
+}
