@@ -68,7 +68,7 @@ impl Transport for QuicTransport<'_> {
         self.connection.close(self.now, code, reason);
     }
     fn acked_bytes(&self) -> u64 {
-        self.connection.stream_stats().acked_bytes
+        self.connection.acked_bytes()
     }
     fn tell(&mut self, event: trace::Event) {
         self.connection.log().tell(self.now, event);

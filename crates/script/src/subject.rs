@@ -132,18 +132,18 @@ impl Subject {
     }
 
     /// What the application does: the result, or the word of its error.
-    pub(crate) fn call(&mut self, now: Time, name: &str, values: &Values) -> Result<u64, &'static str> {
-        if name == "connect" {
+    pub(crate) fn call(&mut self, now: Time, word: &str, values: &Values) -> Result<u64, &'static str> {
+        if word == "connect" {
             return self.connect(now).map(|()| 0);
         }
         let stream = StreamId::from_value(values.int("stream"));
         let (code, length) = (values.int("code"), values.int("length"));
-        if name == "migrate" {
+        if word == "migrate" {
             let local = values.text("local").and_then(|text| text.parse().ok()).ok_or("refused")?;
             return self.migrate(now, local, values.word("how"));
         }
         let connection = self.connection().ok_or("closed")?;
-        let result = match name {
+        let result = match word {
             "open" => connection.open(values.direction()).map(StreamId::value),
             "write" => connection.write(now, stream, Data::Virtual(length)),
             "finish" => connection.finish(now, stream).map(|()| 0),

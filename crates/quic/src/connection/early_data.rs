@@ -40,6 +40,10 @@ impl Connection {
         self.session.alpn().or(early.map(|early| &*early.alpn).filter(|alpn| !alpn.is_empty()))
     }
 
+    /// The number of the first 1-RTT packet; those before it are 0-RTT packets.
+    pub(super) fn first_one_rtt(&self) -> u64 {
+        self.zero_rtt.as_ref().map_or(0, |early| early.first_one_rtt)
+    }
     /// Whether a client may send 0-RTT packets.
     pub(super) fn sends_early_data(&self) -> bool {
         self.zero_rtt.as_ref().is_some_and(|early| early.sealer.is_some())

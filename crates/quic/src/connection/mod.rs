@@ -407,6 +407,10 @@ impl Connection {
     pub fn stream_stats(&self) -> &StreamStats {
         &self.streams.stats
     }
+    /// Bytes of all streams that the peer has acknowledged.
+    pub fn acked_bytes(&self) -> u64 {
+        self.streams.stats.acked_bytes
+    }
     /// Real bytes that the streams keep until they are acknowledged; 0 without [`Connection::set_send_allowance`].
     pub fn kept_bytes(&self) -> u64 {
         self.streams.kept()

@@ -271,7 +271,7 @@ impl Connection {
     pub(super) fn trace_losses(&mut self, now: Time, kind: SpaceKind) {
         let interest = self.log.interest();
         if interest.packets || interest.metrics {
-            let first_one_rtt = self.zero_rtt.as_ref().map_or(0, |early| early.first_one_rtt);
+            let first_one_rtt = self.first_one_rtt();
             for loss in &self.losses {
                 let early = kind == SpaceKind::Data && loss.number < first_one_rtt;
                 let kind = if early { PacketKind::ZeroRtt } else { kind.packet_kind() };
