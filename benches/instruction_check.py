@@ -7,7 +7,7 @@ would hide the next loss. Both fail, and `--renew` writes the new figure with it
 change. Only figures that moved that far are written anew, so that many small losses add up until they are seen.
 
 Figures of different compilers cannot be compared. With a compiler other than that of the committed figures nothing is
-counted, which in CI (`CI=true`) is a failure: whoever changes the compiler renews the figures.
+counted. In CI (`CI=true`) that is a failure: a change of compiler comes with new figures.
 """
 
 import argparse
@@ -61,7 +61,7 @@ SCENARIOS = {
 
 
 def flows(number: int, duration: str) -> str:
-    """A scenario in which so many transfers share a link of 10 Gbit/s."""
+    """A scenario with this number of transfers over one link of 10 Gbit/s."""
     network = f"""\
 name = "flows"
 duration = "{duration}"

@@ -9,7 +9,7 @@ pub(crate) struct Additive {
 }
 
 impl Additive {
-    /// Returns the window that follows `window` when so many bytes are acknowledged. Nothing is lost to rounding.
+    /// Returns the window that follows `window` when `acked` bytes are acknowledged. Nothing is lost to rounding.
     #[inline]
     pub(crate) fn grow(&mut self, mut window: u64, acked: u64, datagram: u64) -> u64 {
         self.credit += acked;

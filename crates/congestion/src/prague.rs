@@ -286,7 +286,7 @@ mod tests {
     fn packets(s: &Prague) -> f64 {
         s.window / 1000.0
     }
-    /// A sender with so many packets, in congestion avoidance, and an average of one.
+    /// A sender in congestion avoidance whose window is this number of packets and whose average is one.
     fn avoiding(window: f64, changes: &[(&'static str, Value)]) -> (Prague, Path) {
         let mut s = sender(changes);
         let mut path = Path::new();

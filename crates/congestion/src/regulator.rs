@@ -198,7 +198,7 @@ impl Regulator {
         self.pacer.blocked_until(now)
     }
 
-    /// The sender stopped for this reason, with data to send and so many bytes in flight.
+    /// The sender has data to send but stopped, for this reason and with this number of bytes in flight.
     #[inline]
     pub fn note_stop(&mut self, now: Time, limit: Limit, bytes_in_flight: u64) {
         self.limit = limit;

@@ -47,7 +47,7 @@ pub(crate) struct Ack {
 }
 
 impl Ack {
-    /// An acknowledgement of so many bytes, 100 ms after they were sent, with a full window.
+    /// Acknowledges this number of bytes, 100 ms after they were sent, with a full window.
     pub(crate) fn new(now: Time, bytes: u64) -> Ack {
         let sent = Time::ZERO + now.since(at(100));
         Ack {

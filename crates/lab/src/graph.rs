@@ -31,11 +31,8 @@ impl Network<'_> {
         mut host: impl FnMut(usize) -> Option<H>,
     ) -> Result<World<H>, RunError> {
         let topology = self.scenario.topology().map_err(RunError::Topology)?;
-        let carriers = Carriers {
-            links: self.directions(Link::new)?,
-            media: self.media(&|name| Stream::new(self.seed, name))?,
-        };
         let stream = |name: &str| Stream::new(self.seed, name);
+        let carriers = Carriers { links: self.directions(Link::new)?, media: self.media(&stream)? };
         let mut places = Vec::with_capacity(self.scenario.nodes.len());
         for node in 0..self.scenario.nodes.len() {
             places.push(match (host(node), self.middlebox(node, &stream)?) {
@@ -85,6 +82,9 @@ impl Network<'_> {
     }
 
     fn media(&self, stream: &dyn Fn(&str) -> Stream) -> Result<Vec<Box<dyn medium::Medium>>, RunError> {
+        if self.scenario.media.is_empty() {
+            return Ok(Vec::new());
+        }
         let flows = flow_numbers(self.scenario);
         let build = |medium: &Medium| {
             let name = format!("medium {}", medium.name);

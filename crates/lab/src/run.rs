@@ -301,7 +301,7 @@ impl<'a> Running<'a> {
     ) -> Result<Running<'a>, RunError> {
         let world = world::build(scenario, seed, tls, shared)?;
         let books = Books::new(scenario, &mut shared.recorder.borrow_mut());
-        let agenda = Agenda::new(&scenario.events, scenario.cast());
+        let agenda = Agenda::new(&scenario.events, || scenario.cast());
         Ok(Running { world, agenda, books, shared: Rc::clone(shared) })
     }
 

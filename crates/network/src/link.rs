@@ -263,7 +263,7 @@ impl Link {
     fn transmit(&mut self, start: Time, size: u32, packet: Box<Packet>, exits: &mut Exits) {
         self.buffer.note_start(start, &packet);
         let last = self.transmission;
-        self.buffer.stats.add_busy(last.end.since(last.busy_from));
+        self.buffer.stats.busy += last.end.since(last.busy_from);
         let end = self.server.serve(start, size);
         self.transmission =
             Transmission { busy_from: last.end.max(last.head_since), end, head_since: last.head_since };

@@ -10,7 +10,7 @@ fn sender(changes: &[(&'static str, Value)]) -> Cubic {
     all.extend_from_slice(changes);
     Cubic::new(&arguments(&options::PARAMETERS, &all), SETUP)
 }
-/// A sender in slow start with a window of so many packets.
+/// A sender in slow start whose window is this number of packets.
 fn grown(packets: u64, changes: &[(&'static str, Value)]) -> Cubic {
     let mut s = sender(changes);
     Ack::new(at(100), packets * 1000 - 10_000).tell(&mut s);

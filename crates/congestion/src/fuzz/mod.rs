@@ -112,7 +112,7 @@ impl Sender {
         self.now += span;
     }
 
-    /// Sends up to so many packets, as window and pacer allow; returns the number sent.
+    /// Sends as many packets as window and pacer allow, up to a limit; returns the number sent.
     fn send(&mut self, count: u64) -> u64 {
         for sent in 0..count {
             let small = self.random.below(8) == 0;

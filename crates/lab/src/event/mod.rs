@@ -81,11 +81,13 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    pub(crate) fn new(events: &[Event], cast: Cast) -> Agenda {
+    /// `cast` is asked only if there are events.
+    pub(crate) fn new(events: &[Event], cast: impl FnOnce() -> Cast) -> Agenda {
         let mut left: Vec<(usize, Event)> = events.iter().cloned().enumerate().collect();
         // Stable, so that those of one instant stay in order; then turned round.
         left.sort_by_key(|(_, event)| event.at);
         left.reverse();
+        let cast = if left.is_empty() { Cast::default() } else { cast() };
         Agenda { cast, left }
     }
 

@@ -96,6 +96,9 @@ fn read_events(
 
 /// That every event can happen in the scenario.
 fn check_events(reader: &Reader<'_>, top: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+    if scenario.events.is_empty() {
+        return Ok(());
+    }
     let (sections, cast) = (tables(reader, top, EVENT_TABLE, MAX_EVENTS)?, scenario.cast());
     for (event, section) in scenario.events.iter().zip(&sections) {
         if let Err((option, problem)) = crate::event::check(event, &cast) {

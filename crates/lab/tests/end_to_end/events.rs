@@ -1,6 +1,7 @@
 //! What happens at given times: interfaces that go down, clients that migrate, nodes that forget.
 
 use crate::bed::{ONE_LINK, Run, assert_equal, examples, run, run_into, scenario};
+use crate::places::NAT;
 use lab::Scenario;
 use std::fs;
 
@@ -73,36 +74,8 @@ fn without_migration_the_connection_waits_for_its_interface() {
 
 #[test]
 fn a_nat_forgets_when_it_is_told_to() {
-    let text = r#"
-duration = "20 s"
-[[node]]
-name = "phone"
-[[node]]
-name = "ap"
-kind = "nat"
-[[node]]
-name = "server"
-[[link]]
-name = "home"
-from = "ap"
-to = "phone"
-both = { rate = "10 Mbit/s", delay = "5 ms" }
-[[link]]
-name = "access"
-from = "server"
-to = "ap"
-both = { rate = "20 Mbit/s", delay = "20 ms" }
-[[flow]]
-name = "get"
-client = "phone"
-server = "server"
-application = { type = "bulk", size = "2 MB" }
-[[event]]
-at = "1 s"
-type = "forget"
-node = "ap"
-"#;
-    let run = run(&scenario(text, &[]));
+    let text = format!("{NAT}[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"ap\"\n");
+    let run = run(&scenario(&text, &["node.ap.kind=nat", "flow.get.application.size=2 MB"]));
     assert_eq!(run.connection("get")["completed"], true);
     assert_eq!(run.node("ap")["mappings_forgotten"], 1);
     assert_eq!(run.node("ap")["mappings_made"], 2);

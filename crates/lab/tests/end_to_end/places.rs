@@ -7,7 +7,7 @@ use std::path::Path;
 use units::parameter::Parameter;
 
 /// A phone behind a gateway, whose address changes at 1 s and at 2.5 s.
-const NAT: &str = r#"
+pub(crate) const NAT: &str = r#"
 duration = "20 s"
 [record]
 packets = true

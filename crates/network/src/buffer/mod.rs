@@ -16,8 +16,8 @@ use random::Stream;
 use std::collections::VecDeque;
 use std::fmt;
 use trace::{Event, Interest, Log};
+use units::Time;
 use units::parameter::Arguments;
-use units::{Duration, Time};
 
 /// The most packets that may be in flight on a carrier: 120 ms of 100 Gbit/s in packets of 1500 bytes.
 pub(crate) const MAX_IN_FLIGHT: usize = 1 << 20;
@@ -276,12 +276,5 @@ impl Buffer {
         if self.log.interest().losses() {
             self.log.push(at, Event::NetworkDrop { length: size, reason: reason.name() });
         }
-    }
-}
-
-impl CarrierStats {
-    /// Adds the time of a transmission.
-    pub(crate) fn add_busy(&mut self, span: Duration) {
-        self.busy += span;
     }
 }

@@ -196,7 +196,7 @@ impl Shared {
     /// Adds the last transmission to the books of its sender.
     fn end_transmission(&mut self) {
         let (sender, start, end) = self.transmission;
-        self.attachments[usize::from(sender)].buffer.stats.add_busy(end.since(start));
+        self.attachments[usize::from(sender)].buffer.stats.busy += end.since(start);
         self.transmission = (sender, end, end);
     }
 }
