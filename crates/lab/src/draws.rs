@@ -14,6 +14,7 @@ use trace::Interest;
 /// # Errors
 /// If an option cannot be used.
 pub fn draws(scenario: &Scenario) -> Result<bool, RunError> {
+    let scenario = &*scenario.unfolded();
     let watch = Watch::default();
     for flow in &scenario.flows {
         // The ends are kept until it is known whether they have kept a stream.

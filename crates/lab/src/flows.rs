@@ -8,6 +8,11 @@ pub(crate) fn end_number(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + u32::from(side == Side::Server)
 }
 
+/// The number of the packets that the other end of a flow sends to this one.
+pub(crate) fn other_end(flow: usize, side: Side) -> u32 {
+    end_number(flow, if side == Side::Client { Side::Server } else { Side::Client })
+}
+
 /// The number by which the network knows the packets of the sender of cross traffic at this place: after all ends.
 pub(crate) fn cross_number(scenario: &Scenario, index: usize) -> u32 {
     (2 * scenario.flows.len() + index) as u32

@@ -97,6 +97,7 @@ impl Prepared {
 /// # Errors
 /// See [`RunError`].
 pub fn check(scenario: &Scenario) -> Result<(), RunError> {
+    let scenario = &*scenario.unfolded();
     let prepared = Prepared::new(scenario)?;
     let shared = share(scenario, &Options::default(), Fan::new())?;
     world::build(scenario, scenario.seed, &prepared.tls, &shared).map(drop)
@@ -125,6 +126,7 @@ pub fn run_prepared(
     options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
+    let scenario = &*scenario.unfolded();
     let mut columns = options.tables.then(|| Columns::new(column_options(scenario)));
     // The schema is that of QUIC.
     let tcp =
@@ -466,7 +468,7 @@ fn wanted(scenario: &Scenario, tables: Vec<Table>) -> Vec<Table> {
         .collect()
 }
 
-/// A label as a file's name: letters, digits, `-`, `_` and `.` stay.
+/// A label as a file's name: letters, digits, `-`, `_`, `.` and `@` stay.
 fn file_name(label: &str) -> String {
-    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+    label.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.@".contains(c) { c } else { '-' }).collect()
 }

@@ -20,6 +20,7 @@ impl Stepper {
     /// # Errors
     /// See [`RunError`].
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Stepper, RunError> {
+        let scenario = &*scenario.unfolded();
         let prepared = Prepared::new(scenario)?;
         let shared = share(scenario, &Options::default(), Fan::new())?;
         // What a run before left is not of this one.

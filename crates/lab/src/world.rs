@@ -2,17 +2,19 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{End, Ports, QuicEnd, Stack, TcpEnd};
+use crate::end::{End, Ports, QuicEnd, QuicPort, Stack, TcpEnd};
 use crate::error::RunError;
 use crate::flows::cross_number;
 use crate::graph::Network;
-use crate::host::{CLIENT_PORT, Host, SERVER_PORT};
-use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario};
+use crate::host::{CLIENT_PORT, Host};
+use crate::scenario::{
+    CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, SERVER_PORT, Scenario,
+};
 use crate::shared::Shared;
 use network::{NodeId, Packet, Topology, World, node_address};
-use quic::{Config, Endpoint, EndpointOptions};
+use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -45,34 +47,53 @@ pub(crate) fn build<'a>(
     }
     let interest = shared.recorder.borrow().interest();
     let topology = scenario.topology().map_err(RunError::Topology)?;
-    let mut ends: Vec<Vec<End>> = topology.nodes().iter().map(|_| Vec::new()).collect();
+    let mut hosts: Vec<Draft> = topology.nodes().iter().map(|_| Draft::default()).collect();
     let mut former = None;
     // The ports of TCP connections behind the first of their flows.
     let mut more = CLIENT_PORT + scenario.flows.len() as u16;
+    let mut on_ports: BTreeMap<(usize, u16), usize> = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
+        *on_ports.entry((flow.server, server_port(index, flow))).or_default() += 1;
+    }
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let on_port = on_ports.get(&(flow.server, server_port(index, flow))).copied().unwrap_or(1);
         let mtu = path_mtu(&topology, scenario, flow);
         let tls = tls.get(flow);
         let count = flow.connections().min(MAX_FLOWS) as u16;
         let ports = Ports { first: CLIENT_PORT + index as u16, more, count };
         more = more.checked_add(count - 1).filter(|end| *end < CROSS_PORT).ok_or_else(too_many)?;
-        let plan =
-            Plan { seed, tls, tls_sizes: tls_sizes(scenario, flow), interest, index, flow, mtu, ports };
-        for (node, end) in plan.ends(shared, &mut former)? {
-            ends[node].push(end);
-        }
+        let plan = Plan {
+            seed,
+            tls,
+            tls_sizes: tls_sizes(scenario, flow),
+            interest,
+            index,
+            flow,
+            mtu,
+            ports,
+            on_port,
+        };
+        plan.add_ends(&mut hosts, shared, &mut former)?;
     }
-    let mut crossing: Vec<Vec<CrossSender>> = ends.iter().map(|_| Vec::new()).collect();
+    let mut crossing: Vec<Vec<CrossSender>> = hosts.iter().map(|_| Vec::new()).collect();
     for (index, cross) in scenario.cross_traffic.iter().enumerate() {
         crossing[cross.from].push(cross_sender(scenario, cross, index, seed)?);
     }
     // Only hosts have routes, and a datagram needs one though nobody waits for it.
     let targets: BTreeSet<usize> = scenario.cross_traffic.iter().map(|cross| cross.to).collect();
-    let mut places = ends.into_iter().zip(crossing);
+    let mut places = hosts.into_iter().zip(crossing);
     Network { scenario, seed, interest }.world(|node| {
-        let (ends, crossing) = places.next()?;
-        let used = !ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
-        used.then(|| Host::new(NodeId(node as u32), ends, crossing, Rc::clone(shared)))
+        let (draft, crossing) = places.next()?;
+        let used = !draft.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
+        used.then(|| {
+            Host::new(NodeId(node as u32), (draft.ends, draft.endpoints), crossing, Rc::clone(shared))
+        })
     })
+}
+
+/// The port of a flow's server.
+fn server_port(index: usize, flow: &Flow) -> u16 {
+    flow.port.unwrap_or(SERVER_PORT + index as u16)
 }
 
 fn too_many() -> RunError {
@@ -132,6 +153,27 @@ fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
     }
 }
 
+/// What a host will have.
+#[derive(Default)]
+struct Draft {
+    ends: Vec<End>,
+    endpoints: Vec<QuicPort>,
+    /// Which of the endpoints is that of all clients, once there is one.
+    clients: Option<usize>,
+    /// The endpoints of servers by their ports, with what all their flows have in common.
+    servers: BTreeMap<u16, (usize, Arc<Config>, &'static [u8])>,
+}
+
+impl Draft {
+    /// The number of the endpoint of all clients.
+    fn clients(&mut self, make: impl FnOnce() -> Endpoint) -> usize {
+        *self.clients.get_or_insert_with(|| {
+            self.endpoints.push(QuicPort::new(make()));
+            self.endpoints.len() - 1
+        })
+    }
+}
+
 /// What both ends of a flow are made from.
 struct Plan<'p> {
     seed: u64,
@@ -146,19 +188,21 @@ struct Plan<'p> {
     mtu: u64,
     /// The client's.
     ports: Ports,
+    /// How many flows have the port of its server.
+    on_port: usize,
 }
 
 impl Plan<'_> {
-    fn address(&self, node: usize, base: u16) -> SocketAddr {
+    fn address(&self, node: usize, port: u16) -> SocketAddr {
         let ipv6 = self.flow.ip == IpVersion::V6;
-        SocketAddr::new(node_address(NodeId(node as u32), ipv6), base + self.index as u16)
+        SocketAddr::new(node_address(NodeId(node as u32), ipv6), port)
     }
 
     /// The flow's options, with payloads no larger than what the MTU of its way carries, as path MTU discovery would
     /// find; unless it is to find that itself.
     fn config(&self) -> Result<Config, RunError> {
         let mut config = Config::from(&self.flow.transport);
-        let header = Packet::header_size(&self.address(self.flow.client, CLIENT_PORT)) as u64;
+        let header = Packet::header_size(&self.client()) as u64;
         let fits = self.mtu.saturating_sub(header);
         if fits < u64::from(quic::MIN_PAYLOAD) {
             let place = format!("flow {}", self.flow.name);
@@ -194,55 +238,98 @@ impl Plan<'_> {
         RunError::Component { place: format!("flow {}", self.flow.name), problem }
     }
 
-    /// Its two ends. `former`: the options of the flow before, which are shared where they are the same, as many flows
-    /// that take turns find them in the processor's cache then.
-    fn ends(
+    /// Adds its two ends to their hosts. `former`: the options of the flow before, which are shared where they are the same,
+    /// as many flows that take turns find them in the processor's cache then.
+    fn add_ends(
         &self,
+        hosts: &mut [Draft],
         shared: &Rc<Shared<'_>>,
         former: &mut Option<Arc<Config>>,
-    ) -> Result<[(usize, End); 2], RunError> {
+    ) -> Result<(), RunError> {
         let flow = self.flow;
         let application = &flow.application;
         let stream = application_stream(self.seed, &flow.name);
         let ends = traffic::build(application.name, &application.arguments, stream)
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
-            Protocol::Quic => self.quic(former)?,
+            Protocol::Quic => self.quic(hosts, former)?,
             Protocol::Tcp => self.tcp()?,
         };
-        let client_end = self.end(shared, (Side::Client, self.client()), client, ends.client);
-        let server_end = self.end(shared, (Side::Server, self.server()), server, ends.server);
-        Ok([(flow.client, client_end), (flow.server, server_end)])
+        let client = self.end(shared, (Side::Client, self.client()), client, ends.client);
+        let server = self.end(shared, (Side::Server, self.server()), server, ends.server);
+        hosts[flow.client].ends.push(client);
+        hosts[flow.server].ends.push(server);
+        Ok(())
     }
 
     fn client(&self) -> SocketAddr {
-        self.address(self.flow.client, CLIENT_PORT)
+        self.address(self.flow.client, CLIENT_PORT + self.index as u16)
     }
     fn server(&self) -> SocketAddr {
-        self.address(self.flow.server, SERVER_PORT)
+        self.address(self.flow.server, server_port(self.index, self.flow))
     }
     fn random(&self, side: Side) -> Stream {
         Stream::new(self.seed, &format!("flow {} {side}", self.flow.name))
     }
 
-    fn quic(&self, former: &mut Option<Arc<Config>>) -> Result<[Stack; 2], RunError> {
+    fn quic(&self, hosts: &mut [Draft], former: &mut Option<Arc<Config>>) -> Result<[Stack; 2], RunError> {
         let config = self.config()?;
         let config = former.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
         *former = Some(Arc::clone(&config));
         let tls = self.tls.ok_or_else(|| self.error("not prepared for its application".to_owned()))?;
-        let endpoint = |side, local, accept| {
-            let options = EndpointOptions {
-                accept,
-                max_connections: 1,
-                interest: self.interest,
-                ..EndpointOptions::new(local, tls.clone())
-            };
-            Endpoint::new(options, self.random(side))
+        let mut random = self.random(Side::Client);
+        // The draw of an endpoint of its own: ids and all that follows are as if there were one.
+        random.bits();
+        let opening = Opening {
+            early_data: self.flow.early_data,
+            authority: Some(format!("node {}:{}", self.flow.server, self.server().port())),
+            local: Some(self.client()),
+            tls: Some(tls.clone()),
+            random: Some(random),
+            ..Opening::new(self.server(), Arc::clone(&config))
         };
-        let opening = (self.server(), Time::ZERO + self.flow.start, Arc::clone(&config));
-        let client = QuicEnd::new(endpoint(Side::Client, self.client(), None), Some(opening));
-        let server = QuicEnd::new(endpoint(Side::Server, self.server(), Some(config)), None);
-        Ok([Stack::Quic(client), Stack::Quic(server)])
+        let clients = hosts[self.flow.client].clients(|| {
+            let options = EndpointOptions {
+                interest: self.interest,
+                ..EndpointOptions::new(self.client(), tls.clone())
+            };
+            Endpoint::new(options, self.random(Side::Client))
+        });
+        let server = self.server_endpoint(&mut hosts[self.flow.server], config, tls)?;
+        let start = Time::ZERO + self.flow.start;
+        Ok([Stack::Quic(QuicEnd::client(clients, start, opening)), Stack::Quic(QuicEnd::server(server))])
+    }
+
+    /// The endpoint at the server's port, which flows that have one port share.
+    fn server_endpoint(
+        &self,
+        host: &mut Draft,
+        config: Arc<Config>,
+        tls: &tls::Context,
+    ) -> Result<usize, RunError> {
+        let (local, alpn) = (self.server(), self.flow.alpn());
+        if let Some((index, known, protocol)) = host.servers.get(&local.port()) {
+            if **known != *config || *protocol != alpn {
+                let problem = format!(
+                    "another flow has port {} of its server, with other options or another application protocol; \
+                     expected equal ones, or another port",
+                    local.port()
+                );
+                return Err(self.error(problem));
+            }
+            host.endpoints[*index].is_shared = true;
+            return Ok(*index);
+        }
+        let options = EndpointOptions {
+            accept: Some(Arc::clone(&config)),
+            max_connections: self.on_port,
+            interest: self.interest,
+            ..EndpointOptions::new(local, tls.clone())
+        };
+        host.endpoints.push(QuicPort::new(Endpoint::new(options, self.random(Side::Server))));
+        let index = host.endpoints.len() - 1;
+        host.servers.insert(local.port(), (index, config, alpn));
+        Ok(index)
     }
 
     fn tcp(&self) -> Result<[Stack; 2], RunError> {

@@ -1,13 +1,14 @@
 //! What a client says when it opens a connection.
 
 use crate::config::Config;
+use random::Stream;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Where to, how, and with what of that which is remembered: see [`crate::Endpoint::connect`].
 ///
 /// [`Opening::new`] has the defaults; fields are changed where they shall be different.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Opening {
     /// The address of the server.
     pub remote: SocketAddr,
@@ -24,12 +25,31 @@ pub struct Opening {
     /// must ask for it (RFC 8446 appendix E.5). [`Event::EarlyDataReady`](crate::Event::EarlyDataReady) tells when it
     /// can begin.
     pub early_data: bool,
+    /// What the server goes by in the endpoint's [`Memory`](crate::Memory). Default: `None`, the host that is asked for and the
+    /// port.
+    pub authority: Option<String>,
+    /// The address that the connection's packets leave from. Default: `None`, that of the endpoint.
+    pub local: Option<SocketAddr>,
+    /// Certificates, keys and packet protection of this connection. Default: `None`, those of the endpoint.
+    pub tls: Option<tls::Context>,
+    /// What the connection draws from. Default: `None`, the stream of the endpoint, from which all connections draw in turn.
+    pub random: Option<Stream>,
 }
 
 impl Opening {
     /// A connection to `remote` with everything as it is by default.
     pub fn new(remote: SocketAddr, config: Arc<Config>) -> Opening {
-        Opening { remote, config, server_name: None, resume: true, early_data: false }
+        Opening {
+            remote,
+            config,
+            server_name: None,
+            resume: true,
+            early_data: false,
+            authority: None,
+            local: None,
+            tls: None,
+            random: None,
+        }
     }
 
     /// The same to a host of this name.

@@ -5,13 +5,13 @@ mod quic;
 mod tcp;
 
 pub(crate) use ports::Ports;
-pub(crate) use quic::QuicEnd;
+pub(crate) use quic::{QuicEnd, QuicPort};
 pub(crate) use tcp::{TcpEnd, connection_name};
 
 use crate::counters::Counters;
 use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
-use network::{Exits, NodeId, Packet, Port, Protocol, port_address};
+use network::{Exits, NodeId, Packet, Port, Protocol};
 use std::net::SocketAddr;
 use transport::{Application, Load, Part, Progress, Report, Tally};
 use units::Time;
@@ -37,11 +37,7 @@ pub(crate) struct EndReport {
 /// What a connection has counted, its window, and why it ended, if it did, with whether that was clean.
 pub(crate) type Snapshot = (Counters, u64, Option<(String, bool)>);
 
-/// The endpoint of one end.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most ends are the large one, which is reached without a detour"
-)]
+/// What carries one end.
 pub(crate) enum Stack {
     Quic(QuicEnd),
     Tcp(Box<TcpEnd>),
@@ -94,11 +90,26 @@ impl End {
         }
     }
 
-    pub(crate) fn report(&mut self, now: Time) -> EndReport {
+    #[inline]
+    pub(crate) fn quic(&self) -> Option<&QuicEnd> {
+        match &self.stack {
+            Stack::Quic(end) => Some(end),
+            Stack::Tcp(_) => None,
+        }
+    }
+    #[inline]
+    fn quic_mut(&mut self) -> Option<&mut QuicEnd> {
+        match &mut self.stack {
+            Stack::Quic(end) => Some(end),
+            Stack::Tcp(_) => None,
+        }
+    }
+
+    pub(crate) fn report(&mut self, now: Time, endpoints: &[QuicPort]) -> EndReport {
         let Report { progress, tally, load, parts } = self.application.report(now);
         let no_error = self.application.no_error();
         let (stats, window, close) = match &self.stack {
-            Stack::Quic(end) => end.report(no_error),
+            Stack::Quic(end) => end.report(endpoints, no_error),
             Stack::Tcp(end) => end.report(no_error),
         };
         EndReport {
@@ -115,73 +126,40 @@ impl End {
         }
     }
 
-    /// Asks the processor's cache for what the end needs at its turn, which comes soon; the end itself is there.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        if let Stack::Quic(end) = &self.stack {
-            end.endpoint.prefetch();
-        }
-    }
-    /// The same for what lies one step further, some time after that.
-    #[inline]
-    pub(crate) fn prefetch_parts(&self) {
-        units::cache::ask_for(&*self.application);
-        if let Stack::Quic(end) = &self.stack {
-            end.endpoint.prefetch_parts();
-        }
-    }
-
-    /// Takes a packet, and lets everybody do what there is to do.
-    #[inline]
-    pub(crate) fn receive(&mut self, now: Time, packet: Packet, shared: &Shared<'_>, exits: &mut Exits) {
-        match &mut self.stack {
-            Stack::Quic(end) => end.receive(now, packet, exits),
-            Stack::Tcp(end) => end.receive(now, (packet, self.side), exits),
-        }
-        self.drain(now, shared, exits);
-    }
-
     /// Sends from the address of a port from now on; nothing happens unless it has an open QUIC connection.
     pub(crate) fn migrate(
         &mut self,
         now: Time,
-        node: NodeId,
-        (port, how): (Port, Migration),
-        (shared, exits): (&Shared<'_>, &mut Exits),
+        endpoints: &mut [QuicPort],
+        to: (NodeId, Port),
+        how: Migration,
     ) -> Result<(), MigrateError> {
-        let Stack::Quic(end) = &mut self.stack else { return Ok(()) };
-        let Some(connection) = end.connection() else { return Ok(()) };
-        let address = port_address(node, port, self.local.is_ipv6());
-        let local = SocketAddr::new(address.unwrap_or(self.local.ip()), self.local.port());
-        match connection.migrate(now, local, how) {
-            Err(MigrateError::Closed) => return Ok(()),
-            result => result?,
-        }
-        self.moved = true;
-        self.drain(now, shared, exits);
+        let Stack::Quic(end) = &self.stack else { return Ok(()) };
+        self.moved |= end.migrate(now, &mut endpoints[end.endpoint].endpoint, to, how)?;
         Ok(())
     }
 
-    /// Does what is due.
-    pub(crate) fn wake(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
+    /// Takes a TCP segment, and lets everybody do what there is to do.
+    pub(crate) fn receive_tcp(&mut self, now: Time, packet: Packet, shared: &Shared<'_>, exits: &mut Exits) {
+        if let Stack::Tcp(end) = &mut self.stack {
+            end.receive(now, (packet, self.side), exits);
+        }
+        self.drain_tcp(now, shared, exits);
+    }
+
+    /// Does what is due; what follows from it at an endpoint of QUIC is still to be done. `index`: the end's place.
+    pub(crate) fn wake(&mut self, now: Time, index: usize, endpoints: &mut [QuicPort], shared: &Shared<'_>) {
         let stop = self.stop.is_some_and(|at| at <= now);
         if stop {
             self.stop = None;
         }
         let application = &mut *self.application;
         match &mut self.stack {
-            Stack::Quic(end) => end.wake(now, (stop, self.flow), application, shared),
+            Stack::Quic(end) => {
+                let port = &mut endpoints[end.endpoint];
+                end.wake(now, (stop, self.flow), (port, index), application, shared);
+            }
             Stack::Tcp(end) => end.wake(now, (stop, self.flow), application, shared),
-        }
-        self.drain(now, shared, exits);
-    }
-
-    /// Lets application and endpoint do all that they have to do now.
-    #[inline]
-    fn drain(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
-        match self.stack {
-            Stack::Quic(_) => self.drain_quic(now, shared, exits),
-            Stack::Tcp(_) => self.drain_tcp(now, shared, exits),
         }
     }
 

@@ -1,40 +1,41 @@
-//! An end that speaks QUIC.
+//! An end of a flow over QUIC: a connection of one of its host's endpoints.
 
-use super::{End, Snapshot, Stack};
+use super::{End, Snapshot};
 use crate::error::RunError;
 use crate::shared::Shared;
-use network::{Exits, Packet};
-use quic::{Config, Connection, Datagram, Endpoint, Handle, Opening, QuicTransport};
+use network::{Exits, NodeId, Packet, Port, port_address};
+use quic::{
+    Connection, Datagram, Endpoint, Handle, MigrateError, Migration, Opening, QuicTransport, Transmit,
+};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use transport::Application;
-use units::Time;
+use units::{Duration, Time};
 use wire::Side;
 
-/// An endpoint with one connection.
+/// A connection of an endpoint, or what will be one.
 pub(crate) struct QuicEnd {
-    pub endpoint: Endpoint,
-    /// At a client: where to, when, and how.
-    pub opening: Option<(SocketAddr, Time, Arc<Config>)>,
-    handle: Option<Handle>,
+    /// Which of the host's endpoints.
+    pub endpoint: usize,
+    /// At a client: when the connection is opened, and how.
+    opening: Option<(Time, Box<Opening>)>,
+    pub handle: Option<Handle>,
     /// What the connection had counted when it was last seen near its end.
     last: Option<Snapshot>,
 }
 
 impl QuicEnd {
-    pub(crate) fn new(endpoint: Endpoint, opening: Option<(SocketAddr, Time, Arc<Config>)>) -> QuicEnd {
-        QuicEnd { endpoint, opening, handle: None, last: None }
+    /// The end that opens a connection.
+    pub(crate) fn client(endpoint: usize, at: Time, opening: Opening) -> QuicEnd {
+        QuicEnd { endpoint, opening: Some((at, Box::new(opening))), handle: None, last: None }
+    }
+    /// The end that accepts one.
+    pub(crate) fn server(endpoint: usize) -> QuicEnd {
+        QuicEnd { endpoint, opening: None, handle: None, last: None }
     }
 
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
-        let opening = self.opening.as_ref().map_or(Time::NEVER, |(_, at, _)| *at);
-        opening.min(self.endpoint.wake_at().unwrap_or(Time::NEVER))
-    }
-
-    /// Its connection, while there is one.
-    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
-        self.endpoint.get_mut(self.handle?)
+        self.opening.as_ref().map_or(Time::NEVER, |(at, _)| *at)
     }
 
     fn snapshot(connection: &Connection, no_error: u64) -> Snapshot {
@@ -43,14 +44,118 @@ impl QuicEnd {
         (connection.stats().into(), connection.flight().0, close)
     }
 
-    pub(super) fn report(&self, no_error: u64) -> Snapshot {
-        let live = self.handle.and_then(|handle| self.endpoint.get(handle));
+    pub(super) fn report(&self, endpoints: &[QuicPort], no_error: u64) -> Snapshot {
+        let live = self.handle.and_then(|handle| endpoints[self.endpoint].endpoint.get(handle));
         let live = live.map(|connection| QuicEnd::snapshot(connection, no_error));
         live.or_else(|| self.last.clone()).unwrap_or_default()
     }
 
+    /// Does what is due, in flow `flow`; `stop`: the connection is to be closed.
+    pub(super) fn wake(
+        &mut self,
+        now: Time,
+        (stop, flow): (bool, usize),
+        (port, index): (&mut QuicPort, usize),
+        application: &mut dyn Application,
+        shared: &Shared<'_>,
+    ) {
+        if let Some((_, opening)) = self.opening.take_if(|(at, _)| *at <= now) {
+            match port.endpoint.connect(now, *opening) {
+                Ok(handle) => {
+                    port.assign(handle, index);
+                    self.handle = Some(handle);
+                }
+                Err(error) => {
+                    let (place, problem) = (format!("flow {flow}"), error.to_string());
+                    shared.note(Err(RunError::Component { place, problem }));
+                }
+            }
+        }
+        // What the connection has to do at this instant comes first.
+        port.endpoint.wake(now);
+        let Some(connection) = self.handle.and_then(|handle| port.endpoint.get_mut(handle)) else { return };
+        if stop {
+            connection.close(now, application.no_error(), "stopped");
+        }
+        if application.wake_at().is_some_and(|at| at <= now) {
+            application.on_wake(now, &mut QuicTransport { connection, now });
+        }
+    }
+
+    /// Has the connection send from the address of a port; gives whether it does. Nothing happens unless it is open.
+    pub(super) fn migrate(
+        &self,
+        now: Time,
+        endpoint: &mut Endpoint,
+        (node, port): (NodeId, Port),
+        how: Migration,
+    ) -> Result<bool, MigrateError> {
+        let connection = self.handle.and_then(|handle| endpoint.get_mut(handle));
+        let Some(connection) = connection else { return Ok(false) };
+        let local = connection.local();
+        let Some(address) = port_address(node, port, local.is_ipv6()) else { return Ok(false) };
+        match connection.migrate(now, SocketAddr::new(address, local.port()), how) {
+            Err(MigrateError::Closed) => Ok(false),
+            result => result.map(|()| true),
+        }
+    }
+}
+
+/// One of a host's QUIC endpoints, and whose its connections are.
+pub(crate) struct QuicPort {
+    pub endpoint: Endpoint,
+    /// The ends of the connections by their slots.
+    ends: Vec<u32>,
+    /// When its timer goes off.
+    pub armed: Option<Time>,
+    /// Whether several flows have this port.
+    pub is_shared: bool,
+}
+
+impl QuicPort {
+    pub(crate) fn new(endpoint: Endpoint) -> QuicPort {
+        QuicPort { endpoint, ends: Vec::new(), armed: None, is_shared: false }
+    }
+
+    /// A connection is that of an end.
+    fn assign(&mut self, handle: Handle, end: usize) {
+        let slot = handle.slot();
+        if self.ends.len() <= slot {
+            self.ends.resize(slot + 1, 0);
+        }
+        self.ends[slot] = end as u32;
+    }
+
+    /// When it is to be woken: later than now, so that the clock always goes on.
     #[inline]
-    pub(super) fn receive(&mut self, now: Time, mut packet: Packet, exits: &mut Exits) {
+    pub(crate) fn wake_at(&self, now: Time) -> Option<Time> {
+        self.endpoint.wake_at().map(|at| at.max(now + Duration::from_nanos(1)))
+    }
+
+    /// The end of a connection. One that has none yet, since the peer opened it, is that of `newcomer`.
+    #[inline]
+    fn end_of(&mut self, handle: Handle, newcomer: usize, ends: &mut [End]) -> usize {
+        if let Some(known) = self.ends.get(handle.slot())
+            && let Some(end) = ends[*known as usize].quic()
+            && end.handle == Some(handle)
+        {
+            return *known as usize;
+        }
+        self.adopt(handle, newcomer, ends)
+    }
+
+    #[cold]
+    fn adopt(&mut self, handle: Handle, end: usize, ends: &mut [End]) -> usize {
+        self.assign(handle, end);
+        if let Some(quic) = ends[end].quic_mut() {
+            quic.handle = Some(handle);
+        }
+        end
+    }
+
+    /// Takes a packet.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, mut packet: Packet, exits: &mut Exits) {
         let (hole, damage) = (packet.hole(), packet.damage());
         let datagram = Datagram {
             local: packet.destination,
@@ -64,76 +169,71 @@ impl QuicEnd {
         exits.recycle(packet.bytes);
     }
 
-    /// Does what is due, in flow `flow`; `stop`: the connection is to be closed.
-    pub(super) fn wake(
+    /// Lets the connections and their applications do all that they have to do now. `newcomer`: the end of a connection that
+    /// the peer has opened just now.
+    #[inline]
+    pub(crate) fn drain(
         &mut self,
         now: Time,
-        (stop, flow): (bool, usize),
-        application: &mut dyn Application,
+        newcomer: usize,
+        ends: &mut [End],
         shared: &Shared<'_>,
+        exits: &mut Exits,
     ) {
-        if self.opening.as_ref().is_some_and(|(_, at, _)| *at <= now)
-            && let Some((remote, _, config)) = self.opening.take()
-        {
-            match self.endpoint.connect(now, Opening::new(remote, config)) {
-                Ok(handle) => self.handle = Some(handle),
-                Err(error) => {
-                    let (place, problem) = (format!("flow {flow}"), error.to_string());
-                    shared.note(Err(RunError::Component { place, problem }));
+        loop {
+            let mut index = newcomer;
+            if let Some(handle) = self.endpoint.next_active() {
+                index = self.end_of(handle, newcomer, ends);
+                if let Some(connection) = self.endpoint.get_mut(handle) {
+                    ends[index].attend_quic(now, connection, shared);
                 }
             }
-        }
-        self.endpoint.wake(now);
-        let Some(connection) = self.handle.and_then(|handle| self.endpoint.get_mut(handle)) else { return };
-        if stop {
-            connection.close(now, application.no_error(), "stopped");
-        }
-        if application.wake_at().is_some_and(|at| at <= now) {
-            application.on_wake(now, &mut QuicTransport { connection, now });
+            let mut bytes = exits.buffer();
+            // By reference: to move what was just written costs more than to read it where it is.
+            let made = self.endpoint.transmit(now, &mut bytes);
+            let Some(transmit) = &made else {
+                exits.recycle(bytes);
+                if self.endpoint.next_active().is_some() {
+                    continue;
+                }
+                return;
+            };
+            if let Some(handle) = self.endpoint.sender() {
+                index = self.end_of(handle, index, ends);
+            }
+            ends[index].send_quic(now, transmit, bytes, shared, exits);
         }
     }
 }
 
 impl End {
+    /// Puts a datagram of its connection onto the network.
     #[inline]
-    pub(super) fn drain_quic(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
-        loop {
-            let Stack::Quic(end) = &mut self.stack else { return };
-            if let Some(handle) = end.endpoint.next_active() {
-                end.handle = Some(handle);
-                self.attend_quic(now, handle, shared);
-            }
-            let Stack::Quic(end) = &mut self.stack else { return };
-            let mut bytes = exits.buffer();
-            // By reference: to move what was just written costs more than to read it where it is.
-            let made = end.endpoint.transmit(now, &mut bytes);
-            let Some(transmit) = &made else {
-                exits.recycle(bytes);
-                if end.endpoint.next_active().is_some() {
-                    continue;
-                }
-                return;
-            };
-            let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);
-            packet.ecn = transmit.ecn;
-            packet.flow = crate::flows::end_number(self.flow, self.side);
-            packet.data = transmit.carries_data;
-            if self.moved
-                && let Some(port) = network::port_of(transmit.local.ip())
-            {
-                packet.leave_by(port);
-            }
-            if self.captured {
-                self.capture(now, packet, shared);
-            }
+    fn send_quic(
+        &mut self,
+        now: Time,
+        transmit: &Transmit,
+        bytes: Vec<u8>,
+        shared: &Shared<'_>,
+        exits: &mut Exits,
+    ) {
+        let packet = exits.send_new(transmit.local, transmit.remote, bytes, transmit.hole);
+        packet.ecn = transmit.ecn;
+        packet.flow = crate::flows::end_number(self.flow, self.side);
+        packet.data = transmit.carries_data;
+        if self.moved
+            && let Some(port) = network::port_of(transmit.local.ip())
+        {
+            packet.leave_by(port);
+        }
+        if self.captured {
+            self.capture(now, packet, shared);
         }
     }
 
     /// Brings a connection's events to the application and its records to the sinks.
     #[inline]
-    fn attend_quic(&mut self, now: Time, handle: Handle, shared: &Shared<'_>) {
-        let Stack::Quic(end) = &mut self.stack else { return };
-        let Some(connection) = end.endpoint.get_mut(handle) else { return };
+    fn attend_quic(&mut self, now: Time, connection: &mut Connection, shared: &Shared<'_>) {
         let mut ended = false;
         while let Some(event) = connection.poll_event() {
             self.application.on_event(now, &event, &mut QuicTransport { connection, now });
@@ -144,18 +244,18 @@ impl End {
             shared.note_records(recorder.take(self.subject, connection.log()));
         }
         if let Some(capture) = &shared.capture {
-            for secret in connection
-                .take_secrets()
-                .iter()
-                .filter(|secret| crate::capture::is_first_at(self.side, secret))
-            {
+            let secrets = connection.take_secrets();
+            for secret in secrets.iter().filter(|secret| crate::capture::is_first_at(self.side, secret)) {
                 if let Some(capture) = &mut *capture.borrow_mut() {
                     shared.note_capture(capture.secrets(&secret.to_string()));
                 }
             }
         }
         if connection.is_over() {
-            end.last = Some(QuicEnd::snapshot(connection, self.application.no_error()));
+            let last = QuicEnd::snapshot(connection, self.application.no_error());
+            if let Some(end) = self.quic_mut() {
+                end.last = Some(last);
+            }
         }
         if ended && self.side == Side::Client {
             self.ended(shared);

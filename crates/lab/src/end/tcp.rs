@@ -170,7 +170,7 @@ impl TcpEnd {
 }
 
 impl End {
-    pub(super) fn drain_tcp(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
+    pub(crate) fn drain_tcp(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
         while let Stack::Tcp(end) = &mut self.stack
             && let Some(index) = end.connections.next_touched()
         {

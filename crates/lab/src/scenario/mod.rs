@@ -81,6 +81,7 @@ mod tables;
 mod template;
 mod topology;
 mod tree;
+mod visits;
 mod write;
 
 pub use crate::event::Event;
@@ -89,7 +90,7 @@ pub use describe::describe;
 pub use error::ScenarioError;
 pub use flows::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
 pub use model::{
-    Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario,
+    Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario, Visit,
 };
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
@@ -97,6 +98,7 @@ pub use sections::RECORD;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, carriers_of};
+pub(crate) use visits::SERVER_PORT;
 
 use source::Source;
 use std::collections::BTreeMap;

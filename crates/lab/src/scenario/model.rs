@@ -108,6 +108,12 @@ pub struct Flow {
     pub start: Duration,
     /// When its client closes the connection at the latest, after the start; default: it does not.
     pub stop: Option<Duration>,
+    /// The server's port; default: one of its own.
+    pub port: Option<u16>,
+    /// Whether its client sends 0-RTT packets where it resumes a session; default: no.
+    pub early_data: bool,
+    /// The connections behind the first one, in the order of time.
+    pub visits: Vec<Visit>,
     /// The version of IP that it goes over; default: 4.
     pub ip: IpVersion,
     /// What is transferred: a component of the room `applications`.
@@ -118,6 +124,15 @@ pub struct Flow {
     pub transport: Arguments,
     /// The options of both its endpoints if it goes over TCP: the values of [`tcp::PARAMETERS`].
     pub tcp: Arguments,
+}
+
+/// A connection of a flow behind its first one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Visit {
+    /// When it is opened, before the end of the run.
+    pub at: Duration,
+    /// What is transferred; default: what the flow transfers.
+    pub application: Option<Component>,
 }
 
 impl Flow {

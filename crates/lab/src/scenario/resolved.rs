@@ -3,7 +3,7 @@
 //! The document that is written, the key of a run in a sweep, and the files that travel with a run to another machine are all
 //! made from this list. What a run depends on stands in it, or the document would not give the same run when it is read again.
 
-use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Scenario};
+use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Scenario, Visit};
 use super::sections::{
     AT, BACKWARD, CROSS_TRAFFIC_TABLE, EVENT_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE,
     NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
@@ -114,7 +114,8 @@ fn medium_tables<'a>(scenario: &Scenario, medium: &'a Medium, tables: &mut Vec<T
 }
 
 fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Table<'a>>) {
-    let flow_itself = Table::entry(FLOW_TABLE)
+    let visits: Vec<Value> = flow.visits.iter().map(visit).collect();
+    let mut flow_itself = Table::entry(FLOW_TABLE)
         .text("name", &flow.name)
         .text("client", &scenario.nodes[flow.client].name)
         .text("server", &scenario.nodes[flow.server].name)
@@ -122,7 +123,12 @@ fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Tabl
         .component("application", &flow.application)
         .with("start", Value::Duration(flow.start))
         .stop(flow.stop)
-        .with("ip", Value::Integer(flow.ip.number()));
+        .with("ip", Value::Integer(flow.ip.number()))
+        .with("early_data", Value::Flag(flow.early_data))
+        .with("visits", Value::List(visits));
+    if let Some(port) = flow.port {
+        flow_itself = flow_itself.with("port", Value::Integer(port.into()));
+    }
     tables.push(flow_itself);
     let (name, own, shared) = match flow.protocol {
         Protocol::Quic => (TRANSPORT, &flow.transport, &scenario.transport),
@@ -134,6 +140,14 @@ fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Tabl
     if !own.values.is_empty() {
         tables.push(own);
     }
+}
+
+fn visit(visit: &Visit) -> Value {
+    let mut arguments = Arguments(vec![("at", Value::Duration(visit.at))]);
+    if let Some(application) = &visit.application {
+        arguments.0.push(("application", Value::Component(application.clone())));
+    }
+    Value::Component(Component { room: "visits", name: "visit", arguments })
 }
 
 fn cross_traffic<'a>(scenario: &Scenario, cross: &'a CrossTraffic) -> Table<'a> {

@@ -10,8 +10,14 @@ use units::parameter::{Component, Default, Kind, Parameter, Room};
 
 /// Every room whose components a scenario can name, and the tables of a scenario (room `sections`).
 pub fn rooms() -> Vec<Room> {
-    let mut rooms =
-        vec![sections::room(), nodes::kinds(), crate::event::room(), congestion::room(), schedule::room()];
+    let mut rooms = vec![
+        sections::room(),
+        nodes::kinds(),
+        sections::visits(),
+        crate::event::room(),
+        congestion::room(),
+        schedule::room(),
+    ];
     rooms.extend(network::rooms());
     rooms.extend([traffic::room(), traffic::changes(), pages::room(), traffic::sources::room()]);
     rooms

@@ -210,6 +210,24 @@ pub(super) static FLOW: &[Parameter] = &[
         about: "what is transferred",
     },
     Parameter {
+        name: "port",
+        kind: Kind::Integer(1, 65_535),
+        default: Default::Absent,
+        about: "server's port; flows over QUIC to one port of a node share its endpoint (default: a port of its own)",
+    },
+    Parameter {
+        name: "early_data",
+        kind: Kind::Flag,
+        default: Default::Is("false"),
+        about: "whether the client sends in 0-RTT packets where it resumes a session (RFC 9001 section 4.6)",
+    },
+    Parameter {
+        name: "visits",
+        kind: Kind::List(&Kind::Component("visits")),
+        default: Default::Is("[]"),
+        about: "when the client comes back, with a new connection to the same port",
+    },
+    Parameter {
         name: "start",
         kind: Kind::Duration,
         default: Default::Is("\"0 s\""),
@@ -223,6 +241,32 @@ pub(super) static FLOW: &[Parameter] = &[
     },
     IP,
 ];
+/// What a visit of a flow is: the only row of its room.
+pub(super) static VISITS: &[Row<()>] = &[Row {
+    name: "visit",
+    about: "a connection of a flow behind its first one, with what the client has learned before",
+    parameters: &[
+        Parameter {
+            name: "at",
+            kind: Kind::Duration,
+            default: Default::Required,
+            about: "when the connection is opened; after the visit before it, before the end of the run",
+        },
+        Parameter {
+            name: "application",
+            kind: Kind::Component("applications"),
+            default: Default::Absent,
+            about: "what is transferred (default: what the flow transfers)",
+        },
+    ],
+    build: (),
+}];
+
+/// The visits of flows, as scenarios and `quiclab list` see them.
+pub(super) fn visits() -> Room {
+    Room::of("visits", "when the client of a flow comes back", VISITS, None)
+}
+
 const IP: Parameter = Parameter {
     name: "ip",
     kind: Kind::Choice(&["4", "6"]),

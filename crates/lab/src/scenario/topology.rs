@@ -61,7 +61,7 @@ impl Scenario {
         };
         Cast {
             nodes: self.nodes.iter().enumerate().map(node).collect(),
-            flows: self.flows.iter().map(flow).collect(),
+            flows: self.unfolded().flows.iter().map(flow).collect(),
         }
     }
 

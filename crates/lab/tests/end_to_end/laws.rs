@@ -173,7 +173,7 @@ fn cases() -> Vec<Case> {
     let sections = rooms.iter().find(|room| room.name == "sections").unwrap();
     let mut cases = Vec::new();
     // What a node and a medium can be has laws of its own, in `places`; events have tests of their own.
-    let elsewhere = ["sections", "kinds", "middleboxes", "media", "events"];
+    let elsewhere = ["sections", "kinds", "middleboxes", "media", "events", "visits"];
     for room in rooms.iter().filter(|room| !elsewhere.contains(&room.name)) {
         let place = sections.rows.iter().find_map(|section| {
             let of = |parameter: &&Parameter| parameter.kind == Kind::Component(room.name);

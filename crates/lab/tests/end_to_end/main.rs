@@ -20,5 +20,6 @@ mod recorded;
 mod resolved;
 mod tcp;
 mod tcp_connections;
+mod visits;
 mod web;
 mod web_pages;

@@ -58,6 +58,8 @@ pub struct Endpoint {
     tickets: Option<tls::TicketStore>,
     waiting: WaitingRoom,
     preferred: Preferred,
+    /// The slot of the connection that made the last datagram.
+    sender: Option<u32>,
     slots: Slots,
     free: Vec<u32>,
     /// Clients' first packets go to an id that the client made up.
@@ -74,6 +76,14 @@ pub struct Endpoint {
     /// Whether clients are refused.
     refusing: bool,
     stats: EndpointStats,
+}
+
+impl Handle {
+    /// The number of its slot: connections that are there at one time have different ones, and the numbers are small.
+    #[inline]
+    pub fn slot(self) -> usize {
+        self.slot as usize
+    }
 }
 
 impl Endpoint {
@@ -96,6 +106,7 @@ impl Endpoint {
             tickets,
             waiting: WaitingRoom::default(),
             preferred: Preferred::default(),
+            sender: None,
             slots: Slots::new(),
             free: Vec::new(),
             initial_ids: BTreeMap::new(),
@@ -153,17 +164,17 @@ impl Endpoint {
     /// # Errors
     /// If TLS cannot be set up (the server's name is none, perhaps), or the endpoint has all the connections that it may
     /// have.
-    pub fn connect(&mut self, now: Time, opening: Opening) -> Result<Handle, TransportError> {
+    pub fn connect(&mut self, now: Time, mut opening: Opening) -> Result<Handle, TransportError> {
         if self.len() >= self.options.max_connections {
             return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
         }
         // RFC 9000-7.2-1.
         let mut id = [0; MIN_INITIAL_ID];
-        self.random.fill(&mut id);
+        opening.random.as_mut().unwrap_or(&mut self.random).fill(&mut id);
         let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);
         let origin = Origin {
             side: Side::Client,
-            local: self.options.local,
+            local: opening.local.unwrap_or(self.options.local),
             remote: opening.remote,
             version: opening.config.first_version(self.remembered_version(&opening)),
             initial_destination: original_destination,
@@ -173,7 +184,8 @@ impl Endpoint {
             source: ConnectionId::EMPTY,
             peer_id: None,
         };
-        let slot = self.insert(now, origin, opening.config.clone(), Some(&opening))?;
+        let config = opening.config.clone();
+        let slot = self.insert(now, origin, config, Some(&mut opening))?;
         Ok(Handle { slot, generation: self.slots[slot as usize].generation })
     }
 
@@ -182,10 +194,11 @@ impl Endpoint {
         now: Time,
         origin: Origin,
         config: Arc<Config>,
-        opening: Option<&Opening>,
+        mut opening: Option<&mut Opening>,
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
-        let remembering = opening.map(|opening| self.remembering(opening));
+        let remembering = opening.as_deref().map(|opening| self.remembering(opening));
+        let mut own = opening.as_deref_mut().and_then(|opening| opening.random.take());
         // RFC 9000-19.7-3: a client issues none.
         let issues = origin.side == Side::Server && config.new_tokens > 0;
         let issuer = issues.then(|| {
@@ -194,15 +207,16 @@ impl Endpoint {
         });
         let parts = Parts {
             maker: IdMaker { key: self.key.clone(), slot },
-            random: &mut self.random,
+            random: own.as_mut().unwrap_or(&mut self.random),
             interest: self.options.interest,
             issuer,
-            opening,
+            opening: opening.as_deref(),
             remembering,
-            tickets: self.tickets.clone().filter(|_| opening.is_none()),
+            tickets: self.tickets.clone().filter(|_| origin.side == Side::Server),
             preferred: self.preferred,
         };
-        let connection = Box::new(Connection::new(now, origin, config, &self.options.tls, parts)?);
+        let tls = parts.opening.and_then(|opening| opening.tls.as_ref()).unwrap_or(&self.options.tls);
+        let connection = Box::new(Connection::new(now, origin, config, tls, parts)?);
         match self.free.pop() {
             Some(_) => self.slots[slot as usize].connection = Some(connection),
             None => self.slots.push(connection),
@@ -213,8 +227,12 @@ impl Endpoint {
 
     /// The memory, and what the server goes by in it.
     fn remembering(&self, opening: &Opening) -> Remembering {
-        let name = opening.server_name.as_deref().unwrap_or(self.options.tls.server_name());
-        let server = format!("{name}:{}", opening.remote.port()).into();
+        let tls = opening.tls.as_ref().unwrap_or(&self.options.tls);
+        let name = opening.server_name.as_deref().unwrap_or(tls.server_name());
+        let server = match &opening.authority {
+            Some(authority) => authority.as_str().into(),
+            None => format!("{name}:{}", opening.remote.port()).into(),
+        };
         Remembering { memory: self.memory.clone(), server }
     }
 
@@ -271,12 +289,14 @@ impl Endpoint {
     #[inline]
     pub fn transmit(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(transmit) = self.answers.transmit(buffer) {
+            self.sender = None;
             return Some(transmit);
         }
         while let Some(slot) = self.slots.front() {
             if let Some(connection) = self.slots[slot as usize].connection.as_deref_mut()
                 && let Some(transmit) = connection.transmit(now, buffer)
             {
+                self.sender = Some(slot);
                 return Some(transmit);
             }
             self.slots.dequeue();
@@ -287,6 +307,14 @@ impl Endpoint {
             }
         }
         None
+    }
+
+    /// The connection whose datagram [`Endpoint::transmit`] has made last; `None`: it was the endpoint's own answer to a packet
+    /// of no connection.
+    #[inline]
+    pub fn sender(&self) -> Option<Handle> {
+        let slot = self.sender?;
+        Some(Handle { slot, generation: self.slots[slot as usize].generation })
     }
 
     #[inline]
@@ -380,18 +408,17 @@ impl Endpoint {
         self.timers.at()
     }
 
-    /// Asks the processor's cache for the endpoint's first connection, whose turn comes soon: for who has many endpoints
-    /// with one connection each. Nothing else follows from it.
+    /// Asks the processor's cache for a connection whose turn comes soon. Nothing else follows from it.
     #[inline]
-    pub fn prefetch(&self) {
-        if let Some(connection) = self.slots.first() {
+    pub fn prefetch(&self, handle: Handle) {
+        if let Some(connection) = self.get(handle) {
             connection.prefetch();
         }
     }
-    /// The same for what the connection itself leads to: when it is there, some time after [`Endpoint::prefetch`].
+    /// The same for what the connection itself leads to, some time after [`Endpoint::prefetch`].
     #[inline]
-    pub fn prefetch_parts(&self) {
-        if let Some(connection) = self.slots.first() {
+    pub fn prefetch_parts(&self, handle: Handle) {
+        if let Some(connection) = self.get(handle) {
             connection.prefetch_parts();
         }
     }

@@ -69,11 +69,6 @@ impl Slots {
     pub(super) fn get(&self, number: usize) -> Option<&Slot> {
         (number < self.count).then(|| &self[number])
     }
-    /// The first connection, while it is there.
-    #[inline]
-    pub(super) fn first(&self) -> Option<&Connection> {
-        self.first.connection.as_deref()
-    }
     /// A new place for this connection.
     pub(super) fn push(&mut self, connection: Box<Connection>) {
         match self.count {
