@@ -1,7 +1,23 @@
-//! The numbers by which the network knows whose packets are whose.
+//! The numbers of flows: by which the network knows whose packets are whose, and the ports of their ends.
 
-use crate::scenario::Scenario;
+use crate::scenario::{Flow, Scenario};
 use wire::Side;
+
+/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
+/// further TCP connections.
+const CLIENT_PORT: u16 = 34_433;
+/// The default port of the first flow's server; the n-th flow has the n-th port after it.
+const SERVER_PORT: u16 = 4433;
+
+/// The port of the client of the flow at this place.
+pub(crate) fn client_port(index: usize) -> u16 {
+    CLIENT_PORT.saturating_add(index as u16)
+}
+
+/// The port of the server of the flow at this place.
+pub(crate) fn server_port(index: usize, flow: &Flow) -> u16 {
+    flow.port.unwrap_or(SERVER_PORT.saturating_add(index as u16))
+}
 
 /// The number of the packets that one end of a flow sends.
 pub(crate) fn end_number(flow: usize, side: Side) -> u32 {

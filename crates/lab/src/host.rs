@@ -17,10 +17,6 @@ use units::cache::ask_for;
 use units::{Duration, Time, Timers};
 use wire::Side;
 
-/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
-/// further TCP connections.
-pub(crate) const CLIENT_PORT: u16 = 34_433;
-
 /// From so many ends on, the processor's cache is asked for what an end needs before its turn comes: they do not stay there.
 const MANY: usize = 16;
 /// So many packets ahead: one for the end, one for the connection, one for what that leads to.
@@ -79,6 +75,22 @@ impl<'a> Host<'a> {
     pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
         let endpoints = &self.endpoints;
         self.ends.iter_mut().map(move |end| end.report(now, endpoints))
+    }
+
+    /// Forgets what its endpoints have learned of servers, and what their clients come back with.
+    pub(crate) fn forget(&mut self, now: Time) {
+        for port in &mut self.endpoints {
+            port.endpoint.forget(now);
+        }
+    }
+
+    /// Has the client of a flow open its connection at this time.
+    pub(crate) fn open(&mut self, now: Time, flow: usize, at: Time) {
+        let is_client = |end: &End| end.flow == flow && end.side == Side::Client;
+        if let Some(index) = self.ends.iter().position(is_client) {
+            self.ends[index].open(at);
+            self.arm(index, now);
+        }
     }
 
     /// Has the client of a flow send from the address of a port; nothing happens unless its connection is open.

@@ -22,6 +22,8 @@ use wire::Side;
 pub(crate) struct EndReport {
     pub flow: usize,
     pub side: Side,
+    /// At a client: when its connection was opened, if it was.
+    pub opened_at: Option<Time>,
     pub progress: Progress,
     pub tally: Option<Tally>,
     pub parts: Vec<Part>,
@@ -58,6 +60,8 @@ pub(crate) struct End {
     pub local: SocketAddr,
     pub stack: Stack,
     pub application: Box<dyn Application>,
+    /// At a client: when it opens the connection, if that is known.
+    pub opens_at: Option<Time>,
     /// At a client: when it closes the connection at the latest.
     pub stop: Option<Time>,
     /// The subject of its records.
@@ -115,6 +119,7 @@ impl End {
         EndReport {
             flow: self.flow,
             side: self.side,
+            opened_at: self.opens_at,
             progress,
             tally,
             parts,
@@ -123,6 +128,15 @@ impl End {
             close,
             load,
             subject: self.subject,
+        }
+    }
+
+    /// Opens its connection at this time.
+    pub(crate) fn open(&mut self, at: Time) {
+        self.opens_at = Some(at);
+        match &mut self.stack {
+            Stack::Quic(end) => end.open(at),
+            Stack::Tcp(end) => end.open(at),
         }
     }
 
@@ -168,6 +182,7 @@ impl End {
         if self.side == Side::Client && !self.done {
             self.done = true;
             shared.unfinished.set(shared.unfinished.get() - 1);
+            shared.order.borrow_mut().on_end(self.flow);
         }
     }
 

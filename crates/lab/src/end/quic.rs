@@ -33,6 +33,13 @@ impl QuicEnd {
         QuicEnd { endpoint, opening: None, handle: None, last: None }
     }
 
+    /// Opens its connection at this time.
+    pub(super) fn open(&mut self, at: Time) {
+        if let Some((opening_at, _)) = &mut self.opening {
+            *opening_at = at;
+        }
+    }
+
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
         self.opening.as_ref().map_or(Time::NEVER, |(at, _)| *at)

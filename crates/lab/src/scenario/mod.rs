@@ -98,7 +98,6 @@ pub use sections::RECORD;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, carriers_of};
-pub(crate) use visits::SERVER_PORT;
 
 use source::Source;
 use std::collections::BTreeMap;

@@ -1,10 +1,17 @@
-//! Flows whose clients come back, as the flows that a run has: one for each connection.
+//! Connections of flows: clients that come back, flows that follow another, ports that flows share.
 
-use super::model::{Flow, Scenario, Visit};
+use super::error::ScenarioError;
+use super::flows::MAX_FLOWS;
+use super::model::{Flow, Protocol, Scenario, Visit};
+use super::names::Names;
+use super::read::{Reader, Section};
+use super::sections::FLOW_TABLE;
+use super::source::quoted;
+use crate::flows::{client_port, server_port};
 use std::borrow::Cow;
-
-/// The default port of the first flow's server; the n-th flow has the n-th port after it.
-pub(crate) const SERVER_PORT: u16 = 4433;
+use std::collections::BTreeMap;
+use units::Duration;
+use units::parameter::{Arguments, Component, Value};
 
 impl Flow {
     /// The name of a connection of the flow: `get`, `get@2`, `get@3`.
@@ -31,18 +38,173 @@ impl Scenario {
             return Cow::Borrowed(self);
         }
         let mut flows = Vec::new();
+        // Where the last connection of each flow stands.
+        let mut last = Vec::new();
         for flow in &self.flows {
-            let default = SERVER_PORT.saturating_add(flows.len() as u16);
+            let port = server_port(flows.len(), flow);
             let mut first = flow.clone();
             if !flow.visits.is_empty() {
-                first.port = Some(flow.port.unwrap_or(default));
+                first.port = Some(port);
             }
             let visits = flow.visits.iter().zip(2..).map(|(visit, number)| first.visit(number, visit));
             let visits: Vec<Flow> = visits.collect();
             first.visits.clear();
             flows.push(first);
             flows.extend(visits);
+            last.push(flows.len() - 1);
+        }
+        for flow in &mut flows {
+            flow.after = flow.after.map(|before| last[before]);
         }
         Cow::Owned(Scenario { flows, ..self.clone() })
     }
+}
+
+/// The visits of a flow, which come one after the other.
+pub(super) fn read_visits(
+    reader: &Reader<'_>,
+    flow: &Section<'_>,
+    values: &Arguments,
+    duration: Duration,
+) -> Result<Vec<Visit>, ScenarioError> {
+    let (mut visits, mut last) = (Vec::new(), values.duration("start"));
+    let first = values.component("application");
+    for (number, value) in values.list("visits").into_iter().enumerate() {
+        let Value::Component(component) = value else { continue };
+        let arguments = component.arguments;
+        let at = arguments.duration("at");
+        let application = arguments.has("application").then(|| arguments.component("application"));
+        let path = format!("{}.{number}", flow.at("visits"));
+        let place = flow.get("visits").map_or(flow.place, |entry| entry.item.place);
+        let wrong =
+            |key: &str, problem: String| Err(reader.source.error(place, &format!("{path}.{key}"), problem));
+        if at <= last {
+            return wrong(
+                "at",
+                format!("too early, found {at}; expected a time after the connection before ({last})"),
+            );
+        }
+        if at >= duration {
+            return wrong(
+                "at",
+                format!("too late, found {at}; expected a time before the end of the run ({duration})"),
+            );
+        }
+        if let Some(application) = &application {
+            let alpn = |of: &Component| traffic::alpn(of.name, &of.arguments);
+            if alpn(application) != alpn(&first) {
+                let problem = format!(
+                    "another application protocol than that of the flow, found {}; expected one of {}'s",
+                    quoted(application.name),
+                    quoted(first.name)
+                );
+                return wrong("application", problem);
+            }
+        }
+        last = at;
+        visits.push(Visit { at, application });
+    }
+    Ok(visits)
+}
+
+/// The server's port, which only flows over QUIC can say.
+pub(super) fn read_port(
+    reader: &Reader<'_>,
+    flow: &Section<'_>,
+    values: &Arguments,
+    protocol: Protocol,
+) -> Result<Option<u16>, ScenarioError> {
+    let port = values.has("port").then(|| values.integer("port") as u16);
+    match (port, protocol, flow.get("port")) {
+        (Some(_), Protocol::Tcp, Some(entry)) => {
+            let problem = "flows over TCP have ports of their own; expected protocol = \"quic\"";
+            Err(reader.source.error(entry.item.place, &flow.at("port"), problem))
+        }
+        _ => Ok(port),
+    }
+}
+
+/// Which flows follow others: names that exist, and no circle. A flow that follows another has no times of its own.
+pub(super) fn read_order(
+    reader: &Reader<'_>,
+    sections: &[Section<'_>],
+    names: &Names<'_>,
+    flows: &mut [Flow],
+) -> Result<(), ScenarioError> {
+    for (index, section) in sections.iter().enumerate() {
+        let Some(entry) = section.get("after") else { continue };
+        let path = section.at("after");
+        flows[index].after = Some(names.find(reader, &entry.item, &path, "flow")?);
+        for other in ["stop", "visits"] {
+            if let Some(other_entry) = section.get(other) {
+                let problem =
+                    format!("a flow that starts after another has no {other}; expected one of the two");
+                return Err(reader.source.error(other_entry.item.place, &section.at(other), problem));
+            }
+        }
+    }
+    for (index, section) in sections.iter().enumerate() {
+        let mut before = flows[index].after;
+        // More steps than flows: a circle further on, which is found from a flow inside of it.
+        for _ in 0..flows.len() {
+            match before {
+                Some(flow) if flow == index => {
+                    let problem = format!(
+                        "a circle, found {}; expected a flow that does not wait for this one",
+                        quoted(&flows[flows[index].after.unwrap_or(index)].name)
+                    );
+                    let place = section.get("after").map_or(section.place, |entry| entry.item.place);
+                    return Err(reader.source.error(place, &section.at("after"), problem));
+                }
+                Some(flow) => before = flows[flow].after,
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// That no port that a flow names for its server is also that of something else at the same node.
+pub(super) fn check_ports(
+    reader: &Reader<'_>,
+    sections: &[Section<'_>],
+    flows: &[Flow],
+) -> Result<(), ScenarioError> {
+    let connections: usize = flows.iter().map(|flow| 1 + flow.visits.len()).sum();
+    if connections > MAX_FLOWS {
+        let problem = format!(
+            "too many connections, found {connections}; expected {MAX_FLOWS} at most, visits included"
+        );
+        return Err(reader.source.error(sections[0].place, FLOW_TABLE, problem));
+    }
+    if flows.iter().all(|flow| flow.port.is_none()) {
+        return Ok(());
+    }
+    // Connections, not flows, count the ports up; the further ones of TCP come behind all of them.
+    let mut taken: BTreeMap<(usize, u16), String> = BTreeMap::new();
+    let (mut number, mut more) = (0, connections);
+    for flow in flows {
+        let owner = |end: &str| format!("the {end} of flow {}", quoted(&flow.name));
+        for connection in number..=number + flow.visits.len() {
+            taken.insert((flow.client, client_port(connection)), owner("client"));
+        }
+        if flow.protocol == Protocol::Tcp {
+            for _ in 1..flow.connections() {
+                taken.insert((flow.client, client_port(more)), owner("client"));
+                more += 1;
+            }
+            taken.insert((flow.server, server_port(number, flow)), owner("server"));
+        }
+        number += 1 + flow.visits.len();
+    }
+    for (section, flow) in sections.iter().zip(flows) {
+        if let (Some(port), Some(entry)) = (flow.port, section.get("port"))
+            && let Some(owner) = taken.get(&(flow.server, port))
+        {
+            let problem =
+                format!("taken, found {port}; expected another port: {owner} has this one at its node");
+            return Err(reader.source.error(entry.item.place, &section.at("port"), problem));
+        }
+    }
+    Ok(())
 }
