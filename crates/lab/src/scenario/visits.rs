@@ -135,12 +135,11 @@ pub(super) fn read_order(
         let Some(entry) = section.get("after") else { continue };
         let path = section.at("after");
         flows[index].after = Some(names.find(reader, &entry.item, &path, "flow")?);
-        for other in ["stop", "visits"] {
-            if let Some(other_entry) = section.get(other) {
-                let problem =
-                    format!("a flow that starts after another has no {other}; expected one of the two");
-                return Err(reader.source.error(other_entry.item.place, &section.at(other), problem));
-            }
+        let has = [("stop", flows[index].stop.is_some()), ("visits", !flows[index].visits.is_empty())];
+        if let Some((other, _)) = has.iter().find(|(_, given)| *given) {
+            let place = section.get(other).map_or(section.place, |entry| entry.item.place);
+            let problem = format!("a flow that starts after another has no {other}; expected one of the two");
+            return Err(reader.source.error(place, &section.at(other), problem));
         }
     }
     for (index, section) in sections.iter().enumerate() {

@@ -219,6 +219,8 @@ fn visits_and_ports_are_read_strictly_and_written_as_they_were_read() {
     let scenario = return_visit(&["flow.page.port=443"]);
     let again = Scenario::parse(&scenario.to_toml(), Path::new("a.toml"), &[]).unwrap();
     assert_eq!(again, scenario, "{}", scenario.to_toml());
+    let chained = self::scenario(&chain(""), &[]);
+    assert_eq!(Scenario::parse(&chained.to_toml(), Path::new("test.toml"), &[]).unwrap(), chained);
     let refused = |set: &str| {
         let text = fs::read_to_string(examples().join("return-visit.toml")).unwrap();
         Scenario::parse(&text, Path::new("a.toml"), &[set.to_owned()]).unwrap_err().to_string()
