@@ -1,23 +1,7 @@
-//! The numbers of flows: by which the network knows whose packets are whose, and the ports of their ends.
+//! The numbers by which the network knows whose packets are whose.
 
-use crate::scenario::{Flow, Scenario};
+use crate::scenario::Scenario;
 use wire::Side;
-
-/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
-/// further TCP connections.
-const CLIENT_PORT: u16 = 34_433;
-/// The default port of the first flow's server; the n-th flow has the n-th port after it.
-const SERVER_PORT: u16 = 4433;
-
-/// The port of the client of the flow at this place.
-pub(crate) fn client_port(index: usize) -> u16 {
-    CLIENT_PORT.saturating_add(index as u16)
-}
-
-/// The port of the server of the flow at this place.
-pub(crate) fn server_port(index: usize, flow: &Flow) -> u16 {
-    flow.port.unwrap_or(SERVER_PORT.saturating_add(index as u16))
-}
 
 /// The number of the packets that one end of a flow sends.
 pub(crate) fn end_number(flow: usize, side: Side) -> u32 {
@@ -43,4 +27,31 @@ pub(crate) fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
     let cross = scenario.cross_traffic.iter().enumerate();
     let cross = cross.map(|(index, cross)| (cross.name.clone(), cross_number(scenario, index)));
     ends.chain(cross).collect()
+}
+
+/// The end that is sent packets of this number.
+#[inline]
+pub(crate) fn end_of(flows: &[(u32, u32)], flow: u32) -> Option<usize> {
+    find(flows, flow, |from, to| (from.wrapping_sub(to) / 2) as usize).map(|index| index as usize)
+}
+
+/// The value of a key in a sorted list. The keys mostly follow one another: `guess` says where one is, counted from the first.
+#[inline]
+pub(crate) fn find<K: Copy + Ord, V: Copy>(
+    list: &[(K, V)],
+    key: K,
+    guess: impl Fn(K, K) -> usize,
+) -> Option<V> {
+    match list {
+        [(only, value)] => (*only == key).then_some(*value),
+        list => {
+            if let Some((known, value)) = list.get(guess(key, list.first()?.0))
+                && *known == key
+            {
+                return Some(*value);
+            }
+            let at = list.binary_search_by_key(&key, |(known, _)| *known).ok()?;
+            Some(list[at].1)
+        }
+    }
 }

@@ -4,10 +4,12 @@ use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
 use crate::end::{End, Ports, QuicEnd, QuicPort, Stack, TcpEnd};
 use crate::error::RunError;
-use crate::flows::{client_port, cross_number, server_port};
+use crate::flows::cross_number;
 use crate::graph::Network;
 use crate::host::Host;
-use crate::scenario::{CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario};
+use crate::scenario::{
+    CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario, client_port, server_port,
+};
 use crate::shared::Shared;
 use network::{NodeId, Packet, Topology, World, node_address};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
@@ -314,7 +316,6 @@ impl Plan<'_> {
                 );
                 return Err(self.error(problem));
             }
-            host.endpoints[*index].is_shared = true;
             return Ok(*index);
         }
         let options = EndpointOptions {

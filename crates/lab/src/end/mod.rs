@@ -5,7 +5,7 @@ mod quic;
 mod tcp;
 
 pub(crate) use ports::Ports;
-pub(crate) use quic::{QuicEnd, QuicPort};
+pub(crate) use quic::{QuicEnd, QuicPort, Stage};
 pub(crate) use tcp::{TcpEnd, connection_name};
 
 use crate::counters::Counters;
@@ -14,7 +14,7 @@ use ::quic::{MigrateError, Migration};
 use network::{Exits, NodeId, Packet, Port, Protocol};
 use std::net::SocketAddr;
 use transport::{Application, Load, Part, Progress, Report, Tally};
-use units::Time;
+use units::{Duration, Time, Timers};
 use wire::Side;
 
 /// What became of one end of a flow.
@@ -84,6 +84,16 @@ impl End {
         };
         let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
+    }
+
+    /// Sets its timer, which has this number: to a later time than this one, so that the clock always goes on.
+    #[inline]
+    pub(crate) fn arm(&mut self, now: Time, number: usize, timers: &mut Timers) {
+        let at = self.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
+        if at != self.armed {
+            timers.set(number, at);
+            self.armed = at;
+        }
     }
 
     /// The ports at which it takes packets.

@@ -1,5 +1,6 @@
 //! The traffic of a document: flows, and senders of cross traffic.
 
+use super::connections::{MAX_FLOWS, check_ports, read_order, read_port, read_visits};
 use super::error::ScenarioError;
 use super::model::{CrossTraffic, Flow, IpVersion, Protocol};
 use super::names::Names;
@@ -8,12 +9,10 @@ use super::read::{Reader, Section};
 use super::sections::{CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, TCP, TRANSPORT};
 use super::source::quoted;
 use super::tables::{table, tables};
-use super::visits::{check_ports, read_order, read_port, read_visits};
+
 use units::Duration;
 use units::parameter::{Arguments, Component};
 
-/// The most flows: as many as `lab` has ports for.
-pub const MAX_FLOWS: usize = 30_000;
 /// The most senders of cross traffic.
 pub const MAX_CROSS_TRAFFIC: usize = 1000;
 

@@ -57,6 +57,7 @@
 
 mod alone;
 mod carriers;
+mod connections;
 mod describe;
 mod document;
 mod error;
@@ -81,14 +82,15 @@ mod tables;
 mod template;
 mod topology;
 mod tree;
-mod visits;
 mod write;
 
 pub use crate::event::Event;
 pub use crate::nearest::nearest;
+pub use connections::MAX_FLOWS;
+pub(crate) use connections::{client_port, server_port};
 pub use describe::describe;
 pub use error::ScenarioError;
-pub use flows::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
+pub use flows::MAX_CROSS_TRAFFIC;
 pub use model::{
     Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario, Visit,
 };

@@ -325,6 +325,11 @@ impl Endpoint {
         let slot = self.sender?;
         Some(Handle { slot, generation: self.slots[slot as usize].generation })
     }
+    /// Whether that was this connection.
+    #[inline]
+    pub fn has_sent(&self, handle: Handle) -> bool {
+        self.sender == Some(handle.slot)
+    }
 
     #[inline]
     fn front_has_events(&self) -> bool {
@@ -338,6 +343,15 @@ impl Endpoint {
     pub fn next_active(&self) -> Option<Handle> {
         let slot = self.slots.front()?;
         Some(Handle { slot, generation: self.slots[slot as usize].generation })
+    }
+
+    /// [`Endpoint::next_active`] with the connection itself.
+    #[inline]
+    pub fn active(&mut self) -> Option<(Handle, &mut Connection)> {
+        let number = self.slots.front()?;
+        let slot = &mut self.slots[number as usize];
+        let handle = Handle { slot: number, generation: slot.generation };
+        Some((handle, slot.connection.as_deref_mut()?))
     }
 
     /// Gives a connection's slot to others.

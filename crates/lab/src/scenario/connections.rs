@@ -1,17 +1,33 @@
 //! Connections of flows: clients that come back, flows that follow another, ports that flows share.
 
 use super::error::ScenarioError;
-use super::flows::MAX_FLOWS;
 use super::model::{Flow, Protocol, Scenario, Visit};
 use super::names::Names;
 use super::read::{Reader, Section};
 use super::sections::FLOW_TABLE;
 use super::source::quoted;
-use crate::flows::{client_port, server_port};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use units::Duration;
 use units::parameter::{Arguments, Component, Value};
+
+/// The most flows, visits included: as many as there are ports for.
+pub const MAX_FLOWS: usize = 30_000;
+/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
+/// further TCP connections.
+const CLIENT_PORT: u16 = 34_433;
+/// The default port of the first flow's server; the n-th flow has the n-th port after it.
+const SERVER_PORT: u16 = 4433;
+
+/// The port of the client of the flow at this place.
+pub(crate) fn client_port(index: usize) -> u16 {
+    CLIENT_PORT.saturating_add(index as u16)
+}
+
+/// The port of the server of the flow at this place.
+pub(crate) fn server_port(index: usize, flow: &Flow) -> u16 {
+    flow.port.unwrap_or(SERVER_PORT.saturating_add(index as u16))
+}
 
 impl Flow {
     /// The name of a connection of the flow: `get`, `get@2`, `get@3`.
