@@ -80,7 +80,7 @@ test: test-rust test-python ## all tests
 
 .PHONY: test-rust
 test-rust: deps ## the tests of the crates and of the house rules
-	cargo test --workspace $(LOCKED) --no-fail-fast
+	cargo test --workspace --features lab/quinn $(LOCKED) --no-fail-fast
 
 .PHONY: test-python
 test-python: deps build $(VENV)/.checks ## the tests of the package and of the command line
@@ -92,7 +92,7 @@ lint: lint-rust lint-python ## formatting, clippy, rustdoc, ruff, mypy, house ru
 .PHONY: lint-rust
 lint-rust: ## rustfmt, clippy, rustdoc, house rules, licences
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet $(LOCKED) -- -D warnings
+	cargo clippy --workspace --all-targets --features lab/quinn --quiet $(LOCKED) -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet $(LOCKED)
 	cargo run --package tidy --quiet $(LOCKED)
 	@if command -v cargo-deny >/dev/null; then cargo deny --log-level error check licenses bans sources; fi

@@ -264,8 +264,8 @@ fn length_of(length: usize) -> io::Result<u32> {
 /// Whether a secret is known here before any packet of its level reaches the client, where packets are captured: so a
 /// reader knows the keys before the packets. That of 0-RTT is the client's, who sends it first; all others are known to
 /// the server first.
-pub(crate) fn is_first_at(side: Side, secret: &tls::Secret) -> bool {
-    (side == Side::Client) == (secret.label == "CLIENT_EARLY_TRAFFIC_SECRET")
+pub(crate) fn is_first_at(side: Side, secret: &str) -> bool {
+    (side == Side::Client) == secret.starts_with("CLIENT_EARLY_TRAFFIC_SECRET")
 }
 
 #[cfg(test)]

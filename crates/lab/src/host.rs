@@ -1,13 +1,13 @@
 //! A host: the only place where endpoints meet the network.
 //!
 //! A host has one QUIC endpoint for all its clients, one for each server port, and the ends of flows whose connections these
-//! have; and it has the ends of flows over TCP, and senders of cross traffic. It has a timer for each of them.
+//! have; endpoints that somebody else wrote, one for each client and one for each server port; and it has the ends of flows over TCP, and senders of cross traffic. It has a timer for each of them.
 //!
 //! At one instant, ends come in the order of the scenario, then senders of cross traffic, then endpoints. What an endpoint has
 //! to do at the instant of one of its ends is done with that.
 
 use crate::cross_traffic::CrossSender;
-use crate::end::{End, EndReport, QuicPort, Stage};
+use crate::end::{End, EndReport, Foreign, QuicPort, Stack, StackPort, Stage};
 use crate::flows::{end_of, find, other_end};
 use crate::shared::Shared;
 use network::{Exits, Node, NodeId, Packet, Port};
@@ -24,10 +24,11 @@ const NO_FLOW: u32 = u32::MAX;
 /// So many packets ahead: one for the end, one for the connection, one for what that leads to.
 const FORESIGHT: usize = 3;
 
-/// What takes the packets of a port: the endpoint, or the end of a flow over TCP, of this number.
+/// What takes the packets of a port: the endpoint, the one that somebody else wrote, or the end of a flow over TCP, of this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Taker {
     Endpoint(u32),
+    Foreign(u32),
     End(u32),
 }
 
@@ -37,11 +38,14 @@ pub(crate) struct Host<'a> {
     ends: Vec<End>,
     crossing: Vec<CrossSender>,
     endpoints: Vec<QuicPort>,
+    /// The endpoints that somebody else wrote.
+    foreign: Vec<StackPort<Foreign>>,
     /// From port to what takes its packets.
     ports: Vec<(u16, Taker)>,
     /// From the number of a flow's packets to the end that they are for.
     flows: Vec<(u32, u32)>,
-    /// Of the ends by their number, behind them of the senders of cross traffic, behind them of the endpoints.
+    /// Of the ends by their number, behind them of the senders of cross traffic, behind them of the endpoints, behind them of those that somebody else
+    /// wrote.
     timers: Timers,
     shared: Rc<Shared<'a>>,
 }
@@ -49,13 +53,14 @@ pub(crate) struct Host<'a> {
 impl<'a> Host<'a> {
     pub(crate) fn new(
         node: NodeId,
-        (mut ends, endpoints): (Vec<End>, Vec<QuicPort>),
+        (mut ends, endpoints, foreign): (Vec<End>, Vec<QuicPort>, Vec<StackPort<Foreign>>),
         crossing: Vec<CrossSender>,
         shared: Rc<Shared<'a>>,
     ) -> Host<'a> {
-        let taker = |(index, end): (u32, &End)| match end.quic() {
-            Some(quic) => Taker::Endpoint(quic.endpoint as u32),
-            None => Taker::End(index),
+        let taker = |(index, end): (u32, &End)| match &end.stack {
+            Stack::Quic(end) => Taker::Endpoint(end.endpoint as u32),
+            Stack::Foreign(end) => Taker::Foreign(end.endpoint as u32),
+            Stack::Tcp(_) => Taker::End(index),
         };
         let takers = (0..).zip(&ends).map(|place| (place.1.ports(), taker(place)));
         let mut ports: Vec<(u16, Taker)> =
@@ -66,7 +71,7 @@ impl<'a> Host<'a> {
         let mut flows: Vec<(u32, u32)> =
             (0..).zip(&ends).map(|(index, end)| (other_end(end.flow, end.side), index)).collect();
         flows.sort_unstable();
-        let mut timers = Timers::new(ends.len() + crossing.len() + endpoints.len());
+        let mut timers = Timers::new(ends.len() + crossing.len() + endpoints.len() + foreign.len());
         for (i, end) in ends.iter_mut().enumerate() {
             end.armed = end.wake_at();
             timers.set(i, end.armed);
@@ -74,7 +79,7 @@ impl<'a> Host<'a> {
         for (sender, number) in crossing.iter().zip(ends.len()..) {
             timers.set(number, sender.wake_at());
         }
-        Host { node, ends, crossing, endpoints, ports, flows, timers, shared }
+        Host { node, ends, crossing, endpoints, foreign, ports, flows, timers, shared }
     }
 
     pub(crate) fn crossing(&self) -> &[CrossSender] {
@@ -87,7 +92,7 @@ impl<'a> Host<'a> {
 
     /// What has become of its ends, of which the run is over at this time.
     pub(crate) fn reports(&mut self, now: Time) -> impl Iterator<Item = EndReport> {
-        let endpoints = &self.endpoints;
+        let endpoints = (&*self.endpoints, &*self.foreign);
         self.ends.iter_mut().map(move |end| end.report(now, endpoints))
     }
 
@@ -131,9 +136,10 @@ impl<'a> Host<'a> {
 
     /// Lets everybody do what follows from what an end has done, and sets the timers.
     fn settle(&mut self, now: Time, index: usize, exits: &mut Exits) {
-        match self.ends[index].quic().map(|end| end.endpoint) {
-            Some(endpoint) => self.drain(now, endpoint, NO_FLOW, exits),
-            None => self.ends[index].drain_tcp(now, &self.shared, exits),
+        match &self.ends[index].stack {
+            Stack::Quic(end) => self.drain(now, end.endpoint, NO_FLOW, exits),
+            Stack::Foreign(end) => self.drain_foreign(now, end.endpoint, NO_FLOW, exits),
+            Stack::Tcp(_) => self.ends[index].drain_tcp(now, &self.shared, exits),
         }
         self.ends[index].arm(now, index, &mut self.timers);
     }
@@ -142,9 +148,38 @@ impl<'a> Host<'a> {
     #[inline]
     fn drain(&mut self, now: Time, endpoint: usize, flow: u32, exits: &mut Exits) {
         let (ends, flows, shared) = (&mut *self.ends, &*self.flows, &*self.shared);
-        let stage = &mut Stage { ends, flows, timers: &mut self.timers, shared, exits };
+        let stage = Stage { ends, flows, timers: &mut self.timers, shared, exits };
         self.endpoints[endpoint].drain(now, flow, stage);
         self.arm_endpoint(endpoint, now);
+    }
+
+    #[inline(never)]
+    fn wake_foreign(&mut self, now: Time, endpoint: usize, exits: &mut Exits) {
+        transport::Stack::wake(&mut self.foreign[endpoint].endpoint, now);
+        self.drain_foreign(now, endpoint, NO_FLOW, exits);
+    }
+
+    #[inline(never)]
+    fn accept_foreign(&mut self, now: Time, endpoint: usize, mut packet: Packet, exits: &mut Exits) {
+        packet.write_out();
+        self.foreign[endpoint].receive(now, &mut packet);
+        exits.recycle(std::mem::take(&mut packet.bytes));
+        self.drain_foreign(now, endpoint, packet.flow, exits);
+    }
+
+    /// The same for an endpoint that somebody else wrote.
+    #[inline(never)]
+    fn drain_foreign(&mut self, now: Time, endpoint: usize, flow: u32, exits: &mut Exits) {
+        let (ends, flows, shared) = (&mut *self.ends, &*self.flows, &*self.shared);
+        let stage = Stage { ends, flows, timers: &mut self.timers, shared, exits };
+        let port = &mut self.foreign[endpoint];
+        port.drain(now, flow, stage);
+        let at = port.wake_at(now);
+        if at != port.armed {
+            port.armed = at;
+            let before = self.ends.len() + self.crossing.len() + self.endpoints.len();
+            self.timers.set(before + endpoint, at);
+        }
     }
 
     #[inline]
@@ -211,6 +246,7 @@ impl Node for Host<'_> {
                 exits.recycle(std::mem::take(&mut packet.bytes));
                 self.drain(now, endpoint, packet.flow, exits);
             }
+            Taker::Foreign(endpoint) => self.accept_foreign(now, endpoint as usize, packet, exits),
             Taker::End(index) => {
                 let end = &mut self.ends[index as usize];
                 end.receive_tcp(now, packet, &self.shared, exits);
@@ -224,15 +260,19 @@ impl Node for Host<'_> {
             let Some((_, number)) = self.timers.next() else { break };
             if number < self.ends.len() {
                 // Its timer stands until it is set again below, to a later time.
-                self.ends[number].wake(now, number, &mut self.endpoints, &self.shared);
+                self.ends[number].wake(now, number, (&mut self.endpoints, &mut self.foreign), &self.shared);
                 self.settle(now, number, exits);
             } else if let Some(sender) = self.crossing.get_mut(number - self.ends.len()) {
                 sender.wake(now, exits);
                 self.timers.set(number, sender.wake_at());
             } else {
                 let endpoint = number - self.ends.len() - self.crossing.len();
-                self.endpoints[endpoint].endpoint.wake(now);
-                self.drain(now, endpoint, NO_FLOW, exits);
+                if let Some(port) = self.endpoints.get_mut(endpoint) {
+                    port.endpoint.wake(now);
+                    self.drain(now, endpoint, NO_FLOW, exits);
+                } else {
+                    self.wake_foreign(now, endpoint - self.endpoints.len(), exits);
+                }
             }
         }
     }

@@ -2,13 +2,14 @@
 
 pub mod capture;
 mod contexts;
-mod counters;
 mod cross_traffic;
 mod draws;
 mod end;
 mod error;
 mod event;
 mod flows;
+#[cfg(feature = "quinn")]
+mod foreign;
 pub mod fuzz;
 mod graph;
 mod host;

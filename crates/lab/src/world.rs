@@ -2,13 +2,14 @@
 
 use crate::contexts::Contexts;
 use crate::cross_traffic::{CROSS_PORT, CrossSender, DISCARD_PORT};
-use crate::end::{End, Ports, QuicEnd, QuicPort, Stack, TcpEnd};
+use crate::end::{End, Foreign, ForeignEnd, Ports, QuicEnd, QuicPort, Stack, StackPort, TcpEnd};
 use crate::error::RunError;
 use crate::flows::cross_number;
 use crate::graph::Network;
 use crate::host::Host;
 use crate::scenario::{
-    CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario, client_port, server_port,
+    CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Node, Protocol, Scenario, client_port,
+    server_port,
 };
 use crate::shared::Shared;
 use network::{NodeId, Packet, Topology, World, node_address};
@@ -73,7 +74,7 @@ pub(crate) fn build<'a>(
             ports,
             on_port,
         };
-        plan.add_ends(&mut hosts, shared, &mut former)?;
+        plan.add_ends(&mut hosts, &scenario.nodes, shared, &mut former)?;
     }
     let mut crossing: Vec<Vec<CrossSender>> = hosts.iter().map(|_| Vec::new()).collect();
     for (index, cross) in scenario.cross_traffic.iter().enumerate() {
@@ -86,7 +87,12 @@ pub(crate) fn build<'a>(
         let (draft, crossing) = places.next()?;
         let used = !draft.ends.is_empty() || !crossing.is_empty() || targets.contains(&node);
         used.then(|| {
-            Host::new(NodeId(node as u32), (draft.ends, draft.endpoints), crossing, Rc::clone(shared))
+            Host::new(
+                NodeId(node as u32),
+                (draft.ends, draft.endpoints, draft.foreign),
+                crossing,
+                Rc::clone(shared),
+            )
         })
     })
 }
@@ -153,6 +159,7 @@ fn tls_sizes(scenario: &Scenario, flow: &Flow) -> tcp::TlsSizes {
 struct Draft {
     ends: Vec<End>,
     endpoints: Vec<QuicPort>,
+    foreign: Vec<StackPort<Foreign>>,
     /// Which of the endpoints is that of all clients, once there is one.
     clients: Option<usize>,
     /// The endpoints of servers by their ports, with what all their flows have in common.
@@ -167,6 +174,29 @@ impl Draft {
             self.endpoints.len() - 1
         })
     }
+}
+
+#[cfg(feature = "quinn")]
+fn foreign_endpoint(
+    local: SocketAddr,
+    config: &Config,
+    tls: &tls::Context,
+    random: Stream,
+    max_connections: usize,
+) -> Result<Foreign, String> {
+    Ok(crate::foreign::quinn(local, config, tls, random, max_connections))
+}
+
+/// A scenario that was read has no such host: this build has no stack but ours.
+#[cfg(not(feature = "quinn"))]
+fn foreign_endpoint(
+    _: SocketAddr,
+    _: &Config,
+    _: &tls::Context,
+    _: Stream,
+    _: usize,
+) -> Result<Foreign, String> {
+    Err("this build has no quinn-proto".to_owned())
 }
 
 /// What both ends of a flow are made from.
@@ -238,16 +268,18 @@ impl Plan<'_> {
     fn add_ends(
         &self,
         hosts: &mut [Draft],
+        nodes: &[Node],
         shared: &Rc<Shared<'_>>,
         former: &mut Option<Arc<Config>>,
     ) -> Result<(), RunError> {
         let flow = self.flow;
         let application = &flow.application;
+        let foreign = flow.is_foreign(nodes);
         let stream = application_stream(self.seed, &flow.name);
         let ends = traffic::build(application.name, &application.arguments, stream)
             .ok_or_else(|| self.error(format!("no application {:?}", application.name)))?;
         let [client, server] = match flow.protocol {
-            Protocol::Quic => self.quic(hosts, former)?,
+            Protocol::Quic => self.quic(hosts, former, foreign)?,
             Protocol::Tcp => self.tcp()?,
         };
         let client = self.end(shared, (Side::Client, self.client()), client, ends.client);
@@ -271,11 +303,36 @@ impl Plan<'_> {
         Stream::new(self.seed, &format!("flow {} {side}", self.flow.name))
     }
 
-    fn quic(&self, hosts: &mut [Draft], former: &mut Option<Arc<Config>>) -> Result<[Stack; 2], RunError> {
+    /// The two ends of a flow over QUIC; `foreign`: whether somebody else wrote the endpoints of client and server.
+    fn quic(
+        &self,
+        hosts: &mut [Draft],
+        former: &mut Option<Arc<Config>>,
+        foreign: [bool; 2],
+    ) -> Result<[Stack; 2], RunError> {
         let config = self.config()?;
         let config = former.take().filter(|known| **known == config).unwrap_or_else(|| Arc::new(config));
         *former = Some(Arc::clone(&config));
         let tls = self.tls.ok_or_else(|| self.error("not prepared for its application".to_owned()))?;
+        let [by_client, by_server] = foreign;
+        let client = if by_client {
+            let endpoint = foreign_endpoint(self.client(), &config, tls, self.random(Side::Client), 0);
+            let host = &mut hosts[self.flow.client];
+            host.foreign.push(StackPort::new(endpoint.map_err(|problem| self.error(problem))?));
+            Stack::Foreign(ForeignEnd::client(host.foreign.len() - 1, self.start(), self.server()))
+        } else {
+            self.quic_client(&mut hosts[self.flow.client], &config, tls)
+        };
+        let host = &mut hosts[self.flow.server];
+        let server = if by_server {
+            Stack::Foreign(ForeignEnd::server(self.foreign_server(host, config, tls)?))
+        } else {
+            Stack::Quic(QuicEnd::server(self.server_endpoint(host, config, tls)?))
+        };
+        Ok([client, server])
+    }
+
+    fn quic_client(&self, host: &mut Draft, config: &Arc<Config>, tls: &tls::Context) -> Stack {
         let mut random = self.random(Side::Client);
         // The draw of an endpoint of its own: ids and all that follows are as if there were one.
         random.bits();
@@ -285,18 +342,48 @@ impl Plan<'_> {
             local: Some(self.client()),
             tls: Some(tls.clone()),
             random: Some(random),
-            ..Opening::new(self.server(), Arc::clone(&config))
+            ..Opening::new(self.server(), Arc::clone(config))
         };
-        let clients = hosts[self.flow.client].clients(|| {
+        let clients = host.clients(|| {
             let options = EndpointOptions {
                 interest: self.interest,
                 ..EndpointOptions::new(self.client(), tls.clone())
             };
             Endpoint::new(options, self.random(Side::Client))
         });
-        let server = self.server_endpoint(&mut hosts[self.flow.server], config, tls)?;
-        let start = self.start();
-        Ok([Stack::Quic(QuicEnd::client(clients, start, opening)), Stack::Quic(QuicEnd::server(server))])
+        Stack::Quic(QuicEnd::client(clients, self.start(), opening))
+    }
+
+    /// The endpoint of a server that somebody else wrote.
+    fn foreign_server(
+        &self,
+        host: &mut Draft,
+        config: Arc<Config>,
+        tls: &tls::Context,
+    ) -> Result<usize, RunError> {
+        if let Some(index) = self.known_server(host, &config)? {
+            return Ok(index);
+        }
+        let local = self.server();
+        let endpoint = foreign_endpoint(local, &config, tls, self.random(Side::Server), self.on_port);
+        host.foreign.push(StackPort::new(endpoint.map_err(|problem| self.error(problem))?));
+        let index = host.foreign.len() - 1;
+        host.servers.insert(local.port(), (index, config, self.flow.alpn()));
+        Ok(index)
+    }
+
+    /// The endpoint at the server's port, if another flow has brought it.
+    fn known_server(&self, host: &Draft, config: &Config) -> Result<Option<usize>, RunError> {
+        let port = self.server().port();
+        let Some((index, known, protocol)) = host.servers.get(&port) else { return Ok(None) };
+        if **known != *config || *protocol != self.flow.alpn() {
+            let problem = format!(
+                "another flow has port {port} of its server, with other options or another application protocol; \
+                 expected equal ones, or another port"
+            );
+            return Err(self.error(problem));
+        }
+        Ok(Some(*index))
     }
 
     /// The endpoint at the server's port, which flows that have one port share.
@@ -306,18 +393,10 @@ impl Plan<'_> {
         config: Arc<Config>,
         tls: &tls::Context,
     ) -> Result<usize, RunError> {
-        let (local, alpn) = (self.server(), self.flow.alpn());
-        if let Some((index, known, protocol)) = host.servers.get(&local.port()) {
-            if **known != *config || *protocol != alpn {
-                let problem = format!(
-                    "another flow has port {} of its server, with other options or another application protocol; \
-                     expected equal ones, or another port",
-                    local.port()
-                );
-                return Err(self.error(problem));
-            }
-            return Ok(*index);
+        if let Some(index) = self.known_server(host, &config)? {
+            return Ok(index);
         }
+        let (local, alpn) = (self.server(), self.flow.alpn());
         let options = EndpointOptions {
             accept: Some(Arc::clone(&config)),
             max_connections: self.on_port,

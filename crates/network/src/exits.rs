@@ -38,7 +38,7 @@ impl Exits {
     }
     /// Sends a packet as [`Packet::new`] makes it, and returns it to be completed. It is made in the box in which it stays
     /// while it is in the network, which costs less than moving it there.
-    #[inline]
+    #[inline(always)]
     pub fn send_new(
         &mut self,
         source: SocketAddr,

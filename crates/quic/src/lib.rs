@@ -33,6 +33,7 @@ mod recovery;
 mod resume;
 mod sent;
 mod space;
+mod stack;
 mod stats;
 mod stream;
 mod tokens;

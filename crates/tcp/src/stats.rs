@@ -1,5 +1,6 @@
 //! What a connection counts, always on and cheap.
 
+use transport::Counters;
 use units::Histogram;
 
 /// The counters of one connection end.
@@ -56,4 +57,20 @@ pub struct Stats {
     pub receive_window: u64,
     /// The RTT samples.
     pub rtt: Histogram,
+}
+
+impl From<&Stats> for Counters {
+    fn from(stats: &Stats) -> Counters {
+        Counters {
+            packets_sent: stats.segments_sent,
+            data_packets_sent: stats.data_segments_sent,
+            ack_only_packets_sent: stats.ack_only_segments_sent,
+            packets_declared_lost: stats.segments_declared_lost,
+            packets_spuriously_lost: stats.segments_spuriously_lost,
+            probe_timeouts: stats.timeouts + stats.loss_probes,
+            sent_bytes: stats.sent_bytes,
+            retransmitted_bytes: stats.retransmitted_bytes,
+            rtt: stats.rtt.clone(),
+        }
+    }
 }

@@ -1,5 +1,9 @@
 //! Packet protection (RFC 9001 section 5): sealing and opening with the keys of one level.
 
+mod parts;
+
+pub use parts::HeaderKey;
+
 use rustls::crypto::ring::cipher_suite;
 use rustls::quic;
 use std::fmt;

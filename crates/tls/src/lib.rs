@@ -54,8 +54,8 @@ pub use error::{Alert, Error};
 pub use identity::{Identity, base64, sha256};
 pub use key_log::Secret;
 pub use keys::{
-    DirectionalKeys, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys, SAMPLE_LENGTH,
-    Sealer, TAG_LENGTH, TooShort, initial_keys,
+    DirectionalKeys, HeaderKey, KeyChange, Keys, NullKey, OpenError, Opener, PacketKey, PacketKeys,
+    SAMPLE_LENGTH, Sealer, TAG_LENGTH, TooShort, initial_keys,
 };
 pub use options::{Cipher, KeyShare, Options, PARAMETERS, Protection};
 pub use retry::retry_integrity_tag;

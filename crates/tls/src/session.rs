@@ -82,6 +82,11 @@ impl Session {
         Ok(())
     }
 
+    /// The level of the handshake bytes that are read next.
+    pub fn read_level(&self) -> Level {
+        self.read_level
+    }
+
     fn level(&self) -> Level {
         if self.is_complete() {
             Level::OneRtt

@@ -1,24 +1,33 @@
 //! A connection as an application sees it, whatever the protocol: the words that stacks and applications share.
 //!
 //! A stack (crates `quic`, `tcp`) shows its connections as [`Transport`], and tells [`Event`]s. An [`Application`] sees these and
-//! nothing else, so that one application runs over any stack.
+//! nothing else, so that one application runs over any stack. A host sees an endpoint as [`Stack`], and [`serve`]s it, whoever wrote
+//! it.
 
 mod application;
+mod counters;
 mod data;
+mod datagram;
 mod error;
 mod event;
 mod path;
 mod priority;
 mod report;
+mod serve;
+mod stack;
 mod tally;
 
 pub use application::Application;
+pub use counters::Counters;
 pub use data::{Data, Read};
+pub use datagram::{Datagram, Transmit};
 pub use error::{DatagramError, StreamError};
 pub use event::Event;
 pub use path::PathView;
 pub use priority::Priority;
 pub use report::{Load, ObjectLoad, PageLoad, Part, Progress, Report};
+pub use serve::{Host, serve};
+pub use stack::{Connection, Handle, Heard, Snapshot, Stack};
 pub use tally::Tally;
 
 use wire::{Direction, StreamId};

@@ -54,7 +54,7 @@ impl Cable {
                 while connection.poll_event().is_some() {}
                 let side = [Side::Client, Side::Server][from];
                 let secrets = connection.take_secrets();
-                let first = secrets.iter().filter(|secret| is_first_at(side, secret));
+                let first = secrets.iter().filter(|secret| is_first_at(side, &secret.label));
                 self.blocks.extend(first.map(|secret| Block::Secret(secret.to_string())));
             }
             let mut bytes = Vec::new();

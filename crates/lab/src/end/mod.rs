@@ -1,19 +1,18 @@
 //! One end of a flow: an endpoint of either protocol, and the application on it.
 
 mod ports;
-mod quic;
+mod stacked;
 mod tcp;
 
 pub(crate) use ports::Ports;
-pub(crate) use quic::{QuicEnd, QuicPort, Stage};
+pub(crate) use stacked::{Foreign, ForeignEnd, QuicEnd, QuicPort, StackPort, Stage};
 pub(crate) use tcp::{TcpEnd, connection_name};
 
-use crate::counters::Counters;
 use crate::shared::Shared;
 use ::quic::{MigrateError, Migration};
 use network::{Exits, NodeId, Packet, Port, Protocol};
 use std::net::SocketAddr;
-use transport::{Application, Load, Part, Progress, Report, Tally};
+use transport::{Application, Counters, Load, Part, Progress, Report, Snapshot, Tally};
 use units::{Duration, Time, Timers};
 use wire::Side;
 
@@ -36,13 +35,12 @@ pub(crate) struct EndReport {
     pub subject: u32,
 }
 
-/// What a connection has counted, its window, and why it ended, if it did, with whether that was clean.
-pub(crate) type Snapshot = (Counters, u64, Option<(String, bool)>);
-
 /// What carries one end.
 pub(crate) enum Stack {
     Quic(QuicEnd),
     Tcp(Box<TcpEnd>),
+    /// An endpoint that somebody else wrote.
+    Foreign(ForeignEnd),
 }
 
 /// A side as records know it.
@@ -81,13 +79,14 @@ impl End {
         let stack = match &self.stack {
             Stack::Quic(end) => end.wake_at(),
             Stack::Tcp(end) => end.wake_at(),
+            Stack::Foreign(end) => end.wake_at(),
         };
         let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
     }
 
     /// Sets its timer, which has this number: to a later time than this one, so that the clock always goes on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arm(&mut self, now: Time, number: usize, timers: &mut Timers) {
         let at = self.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
         if at != self.armed {
@@ -108,23 +107,20 @@ impl End {
     pub(crate) fn quic(&self) -> Option<&QuicEnd> {
         match &self.stack {
             Stack::Quic(end) => Some(end),
-            Stack::Tcp(_) => None,
+            _ => None,
         }
     }
-    #[inline]
-    fn quic_mut(&mut self) -> Option<&mut QuicEnd> {
-        match &mut self.stack {
-            Stack::Quic(end) => Some(end),
-            Stack::Tcp(_) => None,
-        }
-    }
-
-    pub(crate) fn report(&mut self, now: Time, endpoints: &[QuicPort]) -> EndReport {
+    pub(crate) fn report(
+        &mut self,
+        now: Time,
+        (endpoints, foreign): (&[QuicPort], &[StackPort<Foreign>]),
+    ) -> EndReport {
         let Report { progress, tally, load, parts } = self.application.report(now);
         let no_error = self.application.no_error();
-        let (stats, window, close) = match &self.stack {
+        let Snapshot { counters, window, close } = match &self.stack {
             Stack::Quic(end) => end.report(endpoints, no_error),
             Stack::Tcp(end) => end.report(no_error),
+            Stack::Foreign(end) => end.report(foreign, no_error),
         };
         EndReport {
             flow: self.flow,
@@ -133,7 +129,7 @@ impl End {
             progress,
             tally,
             parts,
-            stats,
+            stats: counters,
             window,
             close,
             load,
@@ -147,6 +143,7 @@ impl End {
         match &mut self.stack {
             Stack::Quic(end) => end.open(at),
             Stack::Tcp(end) => end.open(at),
+            Stack::Foreign(end) => end.open(at),
         }
     }
 
@@ -171,8 +168,14 @@ impl End {
         self.drain_tcp(now, shared, exits);
     }
 
-    /// Does what is due; what follows from it at an endpoint of QUIC is still to be done. `index`: the end's place.
-    pub(crate) fn wake(&mut self, now: Time, index: usize, endpoints: &mut [QuicPort], shared: &Shared<'_>) {
+    /// Does what is due; what follows from it at an endpoint is still to be done. `index`: the end's place.
+    pub(crate) fn wake(
+        &mut self,
+        now: Time,
+        index: usize,
+        (endpoints, foreign): (&mut [QuicPort], &mut [StackPort<Foreign>]),
+        shared: &Shared<'_>,
+    ) {
         let stop = self.stop.is_some_and(|at| at <= now);
         if stop {
             self.stop = None;
@@ -184,6 +187,10 @@ impl End {
                 end.wake(now, (stop, self.flow), (port, index), application, shared);
             }
             Stack::Tcp(end) => end.wake(now, (stop, self.flow), application, shared),
+            Stack::Foreign(end) => {
+                let port = &mut foreign[end.endpoint];
+                end.wake(now, (stop, self.flow), (port, index), application, shared);
+            }
         }
     }
 

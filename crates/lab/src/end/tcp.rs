@@ -1,15 +1,14 @@
 //! An end that speaks TCP.
 
 use super::ports::Ports;
-use super::{End, Snapshot, Stack};
-use crate::counters::Counters;
+use super::{End, Stack};
 use crate::error::RunError;
 use crate::shared::Shared;
 use network::{Exits, Packet, Protocol};
 use std::net::{IpAddr, SocketAddr};
 use tcp::{Arrival, TcpConnections, TcpTransport};
 use trace::Role;
-use transport::Application;
+use transport::{Application, Counters, Snapshot};
 use units::Time;
 use wire::Side;
 use wire::tcp::{Flags, Header};
@@ -110,7 +109,7 @@ impl TcpEnd {
                 close = Some((reason.to_string(), reason.is_clean(no_error)));
             }
         }
-        (counters, window, close)
+        Snapshot { counters, window, close }
     }
 
     pub(super) fn receive(&mut self, now: Time, (packet, side): (Packet, Side), exits: &mut Exits) {
@@ -176,6 +175,8 @@ impl TcpEnd {
     }
 }
 
+/// TCP is no [`transport::Stack`], and has a loop of its own: what an application sees as one connection with streams are many
+/// connections here, each with packets of its own, and a stack would have to lend all of them for the events of one.
 impl End {
     pub(crate) fn drain_tcp(&mut self, now: Time, shared: &Shared<'_>, exits: &mut Exits) {
         while let Stack::Tcp(end) = &mut self.stack

@@ -53,6 +53,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &Item) -> Result<Scenario,
     let hosts = ends.iter().chain(&crossing).flat_map(|(from, to)| [*from, *to]).collect();
     let resolved = nodes.resolved(reader, &hosts)?;
     nodes.check_middleboxes(reader, &resolved, |node| carriers_of(node, &links, &media))?;
+    super::stacks::check(reader, &resolved, (&flows, &tables(reader, &top, FLOW_TABLE, MAX_FLOWS)?))?;
     let events = read_events(reader, &top, duration)?;
     let scenario = Scenario {
         name,

@@ -77,6 +77,7 @@ mod rooms;
 mod sections;
 mod set;
 mod source;
+mod stacks;
 mod sweep;
 mod tables;
 mod template;
@@ -92,11 +93,14 @@ pub use describe::describe;
 pub use error::ScenarioError;
 pub use flows::MAX_CROSS_TRAFFIC;
 pub use model::{
-    Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario, Visit,
+    Attachment, CrossTraffic, Flow, HostStack, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario,
+    Visit,
 };
 pub use quantity::Unit;
 pub use rooms::{rooms, rooms_json};
 pub use sections::RECORD;
+#[cfg(feature = "quinn")]
+pub(crate) use stacks::QUINN_CONTROLLERS;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, carriers_of};

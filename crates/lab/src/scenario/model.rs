@@ -45,6 +45,28 @@ pub struct Node {
     pub name: String,
     /// What it is. Default: a host if a flow begins or ends there, a router otherwise.
     pub kind: NodeKind,
+    /// Whose QUIC endpoints it has, if it is a host.
+    pub stack: HostStack,
+}
+
+/// Whose QUIC endpoints a host has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostStack {
+    /// Ours.
+    #[default]
+    Quiclab,
+    /// Those of quinn-proto.
+    Quinn,
+}
+
+impl HostStack {
+    /// The word for it in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HostStack::Quiclab => "quiclab",
+            HostStack::Quinn => "quinn",
+        }
+    }
 }
 
 /// What a node is.

@@ -1,7 +1,7 @@
 //! The nodes of a document: those that are declared, or those that links and media name.
 
 use super::error::ScenarioError;
-use super::model::{Link, Medium, Node, NodeKind};
+use super::model::{HostStack, Link, Medium, Node, NodeKind};
 use super::names::Names;
 use super::read::{Reader, Section};
 use super::sections::{KINDS, NODE, NODE_TABLE};
@@ -51,12 +51,15 @@ impl NodeKind {
     }
 }
 
+/// What a node was declared as: its kind, its stack, and its table.
+type Declared<'i> = (Option<NodeKind>, HostStack, Section<'i>);
+
 /// The nodes of a document while it is read.
 #[derive(Default)]
 pub(super) struct Nodes<'i> {
     pub(super) names: Names<'i>,
-    /// What was declared of each: its kind, and its table.
-    declared: Vec<Option<(Option<NodeKind>, Section<'i>)>>,
+    /// What was declared of each.
+    declared: Vec<Option<Declared<'i>>>,
 }
 
 impl<'i> Nodes<'i> {
@@ -70,7 +73,9 @@ impl<'i> Nodes<'i> {
             let values = reader.arguments(NODE, &section)?;
             self.names.add(reader, &section)?;
             let kind = values.has("kind").then(|| NodeKind::of(values.component("kind")));
-            self.declared.push(Some((kind, section)));
+            let foreign = values.has("stack") && values.text("stack") == HostStack::Quinn.name();
+            let stack = if foreign { HostStack::Quinn } else { HostStack::Quiclab };
+            self.declared.push(Some((kind, stack, section)));
         }
         Ok(())
     }
@@ -141,7 +146,7 @@ impl<'i> Nodes<'i> {
         let attached = media.iter().flat_map(|medium| medium.attachments.iter().map(|at| at.node));
         let connected: BTreeSet<usize> = linked.chain(attached).collect();
         for (index, declared) in self.declared.iter().enumerate() {
-            if let Some((_, section)) = declared
+            if let Some((_, _, section)) = declared
                 && !connected.contains(&index)
             {
                 let name = quoted(self.names.name(index));
@@ -160,17 +165,24 @@ impl<'i> Nodes<'i> {
         reader: &Reader<'_>,
         used: &BTreeSet<usize>,
     ) -> Result<Vec<Node>, ScenarioError> {
-        let resolve = |(index, declared): (usize, &Option<(Option<NodeKind>, Section<'_>)>)| {
+        let resolve = |(index, declared): (usize, &Option<Declared<'_>>)| {
             let used = used.contains(&index);
             let by_use = if used { NodeKind::Host } else { NodeKind::Router };
-            let kind = declared.as_ref().and_then(|(kind, _)| kind.clone()).unwrap_or(by_use);
-            if let (true, true, Some((_, section))) = (kind != NodeKind::Host, used, declared) {
+            let kind = declared.as_ref().and_then(|(kind, ..)| kind.clone()).unwrap_or(by_use);
+            if let (true, true, Some((_, _, section))) = (kind != NodeKind::Host, used, declared) {
                 let place = section.get("kind").map_or(section.place, |entry| entry.item.place);
                 let found = quoted(kind.component().name);
                 let problem = format!("traffic begins or ends here, found {found}; expected \"host\"");
                 return Err(reader.source.error(place, &section.at("kind"), problem));
             }
-            Ok(Node { name: self.names.name(index).to_owned(), kind })
+            let stack = declared.as_ref().map_or(HostStack::Quiclab, |(_, stack, _)| *stack);
+            if let (Some((_, _, section)), true) =
+                (declared, stack != HostStack::Quiclab && kind != NodeKind::Host)
+            {
+                let problem = "a stack, and the node is no host; expected kind = \"host\", or no stack";
+                return Err(reader.source.error(section.place, &section.at("stack"), problem));
+            }
+            Ok(Node { name: self.names.name(index).to_owned(), kind, stack })
         };
         self.declared.iter().enumerate().map(resolve).collect()
     }
@@ -183,7 +195,7 @@ impl<'i> Nodes<'i> {
         carriers: impl Fn(usize) -> Vec<String>,
     ) -> Result<(), ScenarioError> {
         for (index, (node, declared)) in nodes.iter().zip(&self.declared).enumerate() {
-            let (NodeKind::Middlebox(component), Some((_, section))) = (&node.kind, declared) else {
+            let (NodeKind::Middlebox(component), Some((_, _, section))) = (&node.kind, declared) else {
                 continue;
             };
             let options = network::middlebox::MiddleboxOptions {

@@ -3,7 +3,7 @@
 //! The document that is written, the key of a run in a sweep, and the files that travel with a run to another machine are all
 //! made from this list. What a run depends on stands in it, or the document would not give the same run when it is read again.
 
-use super::model::{Attachment, CrossTraffic, Flow, Link, Medium, Protocol, Scenario, Visit};
+use super::model::{Attachment, CrossTraffic, Flow, HostStack, Link, Medium, Protocol, Scenario, Visit};
 use super::sections::{
     AT, BACKWARD, CROSS_TRAFFIC_TABLE, EVENT_TABLE, FLOW_TABLE, FORWARD, LINK_TABLE, MEDIUM_TABLE,
     NODE_TABLE, RECORD_TABLE, TCP, TLS, TRANSPORT,
@@ -70,7 +70,11 @@ pub(super) fn tables(scenario: &Scenario) -> Vec<Table<'_>> {
     ];
     for node in &scenario.nodes {
         let kind = node.kind.component();
-        tables.push(Table::entry(NODE_TABLE).text("name", &node.name).component("kind", &kind));
+        let mut table = Table::entry(NODE_TABLE).text("name", &node.name).component("kind", &kind);
+        if node.stack != HostStack::Quiclab {
+            table = table.text("stack", node.stack.name());
+        }
+        tables.push(table);
     }
     scenario.links.iter().for_each(|link| link_tables(scenario, link, &mut tables));
     scenario.media.iter().for_each(|medium| medium_tables(scenario, medium, &mut tables));

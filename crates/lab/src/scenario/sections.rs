@@ -134,6 +134,12 @@ pub(super) static NODE: &[Parameter] = &[
         default: Default::Absent,
         about: "host, router or a middlebox (default: host where a flow begins or ends, router elsewhere)",
     },
+    Parameter {
+        name: "stack",
+        kind: Kind::Choice(&["quiclab", "quinn"]),
+        default: Default::Absent,
+        about: "of a host: whose QUIC endpoints it has; quinn: those of quinn-proto, in builds with the feature `quinn` (default: quiclab)",
+    },
 ];
 
 /// What `[[link]]` admits beside the options of its directions.

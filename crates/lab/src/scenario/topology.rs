@@ -52,7 +52,9 @@ impl Scenario {
                 kind: kind.name,
                 remembers: network::middlebox::remembers(kind.name)
                     || self.flows.iter().any(|flow| {
-                        flow.protocol == Protocol::Quic && [flow.client, flow.server].contains(&index)
+                        let [client, server] = flow.is_foreign(&self.nodes);
+                        flow.protocol == Protocol::Quic
+                            && (!client && flow.client == index || !server && flow.server == index)
                     }),
                 interfaces: carriers_of(index, &self.links, &self.media),
             }
@@ -60,7 +62,7 @@ impl Scenario {
         let flow = |flow: &Flow| CastFlow {
             name: flow.name.clone(),
             client: flow.client,
-            over_quic: flow.protocol == Protocol::Quic,
+            over_quic: flow.protocol == Protocol::Quic && !flow.is_foreign(&self.nodes)[0],
         };
         Cast {
             nodes: self.nodes.iter().enumerate().map(node).collect(),

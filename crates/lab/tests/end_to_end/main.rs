@@ -18,6 +18,7 @@ mod qlog_files;
 mod queues;
 mod recorded;
 mod resolved;
+mod stacks;
 mod tcp;
 mod tcp_connections;
 mod visits;

@@ -22,9 +22,8 @@ mod tracing;
 mod transmit;
 mod versions;
 
-pub use receive::Datagram;
 pub(crate) use receive::opens;
-pub use transmit::Transmit;
+pub use transport::{Datagram, Transmit};
 
 use crate::ack_frequency::AckRequests;
 use crate::config::Config;

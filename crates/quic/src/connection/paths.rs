@@ -1,8 +1,8 @@
 //! The paths of a connection: what happens to them here, and what becomes of what they answer (see [`crate::path`]).
 
 use super::Connection;
+use super::Transmit;
 use super::packet::{DatagramDraft, StartedPacket, TAG};
-use super::transmit::Transmit;
 use crate::assemble::Payload;
 use crate::error::{CloseReason, TransportError};
 use crate::ids::NumberedId;

@@ -1,11 +1,10 @@
 //! What happens to a datagram that arrived.
 
-use super::{Connection, Progress};
+use super::{Connection, Datagram, Progress};
 use crate::error::TransportError;
 use crate::ids::LOCAL_ID_LENGTH;
 use crate::path::{MIN_PAYLOAD, is_probing};
 use crate::space::SpaceKind;
-use std::net::SocketAddr;
 use trace::PacketKind;
 use trace::event::DropReason;
 use units::Time;
@@ -13,30 +12,6 @@ use wire::{Code, ConnectionId, Damage, Ecn, FirstByte, Header, Hole, Side};
 
 /// Packets that came before their keys and wait for them. More than a first flight's worth is not kept.
 const MAX_EARLY: usize = 16;
-
-/// A UDP datagram that arrived.
-#[derive(Debug)]
-pub struct Datagram<'a> {
-    /// The address here that it came to. An unspecified IP address (0.0.0.0, ::) stands for whatever the system chose.
-    pub local: SocketAddr,
-    /// Where it came from.
-    pub remote: SocketAddr,
-    /// Its ECN field.
-    pub ecn: Ecn,
-    /// Its payload, without the bytes of the hole. Opening it alters it.
-    pub bytes: &'a mut [u8],
-    /// Its virtual bytes.
-    pub hole: Option<Hole>,
-    /// Where it was altered, if the network knows.
-    pub damage: Option<Damage>,
-}
-
-impl Datagram<'_> {
-    /// Its length in bytes, hole included.
-    pub(crate) fn length(&self) -> usize {
-        self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
-    }
-}
 
 /// Packets that wait for keys.
 #[derive(Debug, Default)]

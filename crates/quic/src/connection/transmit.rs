@@ -1,32 +1,16 @@
 //! How a datagram is made.
 
 use super::packet::{DatagramDraft, Expansion, SAMPLE_OFFSET, SpaceWants, TAG};
-use super::{Connection, Progress};
+use super::{Connection, Progress, Transmit};
 use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
 use crate::space::SpaceKind;
 use congestion::Limit;
 use std::net::SocketAddr;
 use units::Time;
-use wire::{Ecn, Hole, Side};
+use wire::Side;
 
 /// CONNECTION_CLOSE without its reason: type, code, frame type and length (RFC 9000 section 19.19).
 const MAX_CLOSE_FIELDS: usize = 1 + 8 + 8 + 2;
-/// A UDP datagram that is to be sent; its bytes stand in the buffer that was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transmit {
-    /// The address here that it leaves from. An unspecified IP address (0.0.0.0, ::) leaves the choice to the system.
-    pub local: SocketAddr,
-    /// Where to.
-    pub remote: SocketAddr,
-    /// Its ECN field.
-    pub ecn: Ecn,
-    /// Its virtual bytes, which do not stand in the buffer.
-    pub hole: Option<Hole>,
-    /// Whether it carries application data.
-    pub carries_data: bool,
-    /// Its length in bytes, hole included.
-    pub length: usize,
-}
 
 impl Connection {
     /// Makes the next datagram, if one is to be sent at `now`, at the end of `buffer`, which is empty.

@@ -15,6 +15,7 @@ mod stats;
 
 pub use options::EndpointOptions;
 pub use stats::EndpointStats;
+pub use transport::Handle;
 
 use crate::address_token::SpentTokens;
 use crate::config::Config;
@@ -37,13 +38,6 @@ use std::sync::Arc;
 use tls::{EndpointKey, SipKey};
 use units::{Time, Timers};
 use wire::{ConnectionId, Side, Version};
-
-/// A connection of an endpoint. Slots are used again; the handle of a connection that is gone leads nowhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Handle {
-    slot: u32,
-    generation: u32,
-}
 
 /// All connections of one address.
 pub struct Endpoint {
@@ -76,14 +70,6 @@ pub struct Endpoint {
     /// Whether clients are refused.
     refusing: bool,
     stats: EndpointStats,
-}
-
-impl Handle {
-    /// The number of its slot: connections that are there at one time have different ones, and the numbers are small.
-    #[inline]
-    pub fn slot(self) -> usize {
-        self.slot as usize
-    }
 }
 
 impl Endpoint {
@@ -195,7 +181,7 @@ impl Endpoint {
         };
         let config = opening.config.clone();
         let slot = self.insert(now, origin, config, Some(&mut opening))?;
-        Ok(Handle { slot, generation: self.slots[slot as usize].generation })
+        Ok(Handle::new(slot, self.slots[slot as usize].generation))
     }
 
     fn insert(
@@ -274,18 +260,17 @@ impl Endpoint {
     /// A connection, unless it is gone.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&Connection> {
-        let slot =
-            self.slots.get(handle.slot as usize).filter(|slot| slot.generation == handle.generation)?;
+        let slot = self.slots.get(handle.slot()).filter(|slot| slot.generation == handle.generation())?;
         slot.connection.as_deref()
     }
     /// A connection to act on, unless it is gone. It is looked at again before the next datagrams leave.
     #[inline]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Connection> {
-        let known = self.slots.get(handle.slot as usize)?.generation == handle.generation;
+        let known = self.slots.get(handle.slot())?.generation == handle.generation();
         if known {
-            self.touch(handle.slot);
+            self.touch(handle.slot() as u32);
         }
-        self.slots[handle.slot as usize].connection.as_deref_mut().filter(|_| known)
+        self.slots[handle.slot()].connection.as_deref_mut().filter(|_| known)
     }
 
     #[inline]
@@ -323,12 +308,12 @@ impl Endpoint {
     #[inline]
     pub fn sender(&self) -> Option<Handle> {
         let slot = self.sender?;
-        Some(Handle { slot, generation: self.slots[slot as usize].generation })
+        Some(Handle::new(slot, self.slots[slot as usize].generation))
     }
     /// Whether that was this connection.
     #[inline]
     pub fn has_sent(&self, handle: Handle) -> bool {
-        self.sender == Some(handle.slot)
+        self.sender == Some(handle.slot() as u32)
     }
 
     #[inline]
@@ -342,7 +327,7 @@ impl Endpoint {
     #[inline]
     pub fn next_active(&self) -> Option<Handle> {
         let slot = self.slots.front()?;
-        Some(Handle { slot, generation: self.slots[slot as usize].generation })
+        Some(Handle::new(slot, self.slots[slot as usize].generation))
     }
 
     /// [`Endpoint::next_active`] with the connection itself.
@@ -350,7 +335,7 @@ impl Endpoint {
     pub fn active(&mut self) -> Option<(Handle, &mut Connection)> {
         let number = self.slots.front()?;
         let slot = &mut self.slots[number as usize];
-        let handle = Handle { slot: number, generation: slot.generation };
+        let handle = Handle::new(number, slot.generation);
         Some((handle, slot.connection.as_deref_mut()?))
     }
 

@@ -1,9 +1,17 @@
-//! A run is a function of (scenario, seed): the wall clock is read in `live`, in the benches and in the peers only.
+//! A run is a function of (scenario, seed): the wall clock is read in `live`, in the benches and in the peers only; and once for the
+//! zero of a stack that counts in `Instant`.
 
 use crate::{Finding, Rule, Tree, code};
 
 /// Where real time is the subject.
-const ALLOWED: [&str; 3] = ["crates/live/", "benches/", "interop/peers/"];
+const ALLOWED: [&str; 5] = [
+    "crates/live/",
+    "benches/",
+    "interop/peers/",
+    // No other constructor: the value is never seen, and the date of tokens is a constant.
+    "crates/foreign/src/clock.rs",
+    "crates/foreign/src/seeds.rs",
+];
 /// The ways to the wall clock in the standard library.
 const CLOCKS: [&str; 3] = ["Instant::now", "SystemTime", "UNIX_EPOCH"];
 

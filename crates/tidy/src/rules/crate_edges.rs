@@ -6,12 +6,12 @@
 use crate::{Finding, Rule, Tree};
 
 /// Crates of which none imports another, in neither direction: `lab` alone brings an endpoint to a network.
-const STRANGERS: [&str; 3] = ["quic", "tcp", "network"];
+const STRANGERS: [&str; 4] = ["quic", "tcp", "foreign", "network"];
 
 /// Crates that see a connection in the words of `transport` alone. Their tests may put a stack below them.
 const ABOVE_TRANSPORT: [&str; 3] = ["web", "pages", "traffic"];
 /// What they see nothing of.
-const STACKS: [&str; 2] = ["quic", "tcp"];
+const STACKS: [&str; 3] = ["quic", "tcp", "foreign"];
 
 pub(super) const RULE: Rule = Rule {
     name: "crate_edges",

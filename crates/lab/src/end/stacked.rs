@@ -1,37 +1,42 @@
-//! An end of a flow over QUIC: a connection of one of its host's endpoints.
+//! An end of a flow whose connection is one of an endpoint's, and the endpoints that a host has, of any [`Stack`].
 
 use super::{End, Snapshot};
 use crate::error::RunError;
 use crate::flows::end_of;
 use crate::shared::{Captured, Shared};
 use network::{Exits, NodeId, Packet, Port, port_address};
-use quic::{
-    Connection, Datagram, Endpoint, Handle, MigrateError, Migration, Opening, QuicTransport, Transmit,
-};
+use quic::{Endpoint, MigrateError, Migration, Opening};
 use std::cell::RefCell;
 use std::net::SocketAddr;
-use transport::Application;
+use transport::{Application, Connection, Datagram, Handle, Stack, Transmit};
 use units::{Duration, Time, Timers};
 
 /// A connection of an endpoint, or what will be one.
-pub(crate) struct QuicEnd {
-    /// Which of the host's endpoints.
+pub(crate) struct StackEnd<O> {
+    /// Which of the host's endpoints of its kind.
     pub endpoint: usize,
     /// At a client: when the connection is opened, and how.
-    opening: Option<(Time, Box<Opening>)>,
+    opening: Option<(Time, Box<O>)>,
     pub handle: Option<Handle>,
     /// What the connection had counted when it was last seen near its end.
     last: Option<Box<Snapshot>>,
 }
 
-impl QuicEnd {
+/// A connection of ours.
+pub(crate) type QuicEnd = StackEnd<Opening>;
+/// A connection of a stack that somebody else wrote; it is opened to an address.
+pub(crate) type ForeignEnd = StackEnd<SocketAddr>;
+/// An endpoint that somebody else wrote.
+pub(crate) type Foreign = Box<dyn Stack<Connection = dyn Connection, Opening = SocketAddr>>;
+
+impl<O> StackEnd<O> {
     /// The end that opens a connection.
-    pub(crate) fn client(endpoint: usize, at: Time, opening: Opening) -> QuicEnd {
-        QuicEnd { endpoint, opening: Some((at, Box::new(opening))), handle: None, last: None }
+    pub(crate) fn client(endpoint: usize, at: Time, opening: O) -> StackEnd<O> {
+        StackEnd { endpoint, opening: Some((at, Box::new(opening))), handle: None, last: None }
     }
     /// The end that accepts one.
-    pub(crate) fn server(endpoint: usize) -> QuicEnd {
-        QuicEnd { endpoint, opening: None, handle: None, last: None }
+    pub(crate) fn server(endpoint: usize) -> StackEnd<O> {
+        StackEnd { endpoint, opening: None, handle: None, last: None }
     }
 
     /// Opens its connection at this time.
@@ -46,24 +51,18 @@ impl QuicEnd {
         self.opening.as_ref().map_or(Time::NEVER, |(at, _)| *at)
     }
 
-    fn snapshot(connection: &Connection, no_error: u64) -> Snapshot {
-        let clean = (true, no_error);
-        let close = connection.close_reason().map(|reason| (reason.to_string(), reason.code() == clean));
-        (connection.stats().into(), connection.flight().0, close)
-    }
-
-    pub(super) fn report(&self, endpoints: &[QuicPort], no_error: u64) -> Snapshot {
-        let live = self.handle.and_then(|handle| endpoints[self.endpoint].endpoint.get(handle));
-        let live = live.map(|connection| QuicEnd::snapshot(connection, no_error));
+    pub(super) fn report<S: Stack>(&self, ports: &[StackPort<S>], no_error: u64) -> Snapshot {
+        let live = self.handle.and_then(|handle| ports[self.endpoint].endpoint.get(handle));
+        let live = live.map(|connection| connection.snapshot(no_error));
         live.or_else(|| self.last.as_deref().cloned()).unwrap_or_default()
     }
 
     /// Does what is due, in flow `flow`; `stop`: the connection is to be closed.
-    pub(super) fn wake(
+    pub(super) fn wake<S: Stack<Opening = O>>(
         &mut self,
         now: Time,
         (stop, flow): (bool, usize),
-        (port, index): (&mut QuicPort, usize),
+        (port, index): (&mut StackPort<S>, usize),
         application: &mut dyn Application,
         shared: &Shared<'_>,
     ) {
@@ -73,8 +72,8 @@ impl QuicEnd {
                     port.assign(handle, index);
                     self.handle = Some(handle);
                 }
-                Err(error) => {
-                    let (place, problem) = (format!("flow {flow}"), error.to_string());
+                Err(problem) => {
+                    let place = format!("flow {flow}");
                     shared.note(Err(RunError::Component { place, problem }));
                 }
             }
@@ -86,10 +85,12 @@ impl QuicEnd {
             connection.close(now, application.no_error(), "stopped");
         }
         if application.wake_at().is_some_and(|at| at <= now) {
-            application.on_wake(now, &mut QuicTransport { connection, now });
+            connection.wake(now, application);
         }
     }
+}
 
+impl QuicEnd {
     /// Has the connection send from the address of a port; gives whether it does. Nothing happens unless it is open.
     pub(super) fn migrate(
         &self,
@@ -109,14 +110,17 @@ impl QuicEnd {
     }
 }
 
-/// One of a host's QUIC endpoints, and whose its connections are.
-pub(crate) struct QuicPort {
-    pub endpoint: Endpoint,
+/// One of a host's endpoints, and whose its connections are.
+pub(crate) struct StackPort<S> {
+    pub endpoint: S,
     /// The connections by their slots, and the ends that they belong to.
     ends: Vec<(Handle, u32)>,
     /// When its timer goes off.
     pub armed: Option<Time>,
 }
+
+/// An endpoint of ours.
+pub(crate) type QuicPort = StackPort<Endpoint>;
 
 /// What a host lets an endpoint act on.
 pub(crate) struct Stage<'s, 'a> {
@@ -130,34 +134,33 @@ pub(crate) struct Stage<'s, 'a> {
     pub exits: &'s mut Exits,
 }
 
-impl QuicPort {
-    pub(crate) fn new(endpoint: Endpoint) -> QuicPort {
-        QuicPort { endpoint, ends: Vec::new(), armed: None }
+/// The stage of one endpoint.
+struct Serving<'s, 'a> {
+    /// The number of the packet that was taken just now.
+    flow: u32,
+    /// The connections by their slots, and the ends that they belong to.
+    known: &'s mut Vec<(Handle, u32)>,
+    ends: &'s mut [End],
+    flows: &'s [(u32, u32)],
+    timers: &'s mut Timers,
+    shared: &'s Shared<'a>,
+    exits: &'s mut Exits,
+}
+
+impl<S: Stack> StackPort<S> {
+    pub(crate) fn new(endpoint: S) -> StackPort<S> {
+        StackPort { endpoint, ends: Vec::new(), armed: None }
     }
 
     /// A connection is that of an end.
     fn assign(&mut self, handle: Handle, end: usize) {
-        let slot = handle.slot();
-        if self.ends.len() <= slot {
-            self.ends.resize(slot + 1, (handle, 0));
-        }
-        self.ends[slot] = (handle, end as u32);
+        assign(&mut self.ends, handle, end);
     }
 
     /// When it is to be woken: later than now, so that the clock always goes on.
     #[inline]
     pub(crate) fn wake_at(&self, now: Time) -> Option<Time> {
         self.endpoint.wake_at().map(|at| at.max(now + Duration::from_nanos(1)))
-    }
-
-    /// The end of a connection that the peer has opened just now, which is that of `newcomer`.
-    #[cold]
-    fn adopt(&mut self, handle: Handle, newcomer: usize, ends: &mut [End]) -> usize {
-        self.assign(handle, newcomer);
-        if let Some(quic) = ends[newcomer].quic_mut() {
-            quic.handle = Some(handle);
-        }
-        newcomer
     }
 
     /// Takes a packet.
@@ -177,66 +180,86 @@ impl QuicPort {
 
     /// Lets the connections and their applications do all that they have to do now. `flow`: the number of the packet that was taken
     /// just now; a connection that is new is that of its flow.
-    pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: &mut Stage<'_, '_>) {
-        loop {
-            let mut active = None;
-            if let Some((handle, connection)) = self.endpoint.active() {
-                let known = self.ends.get(handle.slot()).filter(|(known, _)| *known == handle);
-                let index = match known {
-                    Some((_, index)) => *index as usize,
-                    None => {
-                        self.adopt(handle, stage.newcomer(flow), stage.ends);
-                        continue;
-                    }
-                };
-                if stage.ends[index].attend_quic(now, connection, stage.shared) {
-                    stage.ends[index].arm(now, index, stage.timers);
-                }
-                active = Some((handle, index));
-            }
-            let mut bytes = stage.exits.buffer();
-            // By reference: to move what was just written costs more than to read it where it is.
-            let made = self.endpoint.transmit(now, &mut bytes);
-            let Some(transmit) = &made else {
-                stage.exits.recycle(bytes);
-                if self.endpoint.next_active().is_some() {
-                    continue;
-                }
-                return;
-            };
-            let index = match active {
-                Some((handle, index)) if self.endpoint.has_sent(handle) => index,
-                _ => self.sender(flow, stage),
-            };
-            stage.ends[index].send_quic(now, transmit, bytes, stage.shared, stage.exits);
-        }
-    }
-
-    /// The end that the last datagram is of, if it is not of the connection whose turn it was: the endpoint's own answers
-    /// are of the end to which they answer.
-    #[cold]
-    fn sender(&mut self, flow: u32, stage: &mut Stage<'_, '_>) -> usize {
-        let newcomer = stage.newcomer(flow);
-        let Some(handle) = self.endpoint.sender() else { return newcomer };
-        match self.ends.get(handle.slot()) {
-            Some((known, index)) if *known == handle => *index as usize,
-            _ => self.adopt(handle, newcomer, stage.ends),
-        }
+    #[inline(always)]
+    pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: Stage<'_, '_>) {
+        let Stage { ends, flows, timers, shared, exits } = stage;
+        let mut host = Serving { flow, known: &mut self.ends, ends, flows, timers, shared, exits };
+        transport::serve(&mut self.endpoint, &mut host, now);
     }
 }
 
-impl Stage<'_, '_> {
-    /// The end of a connection that a packet of this number has opened.
+fn assign(ends: &mut Vec<(Handle, u32)>, handle: Handle, end: usize) {
+    let slot = handle.slot();
+    if ends.len() <= slot {
+        ends.resize(slot + 1, (handle, 0));
+    }
+    ends[slot] = (handle, end as u32);
+}
+
+impl<S: Stack> transport::Host<S> for Serving<'_, '_> {
+    /// The number of an end.
+    type Place = usize;
+
+    #[inline(always)]
+    fn attend(&mut self, now: Time, handle: Handle, connection: &mut S::Connection) -> usize {
+        let index = self.end_of(handle);
+        let end = &mut self.ends[index];
+        if end.attend(now, connection, self.shared) {
+            end.arm(now, index, self.timers);
+        }
+        index
+    }
+    #[inline(always)]
+    fn buffer(&mut self) -> Option<Vec<u8>> {
+        Some(self.exits.buffer())
+    }
+    #[inline(always)]
+    fn recycle(&mut self, buffer: Vec<u8>) {
+        self.exits.recycle(buffer);
+    }
+    /// The endpoint's own answers are of the end to which they answer.
     #[cold]
-    fn newcomer(&self, flow: u32) -> usize {
-        end_of(self.flows, flow).unwrap_or(0)
+    fn sender(&mut self, handle: Option<Handle>) -> usize {
+        match handle {
+            Some(handle) => self.end_of(handle),
+            None => self.newcomer(),
+        }
+    }
+    #[inline(always)]
+    fn send(&mut self, now: Time, end: usize, transmit: &Transmit, bytes: Vec<u8>) {
+        self.ends[end].send(now, transmit, bytes, self.shared, self.exits);
+    }
+}
+
+impl Serving<'_, '_> {
+    #[inline(always)]
+    fn end_of(&mut self, handle: Handle) -> usize {
+        match self.known.get(handle.slot()) {
+            Some((known, index)) if *known == handle => *index as usize,
+            _ => self.adopt(handle),
+        }
+    }
+
+    /// The end of a connection that the peer has opened just now.
+    #[cold]
+    fn adopt(&mut self, handle: Handle) -> usize {
+        let newcomer = self.newcomer();
+        assign(self.known, handle, newcomer);
+        self.ends[newcomer].set_handle(handle);
+        newcomer
+    }
+
+    /// The end of a connection that the packet has opened.
+    #[cold]
+    fn newcomer(&self) -> usize {
+        end_of(self.flows, self.flow).unwrap_or(0)
     }
 }
 
 impl End {
     /// Puts a datagram of its connection onto the network.
-    #[inline]
-    fn send_quic(
+    #[inline(always)]
+    fn send(
         &mut self,
         now: Time,
         transmit: &Transmit,
@@ -260,14 +283,9 @@ impl End {
 
     /// Brings a connection's events to the application and its records to the sinks; returns whether there were events.
     #[inline(always)]
-    fn attend_quic(&mut self, now: Time, connection: &mut Connection, shared: &Shared<'_>) -> bool {
-        let (mut heard, mut ended) = (false, false);
-        while let Some(event) = connection.poll_event() {
-            self.application.on_event(now, &event, &mut QuicTransport { connection, now });
-            heard = true;
-            ended |= event == quic::Event::Ended;
-        }
-        if !connection.log().is_empty() {
+    fn attend<C: Connection + ?Sized>(&mut self, now: Time, connection: &mut C, shared: &Shared<'_>) -> bool {
+        let heard = connection.tell_all(now, &mut *self.application);
+        if connection.log().is_some_and(|log| !log.is_empty()) {
             self.take_records(connection, shared);
         }
         if let Some(capture) = &shared.capture {
@@ -276,38 +294,49 @@ impl End {
         if connection.is_over() {
             self.keep_last(connection);
         }
-        if ended {
+        if heard.ended {
             self.ended(shared);
         }
-        heard
+        heard.any
     }
 
     #[inline(never)]
-    fn take_records(&self, connection: &mut Connection, shared: &Shared<'_>) {
+    fn take_records<C: Connection + ?Sized>(&self, connection: &mut C, shared: &Shared<'_>) {
+        let Some(log) = connection.log() else { return };
         let mut recorder = shared.recorder.borrow_mut();
-        shared.note_records(recorder.take(self.subject, connection.log()));
+        shared.note_records(recorder.take(self.subject, log));
     }
 
     #[inline(never)]
-    fn take_secrets(
+    fn take_secrets<C: Connection + ?Sized>(
         &self,
-        connection: &mut Connection,
+        connection: &mut C,
         capture: &RefCell<Option<Captured>>,
         shared: &Shared<'_>,
     ) {
         let secrets = connection.take_secrets();
         for secret in secrets.iter().filter(|secret| crate::capture::is_first_at(self.side, secret)) {
             if let Some(capture) = &mut *capture.borrow_mut() {
-                shared.note_capture(capture.secrets(&secret.to_string()));
+                shared.note_capture(capture.secrets(secret));
             }
         }
     }
 
     #[cold]
-    fn keep_last(&mut self, connection: &Connection) {
-        let last = QuicEnd::snapshot(connection, self.application.no_error());
-        if let Some(end) = self.quic_mut() {
-            end.last = Some(Box::new(last));
+    fn keep_last<C: Connection + ?Sized>(&mut self, connection: &C) {
+        let last = Box::new(connection.snapshot(self.application.no_error()));
+        match &mut self.stack {
+            super::Stack::Quic(end) => end.last = Some(last),
+            super::Stack::Foreign(end) => end.last = Some(last),
+            super::Stack::Tcp(_) => {}
+        }
+    }
+
+    fn set_handle(&mut self, handle: Handle) {
+        match &mut self.stack {
+            super::Stack::Quic(end) => end.handle = Some(handle),
+            super::Stack::Foreign(end) => end.handle = Some(handle),
+            super::Stack::Tcp(_) => {}
         }
     }
 }

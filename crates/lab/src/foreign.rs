@@ -1,0 +1,56 @@
+//! Endpoints that somebody else wrote, made from the options of a flow.
+
+use crate::end::Foreign;
+use crate::scenario::QUINN_CONTROLLERS;
+use foreign::{Acknowledgements, Controller, Options};
+use quic::Config;
+use random::Stream;
+use std::net::SocketAddr;
+
+/// An endpoint of quinn-proto. `max_connections`: as a server it takes so many; 0: it is a client's.
+pub(crate) fn quinn(
+    local: SocketAddr,
+    config: &Config,
+    tls: &tls::Context,
+    random: Stream,
+    max_connections: usize,
+) -> Foreign {
+    let options = options(config);
+    Box::new(foreign::Endpoint::new(local, &options, tls.clone(), random, max_connections))
+}
+
+/// The controllers of `QUINN_CONTROLLERS`, by their names.
+const CONTROLLERS: [(&str, Controller); 2] =
+    [(QUINN_CONTROLLERS[0], Controller::NewReno), (QUINN_CONTROLLERS[1], Controller::Cubic)];
+
+/// The options that quinn-proto has too.
+fn options(config: &Config) -> Options {
+    let payload = u64::from(config.max_udp_payload);
+    // RFC 9002 section 7.2.
+    let by_default = (10 * payload).min((2 * payload).max(14_720));
+    let streams = [
+        config.initial_max_stream_data_bidi_local,
+        config.initial_max_stream_data_bidi_remote,
+        config.initial_max_stream_data_uni,
+    ];
+    let controller = CONTROLLERS.iter().find(|(name, _)| *name == config.controller.name);
+    Options {
+        controller: controller.map_or(Controller::NewReno, |(_, controller)| *controller),
+        initial_window: config.initial_window.map_or(by_default, |packets| packets * payload),
+        initial_rtt: config.initial_rtt,
+        max_udp_payload: config.max_udp_payload,
+        mtu_discovery: config.mtu_discovery,
+        max_idle_timeout: config.max_idle_timeout,
+        keep_alive: config.keep_alive,
+        max_data: config.initial_max_data.as_bytes(),
+        max_stream_data: streams.map(|size| size.as_bytes()).into_iter().max().unwrap_or_default(),
+        max_streams: (config.initial_max_streams_bidi, config.initial_max_streams_uni),
+        send_queue: config.send_queue.map(|size| size.as_bytes()),
+        ecn: config.ecn,
+        peer_acks: config.peer_ack.as_ref().map(|wanted| Acknowledgements {
+            ratio: wanted.ratio,
+            max_delay: wanted.max_delay,
+            reordering_threshold: wanted.reordering_threshold,
+        }),
+    }
+}

@@ -1,0 +1,138 @@
+//! Hosts whose QUIC endpoints somebody else wrote. Without the feature `quinn` there are none.
+
+use lab::Scenario;
+use std::path::Path;
+
+/// A transfer from `server` to `client`, whose stacks are these.
+fn document(client: &str, server: &str) -> String {
+    format!(
+        "seed = 5\nduration = \"60 s\"\n[tls]\nprotection = \"tls\"\n\
+         [[node]]\nname = \"client\"\nstack = \"{client}\"\n[[node]]\nname = \"server\"\nstack = \"{server}\"\n\
+         [[link]]\nname = \"wire\"\nfrom = \"client\"\nto = \"server\"\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n\
+         [[flow]]\nname = \"download\"\nclient = \"client\"\nserver = \"server\"\n\
+         application = {{ type = \"bulk\", size = \"2 MB\" }}\n"
+    )
+}
+
+fn read(document: &str, sets: &[&str]) -> Result<Scenario, String> {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Scenario::parse(document, Path::new("stacks.toml"), &sets).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "quinn"))]
+#[test]
+fn a_build_without_quinn_says_so() {
+    let error = read(&document("quinn", "quiclab"), &[]).unwrap_err();
+    assert!(error.contains("feature `quinn`") && error.lines().count() == 1, "{error}");
+}
+
+#[test]
+fn only_a_host_has_a_stack() {
+    let routed = document("quiclab", "quiclab").replace(
+        "name = \"server\"\nstack = \"quiclab\"\n",
+        "name = \"server\"\n[[node]]\nname = \"between\"\nkind = \"router\"\nstack = \"quinn\"\n\
+         [[link]]\nname = \"more\"\nfrom = \"server\"\nto = \"between\"\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n",
+    );
+    let error = read(&routed, &[]).unwrap_err();
+    assert!(error.contains("the node is no host"), "{error}");
+}
+
+#[test]
+fn ours_is_the_default() {
+    let plain = document("quiclab", "quiclab").replace("stack = \"quiclab\"\n", "");
+    let [said, plain] = [document("quiclab", "quiclab"), plain].map(|document| read(&document, &[]).unwrap());
+    assert_eq!(said, plain);
+    assert!(!said.to_toml().contains("stack ="), "{}", said.to_toml());
+}
+
+#[cfg(feature = "quinn")]
+mod quinn {
+    use super::{document, read};
+    use crate::bed::{LINKS, ONE_LINK, Run, assert_equal, run_into, scenario};
+    use lab::Scenario;
+    use std::ops::ControlFlow;
+
+    const PAIRS: [(&str, &str); 3] = [("quinn", "quinn"), ("quinn", "quiclab"), ("quiclab", "quinn")];
+
+    fn of_stacks((client, server): (&str, &str), sets: &[&str]) -> Scenario {
+        let nodes = format!(
+            "[[node]]\nname = \"client\"\nstack = \"{client}\"\n[[node]]\nname = \"server\"\nstack = \"{server}\"\n"
+        );
+        scenario(&format!("{ONE_LINK}{nodes}"), sets)
+    }
+
+    fn summary(scenario: &Scenario) -> serde_json::Value {
+        let outcome =
+            lab::run(scenario, &lab::Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        serde_json::from_str(&outcome.summary).unwrap()
+    }
+
+    fn assert_complete(run: &Run, what: &str) {
+        let connection = run.connection("get");
+        assert_eq!(connection["completed"], true, "{what}: {connection}");
+        assert_eq!(connection["delivered_bytes"], 300_000, "{what}");
+    }
+
+    /// The same seed gives the same packets, tables and summary, another one other packets; on links of every kind.
+    #[test]
+    fn equal_seeds_give_equal_bytes() {
+        for pair in PAIRS {
+            for (link, sets) in LINKS {
+                let name = |run: &str| format!("stacks-{}-{}-{link}-{run}", pair.0, pair.1);
+                let of_seed = |seed: &str| of_stacks(pair, &[sets, &[seed][..]].concat());
+                let first = run_into(&of_seed("seed=3"), &name("1"));
+                assert_complete(&first, &name(""));
+                assert_equal(&first, &run_into(&of_seed("seed=3"), &name("2")), &name(""));
+                let other = run_into(&of_seed("seed=4"), &name("3"));
+                assert_complete(&other, &name("3"));
+                assert_ne!(first.files["capture.pcapng"], other.files["capture.pcapng"], "{}", name(""));
+            }
+        }
+    }
+
+    /// A transfer takes as long under either protection: the packets have the same sizes.
+    #[test]
+    fn both_protections_complete() {
+        for pair in PAIRS {
+            for (link, sets) in LINKS {
+                let of_protection =
+                    |protection: &str| summary(&of_stacks(pair, &[sets, &[protection][..]].concat()));
+                let [null, tls] = ["tls.protection=null", "tls.protection=tls"].map(of_protection);
+                assert_eq!(null["connections"][0]["completed"], true, "{pair:?} {link}: {null}");
+                assert_eq!(tls["connections"][0]["completed"], true, "{pair:?} {link}: {tls}");
+                if *link == "clean" {
+                    assert_eq!(null["duration_s"], tls["duration_s"], "{pair:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn requests_and_uploads_work_over_streams() {
+        for pair in PAIRS {
+            for application in [
+                "{ type = \"bulk\", size = \"300 kB\", direction = \"upload\" }",
+                "{ type = \"bulk\", size = \"300 kB\", streams = 3 }",
+                "{ type = \"request-response\", count = 20 }",
+                "{ type = \"hq\", sizes = [\"30 kB\", \"5 kB\"] }",
+                "{ type = \"http3\", sizes = [\"30 kB\", \"5 kB\"] }",
+            ] {
+                let set = format!("flow.get.application={application}");
+                let summary = summary(&of_stacks(pair, &[&set]));
+                assert_eq!(summary["connections"][0]["completed"], true, "{pair:?} {application}: {summary}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_quinn_cannot_do_is_refused() {
+        for (set, says) in [
+            ("flow.download.transport.controller=bbr1", "no controller of a host"),
+            ("flow.download.early_data=true", "no 0-RTT"),
+            ("flow.download.protocol=tcp", "a flow over TCP"),
+        ] {
+            let error = read(&document("quiclab", "quinn"), &[set]).unwrap_err();
+            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        }
+    }
+}
