@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quic::{Config, Data, Datagram, Endpoint, EndpointOptions, Event, Handle};
+use quic::{Config, Connection, Data, Datagram, Endpoint, EndpointOptions, Event, Handle, Transmit};
 use random::Stream;
 use units::{Duration, Time};
 use wire::Direction;
@@ -85,7 +85,7 @@ impl Pair {
         }
     }
 
-    /// One datagram from each end to the other; whether there was any.
+    /// What each end has for the other one; whether there was anything.
     fn hand_over(&mut self) -> bool {
         let Pair { now, client, server, received, .. } = self;
         let there = pass(*now, client, server, received);
@@ -94,27 +94,45 @@ impl Pair {
 }
 
 fn pass(now: Time, from: &mut Endpoint, to: &mut Endpoint, received: &mut u64) -> bool {
-    drain(from, received);
-    let mut bytes = Vec::new();
-    let Some(transmit) = from.transmit(now, &mut bytes) else { return false };
-    let datagram = Datagram {
-        local: transmit.remote,
-        remote: transmit.local,
-        ecn: transmit.ecn,
-        bytes: &mut bytes,
-        hole: transmit.hole,
-        damage: None,
-    };
-    to.receive(now, datagram);
-    true
+    let mut end = End { received, sent: Vec::new() };
+    transport::serve(from, &mut end, now);
+    let there = !end.sent.is_empty();
+    for (transmit, mut bytes) in end.sent {
+        let datagram = Datagram {
+            local: transmit.remote,
+            remote: transmit.local,
+            ecn: transmit.ecn,
+            bytes: &mut bytes,
+            hole: transmit.hole,
+            damage: None,
+        };
+        to.receive(now, datagram);
+    }
+    there
 }
 
-/// The application: takes what comes.
-fn drain(endpoint: &mut Endpoint, received: &mut u64) {
-    let Some(connection) = endpoint.next_active().and_then(|handle| endpoint.get_mut(handle)) else { return };
-    while let Some(event) = connection.poll_event() {
-        if let Event::Readable(stream) = event {
-            *received += connection.discard(stream).map_or(0, |read| read.bytes);
+/// What an endpoint stands on: an application that takes what comes, and the datagrams for the other end.
+struct End<'e> {
+    received: &'e mut u64,
+    sent: Vec<(Transmit, Vec<u8>)>,
+}
+
+impl transport::Host<Endpoint> for End<'_> {
+    type Place = ();
+
+    fn attend(&mut self, _: Time, _: Handle, connection: &mut Connection) {
+        while let Some(event) = connection.poll_event() {
+            if let Event::Readable(stream) = event {
+                *self.received += connection.discard(stream).map_or(0, |read| read.bytes);
+            }
         }
+    }
+    fn buffer(&mut self) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+    fn recycle(&mut self, _: Vec<u8>) {}
+    fn sender(&mut self, _: Option<Handle>) {}
+    fn send(&mut self, _: Time, (): (), transmit: &Transmit, bytes: Vec<u8>) {
+        self.sent.push((*transmit, bytes));
     }
 }

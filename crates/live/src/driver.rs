@@ -6,7 +6,7 @@
 use crate::clock::Clock;
 use crate::outbox::{Outbox, Sent};
 use crate::socket::{Inbox, Socket};
-use quic::{Connection, Datagram, Endpoint, Handle};
+use quic::{Connection, Datagram, Endpoint, Handle, Transmit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
@@ -155,45 +155,76 @@ impl Driver {
 
     /// Lets the host and the endpoint do all that they have to do now.
     fn drain(&mut self, now: Time, host: &mut dyn Host) {
-        for _ in 0..SEND_BUDGET {
-            if let Some(handle) = self.endpoint.next_active()
-                && let Some(connection) = self.endpoint.get_mut(handle)
-                && (connection.has_events() || !connection.is_established() || !connection.log().is_empty())
-            {
-                host.attend(now, handle, connection);
-            }
-            if self.blocked.is_some() {
-                return;
-            }
-            self.datagram.clear();
-            let Some(transmit) = self.endpoint.transmit(now, &mut self.datagram) else {
-                if self.endpoint.next_active().is_some() {
-                    continue;
-                }
-                break;
-            };
-            if let Some(hole) = transmit.hole {
-                hole.write_out(&mut self.datagram);
-            }
-            self.counters.datagrams_sent += 1;
-            if !self.outbox.fits(&transmit) {
-                self.flush(host);
-            }
-            if self.blocked.is_some() {
-                // Behind a train that waits there is no room: this one is lost, as on any full queue.
-                return;
-            }
-            self.outbox.push(&transmit, &self.datagram, &self.sockets);
+        let Driver { endpoint, sockets, outbox, blocked, datagram, counters, .. } = self;
+        let budget = SEND_BUDGET;
+        let mut stage = Stage { host, sockets, outbox, blocked, datagram, counters, budget };
+        transport::serve(endpoint, &mut stage, now);
+        if stage.blocked.is_none() {
+            stage.flush();
         }
-        self.flush(host);
     }
 
     fn flush(&mut self, host: &mut dyn Host) {
-        match self.outbox.flush(&self.sockets) {
+        let Driver { sockets, outbox, blocked, datagram, counters, .. } = self;
+        Stage { host, sockets, outbox, blocked, datagram, counters, budget: 0 }.flush();
+    }
+}
+
+/// What the endpoint stands on: the host's applications, and the sockets.
+struct Stage<'d> {
+    host: &'d mut dyn Host,
+    sockets: &'d [Socket],
+    outbox: &'d mut Outbox,
+    blocked: &'d mut Option<usize>,
+    datagram: &'d mut Vec<u8>,
+    counters: &'d mut Counters,
+    /// Datagrams that may still be made.
+    budget: usize,
+}
+
+impl Stage<'_> {
+    fn flush(&mut self) {
+        match self.outbox.flush(self.sockets) {
             Sent::Yes => {}
-            Sent::Blocked(at) => self.blocked = Some(at),
-            Sent::Failed(remote, error) => host.unreachable(remote, error),
+            Sent::Blocked(at) => *self.blocked = Some(at),
+            Sent::Failed(remote, error) => self.host.unreachable(remote, error),
         }
+    }
+}
+
+impl transport::Host<Endpoint> for Stage<'_> {
+    type Place = ();
+
+    fn attend(&mut self, now: Time, handle: Handle, connection: &mut Connection) {
+        if connection.has_events() || !connection.is_established() || !connection.log().is_empty() {
+            self.host.attend(now, handle, connection);
+        }
+    }
+    fn buffer(&mut self) -> Option<Vec<u8>> {
+        if self.blocked.is_some() {
+            return None;
+        }
+        self.budget = self.budget.checked_sub(1)?;
+        Some(std::mem::take(self.datagram))
+    }
+    fn recycle(&mut self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        *self.datagram = buffer;
+    }
+    fn sender(&mut self, _: Option<Handle>) {}
+    fn send(&mut self, _: Time, (): (), transmit: &Transmit, mut bytes: Vec<u8>) {
+        if let Some(hole) = transmit.hole {
+            hole.write_out(&mut bytes);
+        }
+        self.counters.datagrams_sent += 1;
+        if !self.outbox.fits(transmit) {
+            self.flush();
+        }
+        // Behind a train that waits there is no room: this one is lost then, as on any full queue.
+        if self.blocked.is_none() {
+            self.outbox.push(transmit, &bytes, self.sockets);
+        }
+        self.recycle(bytes);
     }
 }
 

@@ -243,8 +243,7 @@ impl Run<'_> {
 
     /// Takes what the endpoint sends now.
     pub(crate) fn drain(&mut self) {
-        for _ in 0..MOST_AT_ONCE {
-            let Some(left) = self.subject.transmit(self.now) else { return };
+        for left in self.subject.drain(self.now, MOST_AT_ONCE) {
             let sent = Sent { bytes: &left.bytes, ecn: left.ecn, from: left.from, to: left.to };
             let packets = self.peer.decode(&sent);
             self.seen.push_back((self.now, packets));

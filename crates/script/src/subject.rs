@@ -6,7 +6,7 @@ use crate::shape::Shape;
 use crate::value::Value;
 use quic::{
     CloseReason, Connection, Data, Datagram, DatagramError, Endpoint, EndpointOptions, Handle, Migration,
-    Opening, StreamError,
+    Opening, StreamError, Transmit,
 };
 use random::Stream;
 use std::net::SocketAddr;
@@ -23,6 +23,37 @@ pub(crate) struct Left {
     pub(crate) ecn: Ecn,
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
+}
+
+/// What the endpoint stands on while it is served.
+struct Stage<'s> {
+    handle: &'s mut Option<Handle>,
+    events: &'s mut Vec<Shape>,
+    left: Vec<Left>,
+    /// The most datagrams.
+    most: usize,
+}
+
+impl transport::Host<Endpoint> for Stage<'_> {
+    type Place = ();
+
+    fn attend(&mut self, _: Time, handle: Handle, connection: &mut Connection) {
+        self.handle.get_or_insert(handle);
+        while let Some(event) = connection.poll_event() {
+            self.events.extend(Shape::of_event(&event));
+        }
+    }
+    fn buffer(&mut self) -> Option<Vec<u8>> {
+        (self.left.len() < self.most).then(Vec::new)
+    }
+    fn recycle(&mut self, _: Vec<u8>) {}
+    fn sender(&mut self, _: Option<Handle>) {}
+    fn send(&mut self, _: Time, (): (), transmit: &Transmit, mut bytes: Vec<u8>) {
+        if let Some(hole) = transmit.hole {
+            hole.write_out(&mut bytes);
+        }
+        self.left.push(Left { bytes, ecn: transmit.ecn, from: transmit.local, to: transmit.remote });
+    }
 }
 
 /// The endpoint under test with its one connection.
@@ -104,31 +135,11 @@ impl Subject {
         self.endpoint.wake(now);
     }
 
-    /// The next datagram that the endpoint sends at `now`, and what its connection has told meanwhile.
-    pub(crate) fn transmit(&mut self, now: Time) -> Option<Left> {
-        while let Some(handle) = self.endpoint.next_active() {
-            if self.handle.is_none() && self.endpoint.get(handle).is_some() {
-                self.handle = Some(handle);
-            }
-            while let Some(event) = self.endpoint.get_mut(handle).and_then(Connection::poll_event) {
-                self.events.extend(Shape::of_event(&event));
-            }
-            let left = self.next_datagram(now);
-            if left.is_some() {
-                return left;
-            }
-        }
-        // Datagrams that belong to no connection.
-        self.next_datagram(now)
-    }
-
-    fn next_datagram(&mut self, now: Time) -> Option<Left> {
-        let mut bytes = Vec::new();
-        let transmit = self.endpoint.transmit(now, &mut bytes)?;
-        if let Some(hole) = transmit.hole {
-            hole.write_out(&mut bytes);
-        }
-        Some(Left { bytes, ecn: transmit.ecn, from: transmit.local, to: transmit.remote })
+    /// The datagrams that the endpoint sends at `now`, `most` of them; what its connection tells meanwhile is kept.
+    pub(crate) fn drain(&mut self, now: Time, most: usize) -> Vec<Left> {
+        let mut stage = Stage { handle: &mut self.handle, events: &mut self.events, left: Vec::new(), most };
+        transport::serve(&mut self.endpoint, &mut stage, now);
+        stage.left
     }
 
     /// What the application does: the result, or the word of its error.
