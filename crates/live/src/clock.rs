@@ -33,6 +33,13 @@ impl Clock {
         SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
+    /// What it showed at a date that the system gives; what it shows now, if none is given.
+    pub(crate) fn time_of(&self, date: Option<Duration>) -> Time {
+        let age = date.and_then(|date| self.date().checked_sub(date)).unwrap_or_default();
+        let age = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
+        Time::from_nanos(self.now().as_nanos().saturating_sub(age))
+    }
+
     /// The date at which it showed zero, as time since 1970 in UTC: for [`tls::Context::with_epoch`].
     pub fn date_of_zero(&self) -> Duration {
         self.date

@@ -152,27 +152,28 @@ fn a_moved_client_has_another_address_and_its_old_one_is_dead() {
 #[test]
 fn ecn_fields_are_kept_both_ways() {
     let mut bench = Bench::new("delay = \"1 ms\"", |_| {});
-    let [client, server] = [0, 1].map(|_| Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap());
+    let [client, server] = [0, 1].map(|_| Socket::bind_with_times((Ipv4Addr::LOCALHOST, 0).into()).unwrap());
     bench.relay.pairs[0].to = server.local();
-    let clock = Clock::start();
-    let mut buffers = Buffers::new();
+    let mut inbox = Inbox::new();
     let mut receive = |socket: &Socket| {
         let mut came = Vec::new();
-        while socket
-            .receive(&clock, &mut buffers, |datagram| came.push((datagram.ecn, datagram.from)))
-            .unwrap()
-        {}
+        while let Ok(all) = inbox.receive(socket) {
+            came.extend(
+                all.flat_map(|arrived| arrived.datagrams.map(move |_| (arrived.ecn, arrived.remote))),
+            );
+        }
         came
     };
     let marks = [wire::Ecn::NotEct, wire::Ecn::Ect0, wire::Ecn::Ect1, wire::Ecn::Ce];
     for ecn in marks {
-        client.send(bench.relay.pairs()[0].listen, None, ecn, b"to the server").unwrap();
+        let listen = bench.relay.pairs()[0].listen;
+        client.send(&Train::single(client.local(), listen, ecn, b"to the server")).unwrap();
     }
     bench.run_until(|stats| stats.to_servers == 4);
     let came = receive(&server);
     assert_eq!(came.iter().map(|(ecn, _)| *ecn).collect::<Vec<_>>(), marks);
     for ecn in marks {
-        server.send(came[0].1, None, ecn, b"to the client").unwrap();
+        server.send(&Train::single(server.local(), came[0].1, ecn, b"to the client")).unwrap();
     }
     bench.run_until(|stats| stats.to_clients == 4);
     assert_eq!(receive(&client).into_iter().map(|(ecn, _)| ecn).collect::<Vec<_>>(), marks);
