@@ -1,7 +1,7 @@
 //! A server that takes requests, acknowledges them, and never answers.
 #![cfg(target_os = "linux")]
 
-use live::{Clock, FetchOptions, Recording, Settings, Url, fetch};
+use live::{Clock, Connections, FetchOptions, Recording, Settings, Url, fetch};
 use quic::{Config, Connection, Datagram, Endpoint, EndpointOptions};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;

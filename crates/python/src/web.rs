@@ -2,7 +2,9 @@
 //! interrupted.
 
 use crate::error::{Error, OutputError};
-use live::{FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, Server, Settings, Url};
+use live::{
+    Connections, FetchOptions, FetchReport, Limits, LiveError, Recording, ServeOptions, Server, Settings, Url,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -31,7 +33,7 @@ pub(crate) fn server_memory(size: &str, max_connections: usize) -> PyResult<u64>
 /// of its public key in base64, and the certificate as PEM. `max_of_source`, `max_memory` (bytes) and `max_files` are limits, by
 /// default those of [`Limits::of`]. `complain` is called with the first record that cannot be written, and only once.
 #[pyfunction]
-#[pyo3(signature = (root, listen, *, identity, names, sets, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
+#[pyo3(signature = (root, listen, *, identity, names, preferred, sets, only_cipher, protocols, hidden, max_connections, max_of_source, max_memory, max_files, key_log, qlog, ready, complain))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn serve<'py>(
     py: Python<'py>,
@@ -39,7 +41,9 @@ pub(crate) fn serve<'py>(
     listen: Vec<String>,
     identity: Option<(Vec<u8>, Vec<u8>)>,
     names: Vec<String>,
+    preferred: Option<String>,
     sets: Vec<String>,
+    only_cipher: bool,
     protocols: Vec<String>,
     hidden: bool,
     max_connections: usize,
@@ -70,8 +74,9 @@ pub(crate) fn serve<'py>(
     let options = ServeOptions {
         root,
         listen: listen.iter().map(|text| address(text)).collect::<PyResult<_>>()?,
+        preferred: preferred.as_deref().map(address).transpose()?,
         identity: identity.map_err(|error| failed(error.into()))?,
-        settings: Settings::of_server(&sets).map_err(failed)?,
+        settings: with_only_cipher(Settings::of_server(&sets), only_cipher)?,
         protocols,
         hidden,
         limits,
@@ -96,6 +101,17 @@ pub(crate) fn serve<'py>(
     Ok(told)
 }
 
+/// The settings, with no other cipher suite than the one that they name, if that is wanted.
+fn with_only_cipher(settings: Result<Settings, LiveError>, only_cipher: bool) -> PyResult<Settings> {
+    let mut settings = settings.map_err(failed)?;
+    settings.tls.only_cipher = only_cipher;
+    Ok(settings)
+}
+
+fn seconds(value: f64) -> Duration {
+    Duration::from_nanos((value * 1e9) as u64)
+}
+
 /// Without the GIL but for short.
 fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyResult<live::ServeStats> {
     let mut server = Server::bind(options).map_err(failed)?;
@@ -117,11 +133,12 @@ fn run(options: &ServeOptions, ready: &Py<PyAny>, complain: &Py<PyAny>) -> PyRes
 
 /// Fetches URLs into files; gives what became of each URL and each connection.
 ///
+/// `connections` is "one", "resumed" or "each", see [`Connections`]; times are in seconds.
 /// `trust` is ("roots", PEM of authorities), ("pin", SHA-256 in hexadecimal digits) or ("anyone", b""). `watch` is
 /// called some times a second with bytes so far, bytes in all as far as known, and whole files; an exception of it or of
 /// a signal handler ends all, and is raised when nothing half-written is left.
 #[pyfunction]
-#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, resume, early_data, connect_timeout, stall_timeout, key_log, qlog, watch))]
+#[pyo3(signature = (urls, out, *, trust, sets, protocols, ipv6, concurrency, urgencies, incremental, connections, early_data, migrate_after, only_cipher, connect_timeout, stall_timeout, timeout, key_log, qlog, watch))]
 #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn fetch<'py>(
     py: Python<'py>,
@@ -134,10 +151,13 @@ pub(crate) fn fetch<'py>(
     concurrency: usize,
     urgencies: Vec<u8>,
     incremental: bool,
-    resume: bool,
+    connections: &str,
     early_data: bool,
+    migrate_after: Option<f64>,
+    only_cipher: bool,
     connect_timeout: f64,
     stall_timeout: f64,
+    timeout: Option<f64>,
     key_log: Option<PathBuf>,
     qlog: Option<PathBuf>,
     watch: Py<PyAny>,
@@ -146,16 +166,22 @@ pub(crate) fn fetch<'py>(
         urls: urls.iter().map(|url| Url::parse(url)).collect::<Result<_, _>>().map_err(failed)?,
         out,
         trust: trusted(&trust)?,
-        settings: Settings::read(&sets).map_err(failed)?,
+        settings: with_only_cipher(Settings::read(&sets), only_cipher)?,
         protocols,
         ipv6,
         concurrency,
         urgencies,
         incremental,
-        resume,
+        connections: match connections {
+            "each" => Connections::Each,
+            "resumed" => Connections::Resumed,
+            _ => Connections::One,
+        },
         early_data,
-        connect_timeout: Duration::from_nanos((connect_timeout * 1e9) as u64),
-        stall_timeout: Duration::from_nanos((stall_timeout * 1e9) as u64),
+        migrate_after: migrate_after.map(seconds),
+        connect_timeout: seconds(connect_timeout),
+        stall_timeout: seconds(stall_timeout),
+        timeout: timeout.map(seconds),
         recording: Recording { key_log, qlog },
     };
     let (report, stopped) = py.detach(|| {

@@ -264,6 +264,8 @@ impl Relay {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(failed("waiting")(error.into())),
         }
+        // One for all, so that datagrams stay in the order in which the system took them.
+        let reading = self.clock.reading();
         let ready = polled.iter().map(|polled| !polled.revents().is_empty()).collect::<Vec<bool>>();
         for ((socket, which), _) in watched.iter().zip(ready).filter(|(_, ready)| *ready) {
             let all = match self.inbox.receive(socket) {
@@ -277,7 +279,7 @@ impl Relay {
                     Watched::Outside(number) => Origin::Server(number, arrived.remote),
                     Watched::Left => Origin::Nowhere,
                 };
-                let at = self.clock.time_of(arrived.date);
+                let at = reading.time_at(arrived.date);
                 for bytes in arrived.datagrams {
                     self.coming.add(at, origin, arrived.ecn, bytes);
                 }

@@ -104,6 +104,19 @@ fn datagrams_go_both_ways_with_the_delay_of_the_network_and_are_counted() {
 }
 
 #[test]
+fn datagrams_of_a_burst_stay_in_order() {
+    let mut bench = Bench::new("delay = \"1 ms\"", |_| {});
+    // The system takes all of a train at one time.
+    let client = Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let bytes: Vec<u8> = (0..60).flat_map(|n| [n; 10]).collect();
+    let (local, remote) = (client.local(), bench.relay.pairs()[0].listen);
+    client.send(&Train { local, remote, ecn: Ecn::Ect0, segment: 10, bytes: &bytes }).unwrap();
+    bench.run_until(|stats| stats.to_servers == 60);
+    let came: Vec<u8> = heard(&bench.server).into_iter().map(|(bytes, _)| bytes[0]).collect();
+    assert_eq!(came, (0..60).collect::<Vec<u8>>());
+}
+
+#[test]
 fn the_same_seed_loses_the_same_datagrams() {
     let survivors = |seed: u64| {
         let mut bench = Bench::new("loss = \"40 %\"", |options| options.seed = seed);
