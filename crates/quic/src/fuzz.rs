@@ -1,5 +1,5 @@
-//! An entry point for fuzzing: any sequence of address tokens that a server gives out and gets back, and the laws of RFC 9000
-//! section 8.1. The property test of this crate and the fuzz target call the same function.
+//! An entry point for fuzzing: checks RFC 9000 section 8.1 for arbitrary sequences of issued and presented address
+//! tokens. The property test of this crate and the fuzz target call the same function.
 
 use crate::address_token::{
     Credential, MAX_SPENT, SpentTokens, TokenLifetimes, Visit, new_token, retry_token,
@@ -12,11 +12,11 @@ use wire::{ConnectionId, Version};
 
 const LIFETIMES: TokenLifetimes =
     TokenLifetimes { retry: Duration::from_secs(10), new: Duration::from_secs(1000) };
-/// Tokens that are kept to come back, at most.
+/// The maximum number of tokens kept for later.
 const MOST_KEPT: usize = 64;
 
-/// A token that was given out.
-struct Given {
+/// An issued token.
+struct IssuedToken {
     token: Vec<u8>,
     visit: Visit,
     /// The source id of the Retry, if it came with one.
@@ -24,17 +24,17 @@ struct Given {
     spent: bool,
 }
 
-/// Reads events of eight bytes: what is done, with which token or where, and how it is altered.
+/// Reads events of eight bytes each: the action, its token or address, and the alteration.
 ///
 /// # Panics
-/// If a token is accepted that was altered, used, too old, or given to another client; if any other token is refused; or if
-/// more is remembered than the limit.
+/// If a token is accepted although it was altered, used, too old, or issued to another client; if any other token is
+/// refused; or if more tokens are remembered than the limit allows.
 pub fn tokens(data: &[u8]) {
     let key = EndpointKey::new(&[7; 32]);
     let mut random = Stream::new(1, "tokens");
     let mut spent = SpentTokens::default();
-    let mut given: Vec<Given> = Vec::new();
-    // Nothing is issued before the oldest that was forgotten: what is older is refused, and that is right.
+    let mut given: Vec<IssuedToken> = Vec::new();
+    // The date never goes back, so no token is issued before the oldest one that was dropped from memory.
     let mut date_ms = 1_000_000_000u64;
     for event in data.chunks_exact(8) {
         let [what, which, at, bit, port, id, version, time] = event.try_into().expect("eight bytes");
@@ -49,13 +49,13 @@ pub fn tokens(data: &[u8]) {
             0 => {
                 let source = self::id(bit);
                 let token = retry_token(&key, &mut random, &visit, source);
-                keep(&mut given, Given { token, visit, retry: Some(source), spent: false });
+                keep(&mut given, IssuedToken { token, visit, retry: Some(source), spent: false });
             }
             1 => {
                 let token = new_token(&key, &mut random, visit.remote.ip(), visit.version, date_ms);
-                keep(&mut given, Given { token, visit, retry: None, spent: false });
+                keep(&mut given, IssuedToken { token, visit, retry: None, spent: false });
             }
-            // Anything at all.
+            // Arbitrary bytes.
             2 => {
                 let verdict = spent.judge(&key, event, &visit, LIFETIMES);
                 assert!(!matches!(verdict, Credential::Known | Credential::Retried(_)), "{event:?}");
@@ -63,18 +63,18 @@ pub fn tokens(data: &[u8]) {
             _ => {
                 let count = given.len();
                 let Some(known) = given.get_mut(usize::from(which) % count.max(1)) else { continue };
-                come_back(&key, &mut spent, known, &visit, (at, bit, port));
+                present(&key, &mut spent, known, &visit, (at, bit, port));
             }
         }
         assert!(spent.len() <= MAX_SPENT);
     }
 }
 
-/// Brings a token back from where it was given out, or from elsewhere, whole or altered.
-fn come_back(
+/// Presents a token from its own address or another one, intact or altered.
+fn present(
     key: &EndpointKey,
     spent: &mut SpentTokens,
-    known: &mut Given,
+    known: &mut IssuedToken,
     visit: &Visit,
     (at, bit, how): (u8, u8, u8),
 ) {
@@ -119,7 +119,7 @@ fn come_back(
     }
 }
 
-/// An address of IPv4 and the same one mapped into IPv6 are one (RFC 4291 section 2.5.5.2).
+/// Makes an IPv4 address and its IPv4-mapped IPv6 address equal (RFC 4291 section 2.5.5.2).
 fn canonical(address: SocketAddr) -> std::net::IpAddr {
     address.ip().to_canonical()
 }
@@ -133,13 +133,13 @@ fn address(at: u8, port: u8) -> SocketAddr {
     }
 }
 
-/// An id of any length from none to the longest.
+/// An id of any valid length.
 fn id(byte: u8) -> ConnectionId {
     let length = usize::from(byte) % (ConnectionId::MAX_LENGTH + 1);
     ConnectionId::new(&[byte; ConnectionId::MAX_LENGTH][..length]).unwrap_or_default()
 }
 
-fn keep(given: &mut Vec<Given>, new: Given) {
+fn keep(given: &mut Vec<IssuedToken>, new: IssuedToken) {
     if given.len() == MOST_KEPT {
         given.remove(0);
     }
@@ -154,7 +154,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// RFC 9000-8.1.4-1, 9000-8.1.4-2, 9000-8.1.4-5: whatever comes back in whatever order.
+        /// RFC 9000-8.1.4-1, 9000-8.1.4-2, 9000-8.1.4-5: for any sequence of tokens.
         #[test]
         fn tokens_are_good_once_and_where_they_were_issued(data in vec(any::<u8>(), 0..2000)) {
             super::tokens(&data);

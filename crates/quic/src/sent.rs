@@ -1,4 +1,4 @@
-//! What is in flight in one packet-number space, and what it carried.
+//! The packets in flight in one packet number space, and their frames.
 
 use congestion::SentState;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use units::Time;
 use units::cache::{ask_behind, ask_for};
 use wire::{Direction, StreamId};
 
-/// What streams send beside their data. The value, where there is one, is the newest when it is sent.
+/// The control frames of streams. A frame with a value carries the newest one at the time of sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
 pub(crate) enum Notice {
@@ -20,8 +20,8 @@ pub(crate) enum Notice {
     StopSending(StreamId),
 }
 
-/// A frame as its sender remembers it: what to do when it is acknowledged or lost. Frames that are never sent again
-/// (ACK, PADDING, PING) are not here.
+/// A sent frame, as recorded for its acknowledgement or loss. Frames that are never retransmitted (ACK, PADDING,
+/// PING) are not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the frames of RFC 9000 section 19 by their names")]
 pub(crate) enum SentFrame {
@@ -37,7 +37,7 @@ pub(crate) enum SentFrame {
 }
 
 impl SentFrame {
-    /// Whether it carries all that `other` does.
+    /// Whether it carries everything that `other` carries.
     pub(crate) fn covers(&self, other: &SentFrame) -> bool {
         let holds = |at: u64, length: u32, from: u64, count: u32| {
             at <= from && from + u64::from(count) <= at + u64::from(length)
@@ -55,22 +55,22 @@ impl SentFrame {
     }
 }
 
-/// What is special about a packet.
+/// The kind of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum SentKind {
-    /// Nothing.
+    /// An ordinary packet.
     #[default]
     Plain,
-    /// Its datagram leaves with ECT(0) or ECT(1).
+    /// A packet in a datagram with ECT(0) or ECT(1).
     Ect,
-    /// It probes what size of datagrams the path carries (RFC 9000 section 14.4).
+    /// An MTU probe (RFC 9000 section 14.4).
     MtuProbe,
 }
 
 /// The frames of one packet while it is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    /// The frames to remember.
+    /// The frames to record.
     pub(crate) frames: Vec<SentFrame>,
     /// The largest packet number that an ACK frame in it acknowledged.
     pub(crate) acked: Option<u64>,
@@ -83,7 +83,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Empties it for the next packet; the memory stays.
+    /// Clears it for the next packet; keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
         self.acked = None;
@@ -91,7 +91,7 @@ impl Contents {
         self.in_flight = false;
         self.kind = SentKind::Plain;
     }
-    /// A frame that is remembered and elicits an acknowledgement.
+    /// Adds a recorded, ack-eliciting frame.
     #[inline]
     pub(crate) fn push(&mut self, frame: SentFrame) {
         self.frames.push(frame);
@@ -100,24 +100,24 @@ impl Contents {
     }
 }
 
-/// What became of a packet number.
+/// The state of a packet number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// In flight, or an ACK-only packet that nobody acknowledged.
+    /// In flight, or an unacknowledged ACK-only packet.
     Outstanding,
-    /// Declared lost a short while ago: an acknowledgement now would show the loss to be spurious.
+    /// Recently declared lost: an acknowledgement now would show that the loss was spurious.
     Lost,
-    /// Done with.
+    /// Acknowledged, skipped or forgotten.
     Gone,
 }
 
-/// Packets that are not in flight may never be acknowledged. Of more than so many packets, those at the front are
-/// forgotten; all that is lost with them is to learn which ACK frames the peer has.
+/// The number of packets from which on the oldest ones that are not in flight are forgotten, because they may never
+/// be acknowledged. This only loses the information which ACK frames the peer has received.
 const MAX_KEPT: usize = 16;
 const NO_EXTRA: u32 = u32::MAX;
 const NO_ACK: u64 = u64::MAX;
 
-/// The epoch of packets that no window and no RTT estimate takes notice of: those that probe a path which is not in use.
+/// The epoch of probes on paths that are not in use, which affect neither window nor RTT estimate.
 pub(crate) const PROBING: u32 = u32::MAX;
 
 /// One sent packet.
@@ -132,7 +132,7 @@ pub(crate) struct SentPacket {
     extra: u32,
     /// Its size in bytes.
     pub(crate) size: u32,
-    /// The epoch of the recovery that it counts for (RFC 9000 section 9.4).
+    /// The epoch of the recovery state for which it counts (RFC 9000 section 9.4).
     pub(crate) epoch: u32,
     fate: Fate,
     /// Whether it elicits an acknowledgement.
@@ -156,33 +156,33 @@ pub(crate) struct SentPackets {
     /// The number of the first entry of `packets`.
     base: u64,
     packets: VecDeque<SentPacket>,
-    /// Of the packets below this number none is outstanding.
+    /// No packet below this number is outstanding.
     settled: u64,
-    /// Numbers below it that were declared lost and are remembered, ascending.
+    /// Remembered numbers below it that were declared lost, ascending.
     lost: VecDeque<u64>,
-    /// The frames beyond the first of packets that have several. Emptied lists wait in `free` for the next packet.
+    /// The frames after the first one, of packets with several frames. `free` has the indices of empty lists.
     extra: Vec<Vec<SentFrame>>,
     free: Vec<u32>,
     ack_eliciting: u64,
-    /// Packets that were ever sent with ECT(0).
+    /// All packets sent with ECT(0) or ECT(1).
     pub(crate) ect: u64,
-    /// The epoch of packets that are sent from now on.
+    /// The epoch of packets sent from now on.
     pub(crate) epoch: u32,
 }
 
 impl SentPackets {
-    /// The number behind the last that was sent (RFC 9000-12.3-1, 9000-12.3-2).
+    /// The number of the next packet (RFC 9000-12.3-1, 9000-12.3-2).
     #[inline]
     pub(crate) fn next_number(&self) -> u64 {
         self.base + self.packets.len() as u64
     }
-    /// Ack-eliciting packets that are outstanding.
+    /// The number of outstanding ack-eliciting packets.
     #[inline]
     pub(crate) fn ack_eliciting(&self) -> u64 {
         self.ack_eliciting
     }
 
-    /// Notes the packet with the next number.
+    /// Records the packet with the next number.
     #[inline]
     pub(crate) fn push(&mut self, sent_at: Time, size: u32, rate: SentState, contents: &Contents) {
         let extra = match contents.frames.get(1..) {
@@ -216,7 +216,7 @@ impl SentPackets {
         });
     }
 
-    /// Leaves the next number out.
+    /// Skips the next number.
     pub(crate) fn skip(&mut self, now: Time) {
         self.push(now, 0, SentState::default(), &Contents::default());
         if let Some(skipped) = self.packets.back_mut() {
@@ -224,7 +224,7 @@ impl SentPackets {
         }
     }
 
-    /// Lets go of packets at the front that are not in flight.
+    /// Forgets the oldest packets that are not in flight.
     #[cold]
     fn forget_acks(&mut self) {
         while self.packets.len() >= MAX_KEPT
@@ -240,20 +240,19 @@ impl SentPackets {
         flying.filter(|p| p.epoch == epoch).map(|p| u64::from(p.size)).sum()
     }
 
-    /// Asks for what is looked at next: the oldest packets, which are the next to be acknowledged, and the place of the
-    /// next one that is sent.
+    /// Prefetches the oldest packets, which are acknowledged next, and the place of the next packet to send.
     #[inline]
     pub(crate) fn prefetch(&self) {
         self.packets.iter().take(2).for_each(ask_for);
         self.packets.back().into_iter().for_each(ask_behind);
     }
 
-    /// How many packets are remembered.
+    /// The number of remembered packets.
     pub(crate) fn kept(&self) -> usize {
         self.packets.len()
     }
 
-    /// The oldest number that is still remembered.
+    /// The oldest remembered number.
     #[inline]
     pub(crate) fn first_number(&self) -> u64 {
         self.base

@@ -176,7 +176,7 @@ impl ReceivedPackets {
     }
 
     /// The packet that is being read is to be acknowledged at once (draft-ietf-quic-ack-frequency section 5).
-    pub(crate) fn hurry(&mut self) {
+    pub(crate) fn ack_immediately(&mut self) {
         self.hurried = true;
     }
 

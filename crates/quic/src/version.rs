@@ -23,14 +23,14 @@ struct Negotiation {
     former: Option<Keys>,
     /// At a client: what it takes to begin anew.
     restart: Option<Restart>,
-    /// At a client: whether it has begun anew because of a Version Negotiation packet.
+    /// At a client: whether it has started anew because of a Version Negotiation packet.
     reacted: bool,
 }
 
 /// The versions of a connection.
 pub(crate) struct Versions {
     side: Side,
-    /// That of the client's first packet: of the last of them, if it has begun anew in another.
+    /// That of the client's first packet: of the last of them, if it has started anew in another.
     first: Version,
     /// The one that is spoken.
     spoken: Version,

@@ -1,5 +1,4 @@
-//! Who is let in: a client's first packet, and what else is answered without a connection (RFC 9000 sections 5.2.2, 6.1
-//! and 8.1).
+//! Admission of clients: first packets, and responses that need no connection (RFC 9000 sections 5.2.2, 6.1 and 8.1).
 
 use super::Endpoint;
 use super::sources::Share;
@@ -17,7 +16,7 @@ use wire::{Code, ConnectionId, FirstByte, Frame, Header, Side, Truncated, Versio
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 const TAG: usize = 16;
 
-/// A client's first packet, and how it would be served.
+/// A client's first packet, and the configuration for its connection.
 struct Visitor<'a> {
     header: &'a Header,
     config: Arc<Config>,
@@ -25,15 +24,15 @@ struct Visitor<'a> {
 }
 
 impl Endpoint {
-    /// From now on clients that come are refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2), or no more; the
-    /// connections that are there live on. For a server that wants to end cleanly.
+    /// Sets whether new clients are refused with CONNECTION_REFUSED (RFC 9000 section 5.2.2); existing connections
+    /// continue. For a graceful shutdown of a server.
     pub fn refuse_new(&mut self, refuse: bool) {
         self.refusing = refuse;
     }
 
-    /// A client's first packet (RFC 9000 sections 7.2 and 14.1).
+    /// Handles a client's first packet (RFC 9000 sections 7.2 and 14.1).
     pub(super) fn admit(&mut self, now: Time, header: &Header, datagram: &mut Datagram<'_>) {
-        // RFC 9000-17.2-1: whether the fixed bit may be 0 is agreed upon later.
+        // RFC 9000-17.2-1: the fixed bit must be 1 before the handshake has negotiated otherwise.
         let acceptable = header.kind == PacketKind::Initial
             && FirstByte(datagram.bytes[0]).fixed_bit()
             && header.destination.len() >= MIN_INITIAL_ID
@@ -53,8 +52,9 @@ impl Endpoint {
         let token = header.token(datagram.bytes);
         let credential = self.spent.judge(&self.key, token, &visitor.visit, lifetimes);
         match credential {
-            // 8.1.2: it does not take another Retry, so it is told at once.
-            Credential::Invalid => return self.turn_away(Code::INVALID_TOKEN, &visitor, datagram),
+            // RFC 9000 section 8.1.2: the client does not accept another Retry, so the connection is refused
+            // immediately.
+            Credential::Invalid => return self.refuse(Code::INVALID_TOKEN, &visitor, datagram),
             Credential::Known => self.stats.new_tokens_accepted += 1,
             Credential::Retried(_) => self.stats.retry_tokens_accepted += 1,
             Credential::Ignored => self.stats.tokens_ignored += 1,
@@ -67,11 +67,11 @@ impl Endpoint {
         let full = self.len() >= self.options.max_connections || share.connections >= most;
         let busy = self.half_open >= self.options.max_half_open || share.half_open >= most_half_open;
         if self.refusing || full {
-            self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
+            self.refuse(Code::CONNECTION_REFUSED, &visitor, datagram);
         } else if !validated && self.asks_for_retry(&visitor.config, share) {
             self.retry(&visitor, datagram);
         } else if busy {
-            self.turn_away(Code::CONNECTION_REFUSED, &visitor, datagram);
+            self.refuse(Code::CONNECTION_REFUSED, &visitor, datagram);
         } else {
             self.accept(now, visitor, credential, datagram);
         }
@@ -88,7 +88,7 @@ impl Endpoint {
         }
     }
 
-    /// Makes a connection.
+    /// Creates a connection.
     fn accept(
         &mut self,
         now: Time,
@@ -123,7 +123,7 @@ impl Endpoint {
         self.deliver(now, slot, datagram);
         let entry = &mut self.slots[slot as usize];
         if entry.connection.as_deref().is_some_and(Connection::is_blank) {
-            // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
+            // No packet could be decrypted: the datagram is not a client's first, or it was altered in transit.
             self.forget(slot);
             self.stats.dropped += 1;
             return;
@@ -135,29 +135,29 @@ impl Endpoint {
         self.deliver_waiting(now, slot, (datagram.remote, destination));
     }
 
-    /// Asks the client to show that it receives what is sent to its address (RFC 9000 section 8.1.2). Nothing is kept.
+    /// Requests address validation by a Retry packet (RFC 9000 section 8.1.2). No state is kept.
     fn retry(&mut self, visitor: &Visitor<'_>, datagram: &Datagram<'_>) {
         if !self.answers.has_room() {
             self.stats.answers_withheld += 1;
             return;
         }
-        // RFC 9000-17.2.5.1-1: random, it is not the client's.
+        // RFC 9000-17.2.5.1-1: a random id differs from the client's.
         let source = self.stateless_id();
         let token = address_token::retry_token(&self.key, &mut self.random, &visitor.visit, source);
         let Visit { version, destination, .. } = visitor.visit;
         let mut packet = Vec::with_capacity(128);
-        // RFC 9369 section 4.1: in the version that the client began with.
+        // RFC 9369 section 4.1: in the version of the client's first packet.
         wire::header::retry(&mut packet, version, visitor.header.source, source, &token);
         let tag = tls::retry_integrity_tag(version.0, destination.as_bytes(), &packet);
         packet.extend_from_slice(&tag);
-        // RFC 9000-17.2.5.1-4: one for this datagram.
+        // RFC 9000-17.2.5.1-4: at most one Retry per datagram.
         self.answers.push(datagram, packet);
         self.stats.retries_sent += 1;
     }
 
-    /// Answers a client's first packet, if it is a true one, with CONNECTION_CLOSE in an Initial packet, and keeps
-    /// nothing (RFC 9000 sections 5.2.2 and 8.1.2).
-    fn turn_away(&mut self, code: Code, visitor: &Visitor<'_>, datagram: &mut Datagram<'_>) {
+    /// Answers a client's first packet, if it is authentic, with CONNECTION_CLOSE in an Initial packet, without
+    /// keeping state (RFC 9000 sections 5.2.2 and 8.1.2).
+    fn refuse(&mut self, code: Code, visitor: &Visitor<'_>, datagram: &mut Datagram<'_>) {
         if !self.answers.has_room() {
             self.stats.answers_withheld += 1;
             return;
@@ -185,9 +185,9 @@ impl Endpoint {
         let payload = packet.len();
         Frame::ConnectionClose { code, frame_type: 0, reason: &[] }.encode(&mut packet);
         packet.resize(packet.len().max(written.number_offset + 4) + TAG, 0);
-        let behind = packet.len() - payload;
+        let length = packet.len() - payload;
         let number_offset = written.number_offset;
-        written.set_length(&mut packet, behind);
+        written.set_length(&mut packet, length);
         keys.local.seal(0, &mut packet, number_offset, payload);
         self.answers.push(datagram, packet);
         match code {
@@ -196,13 +196,14 @@ impl Endpoint {
         }
     }
 
-    /// An id of no connection.
+    /// A random id that belongs to no connection.
     fn stateless_id(&mut self) -> ConnectionId {
         let id = self.random.bits().to_be_bytes();
         ConnectionId::new(&id[..LOCAL_ID_LENGTH]).unwrap_or(ConnectionId::EMPTY)
     }
 
-    /// RFC 9000 section 6.1: a server tells which versions it speaks, to datagrams that are large enough.
+    /// RFC 9000 section 6.1: answers a sufficiently large datagram of an unsupported version with the server's
+    /// versions.
     pub(super) fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
         // RFC 9000-6.1-1, 9000-5.2.2-1.
         let answerable = self.options.accept.is_some()

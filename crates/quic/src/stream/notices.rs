@@ -174,7 +174,7 @@ impl Streams {
         }
     }
 
-    /// A frame with this value was lost. Section 13.3: only the newest is sent again, and while it matters.
+    /// A frame with this value was lost. Section 13.3: only the newest is sent again, and while it is_unacked.
     #[cold]
     pub(super) fn on_notice_lost(&mut self, notice: Notice, value: u64) {
         let lost = self.delivery(notice).is_some_and(|(delivery, told)| told == value && delivery.lose());

@@ -166,7 +166,7 @@ impl Streams {
     }
 
     /// Whether a frame that is underway says anything that the peer is not known to have.
-    pub(crate) fn matters(&mut self, frame: SentFrame) -> bool {
+    pub(crate) fn is_unacked(&mut self, frame: SentFrame) -> bool {
         match frame {
             SentFrame::Stream { id, offset, length, fin } => {
                 let half = self.send_half(id);
@@ -202,7 +202,7 @@ impl Streams {
         let done = piece.offset + u64::from(piece.length);
         let rest =
             SentFrame::Stream { id, offset: done, length: (end - done) as u32, fin: fin && !piece.fin };
-        self.matters(rest).then_some(rest)
+        self.is_unacked(rest).then_some(rest)
     }
 
     #[inline]
@@ -215,7 +215,7 @@ impl Streams {
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
-                let (let_go, hungry) = (buffered - half.buffered(), half.awaited == Awaited::Room);
+                let (retire_id_of, hungry) = (buffered - half.buffered(), half.awaited == Awaited::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
@@ -233,8 +233,8 @@ impl Streams {
                 if self.queue.is_some() {
                     self.release(released);
                 }
-                if let_go > 0 {
-                    self.note_let_go(let_go);
+                if retire_id_of > 0 {
+                    self.note_let_go(retire_id_of);
                     if hungry {
                         self.offer(id);
                     }

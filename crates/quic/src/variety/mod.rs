@@ -63,7 +63,7 @@ impl Variety {
         self.skips.as_mut().is_some_and(|skips| skips.is_due(number))
     }
     /// Whether an ACK frame is for a packet whose number was left out (RFC 9000 section 21.4).
-    pub(crate) fn is_cheated_by(&self, ack: &Ack<'_>) -> bool {
+    pub(crate) fn is_optimistic_ack(&self, ack: &Ack<'_>) -> bool {
         self.skips.as_ref().is_some_and(|skips| skips.is_in(ack))
     }
 

@@ -236,7 +236,7 @@ fn altering(to_server: bool, old: &'static [u8], new: &'static [u8]) -> Link {
 fn version_information_that_does_not_fit_ends_the_connection() {
     const SAYS_ONE: &[u8] = &[0x11, 12, 0, 0, 0, 1];
     const SAYS_TWO: &[u8] = &[0x11, 12, 0x6b, 0x33, 0x43, 0xcf];
-    // A client that says that it has begun with 2, when it has not.
+    // A client that says that it has started with 2, when it has not.
     let mut pair =
         Pair::new(null(), speaking("1 2", &[]), speaking("1 2", &[]), altering(true, SAYS_ONE, SAYS_TWO));
     pair.run_for(ms(15));

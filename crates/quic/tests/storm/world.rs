@@ -451,7 +451,7 @@ fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flyi
         });
         overheard.len() - 1
     });
-    // Another connection has begun, or another first packet was asked for (RFC 9001 section 5.2).
+    // Another connection has started, or another first packet was asked for (RFC 9001 section 5.2).
     if header.kind == PacketKind::Initial && to_server && overheard[at].source != header.source {
         note_original(overheard, client, header.destination);
     } else if header.kind == PacketKind::Retry {
