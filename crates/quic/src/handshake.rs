@@ -170,7 +170,7 @@ impl Crypto {
         self.streams.get(kind).is_some_and(CryptoStream::has_pending)
     }
     /// Restarts a client's handshake with an empty Initial stream.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn restart(&mut self) {
         if let Some(stream) = self.streams.get_mut(SpaceKind::Initial) {
             *stream = CryptoStream::new();
         }

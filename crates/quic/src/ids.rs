@@ -264,7 +264,7 @@ impl RemoteIds {
     }
     /// Retires an id that no path uses any more; calls `retire` with its sequence number. An empty id is never
     /// retired.
-    pub(crate) fn give_up(
+    pub(crate) fn retire_id(
         &mut self,
         sequence: u64,
         mut retire: impl FnMut(u64),
@@ -396,7 +396,7 @@ mod tests {
         ids.on_new(numbered(1), 0, |_| ()).unwrap();
         assert_eq!(ids.take_unused(), Some(numbered(1)));
         let mut retired = Vec::new();
-        ids.give_up(1, |sequence| retired.push(sequence)).unwrap();
+        ids.retire_id(1, |sequence| retired.push(sequence)).unwrap();
         ids.on_retire_acked(1);
         ids.on_new(numbered(1), 0, |sequence| retired.push(sequence)).unwrap();
         assert_eq!((ids.take_unused(), retired), (None, vec![1]));

@@ -258,8 +258,8 @@ impl SentPackets {
         self.base
     }
 
-    /// The first number from this one on of a packet that an acknowledgement may take out. What is done with below the
-    /// first that is outstanding is passed over: beside one lost packet that is a whole window, with every ACK frame.
+    /// The first number, from this one on, of a packet that an acknowledgement may remove. Skips finished packets
+    /// below the first outstanding one: after a loss, these may be a whole window, which every ACK frame covers.
     #[inline]
     pub(crate) fn candidate(&self, from: u64) -> u64 {
         if from >= self.settled {
@@ -269,7 +269,7 @@ impl SentPackets {
         self.lost.get(at).map_or(self.settled, |number| self.settled.min(*number))
     }
 
-    /// A packet is no longer outstanding.
+    /// Notes that a packet is no longer outstanding.
     #[inline]
     fn settle(&mut self, number: u64) {
         if number != self.settled {
@@ -280,7 +280,7 @@ impl SentPackets {
         self.settled = number + done as u64;
     }
 
-    /// The front is let go of.
+    /// Forgets the oldest packet.
     #[inline]
     fn pop(&mut self) {
         if self.lost.front() == Some(&self.base) {
@@ -293,8 +293,8 @@ impl SentPackets {
         }
     }
 
-    /// Takes `number` out as acknowledged. Its frames go to `each`. The answer tells also whether it had been
-    /// declared lost.
+    /// Removes `number` as acknowledged and passes its frames to `each`. Also returns whether it had been declared
+    /// lost.
     #[inline]
     pub(crate) fn acknowledge(
         &mut self,
@@ -329,8 +329,8 @@ impl SentPackets {
         self.packets.get(at).map(|packet| (packet, was_lost))
     }
 
-    /// Takes `number` out as lost. It is remembered for a while, in case that it is acknowledged after all; its frames
-    /// go to `each` now.
+    /// Removes `number` as lost and passes its frames to `each`. It is remembered for a while, to recognise a
+    /// spurious loss.
     pub(crate) fn lose(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<SentPacket> {
         let at = number.checked_sub(self.base)? as usize;
         let packet = self.packets.get_mut(at).filter(|packet| packet.fate == Fate::Outstanding)?;
@@ -350,7 +350,7 @@ impl SentPackets {
         Some(copy)
     }
 
-    /// Lets go of what is done with at the front, and of lost packets that were sent before `horizon`.
+    /// Forgets the oldest packets that are finished, and lost ones sent before `horizon`.
     #[inline]
     pub(crate) fn trim(&mut self, horizon: Time) {
         while let Some(front) = self.packets.front() {
@@ -388,12 +388,12 @@ impl SentPackets {
         self.outstanding_from(number).next().filter(|(first, _)| *first == number).map(|(_, packet)| packet)
     }
 
-    /// The oldest packet that is remembered.
+    /// The oldest remembered packet.
     pub(crate) fn oldest(&self) -> Option<&SentPacket> {
         self.packets.front()
     }
 
-    /// The frames of a packet, without taking it out.
+    /// The frames of a packet, without removing it.
     pub(crate) fn frames_of(&self, packet: &SentPacket) -> impl Iterator<Item = SentFrame> + '_ {
         let extra: &[SentFrame] = match packet.extra {
             NO_EXTRA => &[],
@@ -402,7 +402,7 @@ impl SentPackets {
         packet.first.into_iter().chain(extra.iter().copied())
     }
 
-    /// Takes everything out, as when keys are discarded; gives the bytes that were in flight.
+    /// Removes all packets, as when keys are discarded; returns the bytes that were in flight.
     pub(crate) fn discard_all(&mut self) -> u64 {
         let in_flight = self
             .packets
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!((sent.next_number(), sent.ack_eliciting()), (4, 0));
     }
 
-    /// Beside what is lost, and looked at again, only what is outstanding is.
+    /// Candidates are only outstanding and lost packets.
     #[test]
     fn what_is_done_with_is_passed_over() {
         let mut sent = SentPackets::default();

@@ -222,7 +222,7 @@ impl Connection {
     pub(super) fn next_number(&self) -> u64 {
         self.spaces.data.sent.next_number()
     }
-    /// Records a sent packet of which only the number is_unacked.
+    /// Records a sent packet of which only the number matters.
     pub(super) fn note_number_used(&mut self, now: Time, kind: SpaceKind, size: u32) {
         if let Some(space) = self.spaces.get_mut(kind) {
             space.sent.push(now, size, SentState::default(), &Contents::default());
@@ -309,7 +309,7 @@ impl Connection {
             // RFC 9002 section 7: ack-eliciting packets need room in the window.
             if kind == SpaceKind::Data
                 && self.paths.current.recovery.admits(payload.room() as u64)
-                && space.received.asks_to_be_heard(now, self.paths.current.recovery.rtt.smoothed())
+                && space.received.requests_ack_of_acks(now, self.paths.current.recovery.rtt.smoothed())
             {
                 payload.untracked_frame(&Frame::Ping, true);
             }

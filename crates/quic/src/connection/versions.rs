@@ -68,8 +68,8 @@ impl Connection {
         }
         self.trace_versions(now, header.versions(packet).collect(), None);
         match reaction {
-            Reaction::BeginIn(version) => {
-                if let Err(error) = self.begin_in(now, version) {
+            Reaction::RestartIn(version) => {
+                if let Err(error) = self.restart_in(now, version) {
                     self.fail(now, error);
                 }
             }
@@ -79,8 +79,8 @@ impl Connection {
 
     /// Restarts a client's handshake in another version. Data that the application has written is sent in that
     /// version.
-    fn begin_in(&mut self, now: Time, version: Version) -> Result<(), TransportError> {
-        let Some(restart) = self.versions.begin_anew(version) else { return Ok(()) };
+    fn restart_in(&mut self, now: Time, version: Version) -> Result<(), TransportError> {
+        let Some(restart) = self.versions.restart(version) else { return Ok(()) };
         let Restart { tls, server_name, random } = restart;
         // RFC 9000-7.2-1: a new connection attempt has a new random id.
         let mut id = [0; MIN_INITIAL_ID];
@@ -100,7 +100,7 @@ impl Connection {
         self.give_up_early_data(now);
         self.restart(now);
         self.renew_initial_keys();
-        self.crypto.begin_anew();
+        self.crypto.restart();
         self.drive_handshake(now)
     }
 

@@ -84,7 +84,7 @@ impl EcnPath {
         EcnPath { state, l4s: mark == Some(Mark::Ect1), ..EcnPath::default() }
     }
     /// The initial state of another path with the same mark.
-    pub(crate) fn anew(&self) -> EcnPath {
+    pub(crate) fn for_new_path(&self) -> EcnPath {
         EcnPath { state: self.state.map(|_| EcnState::Testing), l4s: self.l4s, ..EcnPath::default() }
     }
     /// The state of validation; `None` if this endpoint sends no marks.
@@ -304,7 +304,7 @@ mod tests {
         let mut path = tested();
         assert_eq!(path.on_ack(at(20), TIMEOUT, &report(zero, counts(0, 3, 1), 4)), 1);
         assert_eq!((path.state(), path.mark(at(20), TIMEOUT)), (Some(EcnState::Capable), Ecn::Ect1));
-        assert_eq!(path.anew().mark(at(20), TIMEOUT), Ecn::Ect1);
+        assert_eq!(path.for_new_path().mark(at(20), TIMEOUT), Ecn::Ect1);
         for bad in [
             Report { counts: None, ..report(zero, zero, 1) },
             // All or one of the marks become ECT(0).

@@ -382,7 +382,8 @@ impl Paths {
             return;
         }
         let outputs = &mut self.outputs;
-        if let Err(error) = self.ids.give_up(sequence, |sequence| outputs.push(PathOutput::Retire(sequence)))
+        if let Err(error) =
+            self.ids.retire_id(sequence, |sequence| outputs.push(PathOutput::Retire(sequence)))
         {
             outputs.push(PathOutput::Fail(error));
         }

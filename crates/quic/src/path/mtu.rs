@@ -67,7 +67,7 @@ impl MtuSearch {
         search
     }
     /// A new search on another path, with the same maximum.
-    pub(crate) fn anew(&self) -> MtuSearch {
+    pub(crate) fn for_new_path(&self) -> MtuSearch {
         MtuSearch::new(self.maximum)
     }
     /// Limits the search to the peer's maximum (RFC 9000 section 18.2: max_udp_payload_size).
@@ -167,7 +167,7 @@ impl MtuSearch {
     fn fall_back(&mut self) -> bool {
         let falls = self.current > MIN_PAYLOAD;
         if falls {
-            *self = self.anew();
+            *self = self.for_new_path();
         }
         falls
     }
@@ -290,6 +290,6 @@ mod tests {
         path.limit(1350);
         assert_eq!(search(&mut path, 9000, &mut 0), [1350]);
         path.limit(65_527);
-        assert_eq!(path.anew().due(), Some(1350));
+        assert_eq!(path.for_new_path().due(), Some(1350));
     }
 }

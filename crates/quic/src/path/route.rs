@@ -97,9 +97,9 @@ impl Route {
             max_payload: self.max_payload,
             since: 0,
             // RFC 9000 section 13.4.2: ECN is validated for each path.
-            ecn: self.ecn.anew(),
+            ecn: self.ecn.for_new_path(),
             // RFC 9000 section 14.3: the MTU is searched for each path.
-            mtu: self.mtu.as_deref().map(|search| Box::new(search.anew())),
+            mtu: self.mtu.as_deref().map(|search| Box::new(search.for_new_path())),
             validation: None,
         }
     }

@@ -1,13 +1,13 @@
-//! When the data of streams was written, for schedulers that order by it.
+//! The times at which stream data was written, for schedulers that order by them.
 
 use crate::schedule::{Head, Scheduler, entry};
 use std::collections::VecDeque;
 use units::Time;
 
-/// So many writes of one stream are told apart until they are acknowledged; what is written beyond goes with the last.
+/// The maximum number of distinct unacknowledged writes of one stream; further writes are merged into the last.
 const MAX_MARKS: usize = 1 << 16;
 
-/// The data up to `end` that no other mark has was written so.
+/// One write: the data from the previous mark to `end`.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     end: u64,
@@ -16,10 +16,10 @@ struct Mark {
 
 #[derive(Debug, Default)]
 struct Writes {
-    /// Ascending; what was acknowledged from the start on has gone.
+    /// Ascending, without fully acknowledged writes at the start.
     marks: VecDeque<Mark>,
-    /// The order of what the scheduler was told last; 0 before it was told anything.
-    told: u64,
+    /// The order last reported to the scheduler; 0: none yet.
+    reported: u64,
 }
 
 /// The writes of all streams of a connection, by slot.
@@ -31,12 +31,12 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Marks, if this scheduler asks for them.
+    /// Empty marks, if this scheduler needs them.
     pub(super) fn wanted(scheduler: &dyn Scheduler) -> Option<Box<Marks>> {
         scheduler.wants_heads().then(Box::default)
     }
 
-    /// The stream was written up to `end`. A FIN is written up to `u64::MAX`, and goes with what was written last.
+    /// Records a write up to `end`. A FIN is written up to `u64::MAX` and belongs to the last write.
     pub(super) fn note_written(&mut self, slot: u32, end: u64, now: Time) {
         let marks = &mut entry(&mut self.writes, slot).marks;
         let full = marks.len() >= MAX_MARKS;
@@ -46,7 +46,7 @@ impl Marks {
             _ => {
                 self.newest += 1;
                 if marks.capacity() == 0 {
-                    // Most streams have one write at a time at most.
+                    // Most streams have at most one write at a time.
                     marks.reserve_exact(1);
                 }
                 marks.push_back(Mark { end, head: Head { written: now, order: self.newest } });
@@ -54,7 +54,7 @@ impl Marks {
         }
     }
 
-    /// When the data at `offset`, which the stream would send next, was written; `None` if the scheduler knows.
+    /// The write of the data at `offset`, which the stream sends next; `None` if the scheduler knows it.
     pub(super) fn change_of_head(&mut self, slot: u32, offset: u64) -> Option<Head> {
         let writes = self.writes.get_mut(slot as usize)?;
         let at = match writes.marks.front() {
@@ -62,22 +62,22 @@ impl Marks {
             _ => writes.marks.partition_point(|mark| mark.end <= offset),
         };
         let head = writes.marks.get(at)?.head;
-        (std::mem::replace(&mut writes.told, head.order) != head.order).then_some(head)
+        (std::mem::replace(&mut writes.reported, head.order) != head.order).then_some(head)
     }
 
-    /// All below `offset` was acknowledged.
+    /// Removes writes below `offset`, which are acknowledged.
     pub(super) fn release(&mut self, slot: u32, offset: u64) {
         let Some(writes) = self.writes.get_mut(slot as usize) else { return };
         while writes.marks.front().is_some_and(|first| first.end <= offset) {
             writes.marks.pop_front();
         }
         if writes.marks.is_empty() {
-            // A stream at rest keeps no room.
+            // An idle stream keeps no memory.
             writes.marks = VecDeque::new();
         }
     }
 
-    /// The stream is over.
+    /// Forgets a closed stream.
     pub(super) fn forget(&mut self, slot: u32) {
         if let Some(writes) = self.writes.get_mut(slot as usize) {
             *writes = Writes::default();

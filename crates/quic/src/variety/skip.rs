@@ -1,17 +1,16 @@
-//! Packet numbers that are left out, so that a peer which acknowledges what it has not received gives itself away (RFC 9000
-//! section 21.4).
+//! Skipped packet numbers, which expose a peer that acknowledges packets it has not received (RFC 9000 section 21.4).
 
 use random::Stream;
 use std::collections::VecDeque;
 use wire::Ack;
 
-/// A number is left out among the first so many packets, then among twice as many, and so on.
+/// One number is skipped among the first packets of this number, then one among twice as many, and so on.
 const FIRST_SPAN: u64 = 32;
 const LONGEST_SPAN: u64 = 1 << 14;
-/// The numbers that are remembered; a peer cheats with what was sent last.
+/// The maximum number of remembered skipped numbers; optimistic ACKs concern recent packets.
 const MAX_REMEMBERED: usize = 16;
 
-/// The numbers that were left out, and the next.
+/// The skipped numbers, and the next one.
 #[derive(Debug)]
 pub(super) struct Skips {
     random: Stream,
@@ -26,7 +25,7 @@ impl Skips {
         Skips { random, next, span: FIRST_SPAN, skipped: VecDeque::with_capacity(MAX_REMEMBERED) }
     }
 
-    /// Whether this number, which comes next, is left out: then it is remembered as such. No two in a row are.
+    /// Whether to skip this next number; if so, remembers it. Never skips two numbers in a row.
     pub(super) fn is_due(&mut self, number: u64) -> bool {
         if number < self.next {
             return false;

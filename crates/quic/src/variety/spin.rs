@@ -1,12 +1,12 @@
-//! The latency spin bit (RFC 9000 section 17.4): it turns over once each round trip, for who watches from outside.
+//! The latency spin bit (RFC 9000 section 17.4): it flips once per round trip, for passive observers.
 
 use random::Stream;
 use wire::{ConnectionId, Side};
 
-/// One connection id in so many does without (RFC 9000-17.4-3).
+/// The bit is disabled for one in this many connection ids (RFC 9000-17.4-3).
 const OFF_ONE_IN: u64 = 16;
 
-/// The spin bit of what is sent.
+/// The spin bit of sent packets.
 #[derive(Debug)]
 pub(super) struct Spin {
     random: Stream,
@@ -20,7 +20,8 @@ impl Spin {
         Spin { random, destination: None, off: false, value: false }
     }
 
-    /// The bit for a packet to this id. With another id it starts at 0, or, where it is off, at any value.
+    /// The bit for a packet with this destination id. With a new id it starts at 0 or, if it is disabled, with a
+    /// random value.
     pub(super) fn value(&mut self, destination: ConnectionId) -> bool {
         if self.destination != Some(destination) {
             self.destination = Some(destination);
@@ -30,7 +31,7 @@ impl Spin {
         self.value
     }
 
-    /// A server returns what came, a client its opposite.
+    /// Sets the bit from a received packet: a server reflects it, a client inverts it.
     pub(super) fn on_received(&mut self, side: Side, bit: bool) {
         // RFC 9000-17.4-4.
         if !self.off {
