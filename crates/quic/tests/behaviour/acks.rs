@@ -42,7 +42,7 @@ fn the_ratio_and_the_delay_are_options() {
     pair.upload(7 * 1430);
     pair.run_for(ms(200));
     let acked: Vec<_> = pair.sent_from(mark, false).iter().map(|packet| packet.at).collect();
-    // All seven arrive at one instant, so they share one acknowledgement.
+    // All seven arrive at the same time, so they share one acknowledgement.
     assert_eq!(acked, [start + ms(10)]);
     let (start, mark) = (pair.now, pair.mark());
     pair.upload(3000);
@@ -104,7 +104,7 @@ fn what_the_peer_has_heard_of_is_not_told_again() {
         .max()
         .unwrap();
     assert!(most > 5, "{most}");
-    // The server sends something that is acknowledged, with an ACK frame in it.
+    // The server sends an ack-eliciting packet with an ACK frame.
     let now = pair.now;
     let back = pair.server().open(wire::Direction::Unidirectional).unwrap();
     let stream = pair.upload(1500);
@@ -145,8 +145,8 @@ fn packets_of_the_handshake_are_acknowledged_at_once() {
     assert!(answers.iter().take(2).all(|packet| packet.has("ACK")), "{answers:?}");
 }
 
-/// RFC 9000 section 13.2.4: a receiver that sends nothing but ACK frames asks for an acknowledgement of them now and then, so
-/// that they do not tell of every loss for ever.
+/// RFC 9000 section 13.2.4: a receiver that sends only ACK frames occasionally requests an acknowledgement of them,
+/// so that they do not report every loss forever.
 #[test]
 fn acknowledgements_do_not_grow_with_the_losses() {
     for every in [0, 20] {

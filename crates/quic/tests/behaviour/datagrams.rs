@@ -10,14 +10,14 @@ fn takes(frame_size: u64) -> Config {
     config(&[("max_datagram_frame_size", count(frame_size))])
 }
 
-/// An established pair in which the server takes frames of this size, and the client has these options.
+/// An established pair in which the server accepts frames of this size, and the client has these options.
 fn pair_with(client: &[(&str, Value)], frame_size: u64, link: Link) -> Pair {
     let mut pair = Pair::new(null(), config(client), takes(frame_size), link);
     pair.establish();
     pair
 }
 
-/// All that the server has to read.
+/// All datagrams that the server can read.
 fn read(pair: &mut Pair) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut bytes = Vec::new();
@@ -193,7 +193,7 @@ fn queues_are_bounded_and_tell() {
     assert_eq!(pair.client_events, [Event::DatagramWritable]);
     assert!(pair.client().send_datagram(Data::Bytes(b"abc")).is_ok());
 
-    // Nobody reads: the newest 256 stay.
+    // Without a reader, the newest 256 are kept.
     let mut pair = pair_with(&[("datagram_queue", count(1000))], 65_535, delay(10));
     for number in 0..300u16 {
         pair.client().send_datagram(Data::Bytes(&number.to_be_bytes())).unwrap();

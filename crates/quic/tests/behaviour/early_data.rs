@@ -1,4 +1,5 @@
-//! 0-RTT: data in the first flight, taken and refused (RFC 9001 sections 4.6, 4.9.3 and 9.2; RFC 9000 section 7.4.1).
+//! 0-RTT: data in the first flight, accepted and rejected (RFC 9001 sections 4.6, 4.9.3 and 9.2; RFC 9000 section
+//! 7.4.1).
 
 use crate::pair::{Link, Pair, config, context, count, delay, losing, ms, opening, size};
 use quic::{Config, Connection, Data, Event, StreamError};
@@ -15,11 +16,11 @@ fn options(protection: Protection) -> Options {
 fn contexts() -> [Context; 2] {
     [Protection::Null, Protection::Tls].map(|protection| context(&options(protection)))
 }
-/// A pair of which the client knows the server.
+/// A pair whose client has a session with the server.
 fn acquainted(tls: Context, server: &[(&str, Value)]) -> Pair {
     Pair::new(tls, config(&[]), config(server), delay(10)).acquainted()
 }
-/// Opens a connection with 0-RTT and lets the client say this at once, on a stream of its own.
+/// Opens a connection with 0-RTT and sends these bytes at once, on a new stream.
 fn say_at_once(pair: &mut Pair, bytes: &[u8]) -> (usize, StreamId) {
     let mark = pair.open(opening(config(&[])).with_early_data());
     let stream = say(pair, bytes);
@@ -33,7 +34,7 @@ fn say(pair: &mut Pair, bytes: &[u8]) -> StreamId {
     pair.drain();
     stream
 }
-/// All that can be read of a stream.
+/// Reads all available data of a stream.
 fn read(connection: &mut Connection, stream: StreamId) -> Vec<u8> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
     while let Ok(read) = connection.read(stream, &mut buffer) {
@@ -64,7 +65,7 @@ fn data_arrives_with_the_first_flight() {
         assert!(!pair.server().is_established());
         assert_eq!(pair.server().early_data(), EarlyData::Accepted);
         assert_eq!(read(pair.server(), stream), b"hello");
-        // The server's answer needs no more than the round trip.
+        // The server's response takes only one round trip.
         let now = pair.now;
         let answer = pair.server().open(Direction::Unidirectional).unwrap();
         pair.server().write(now, answer, Data::Bytes(b"and hello to you")).unwrap();
@@ -123,7 +124,7 @@ fn nothing_is_early_that_was_not_asked_for() {
         assert!(pair.client().is_established() && pair.client().is_resumed());
         assert_eq!(pair.client().early_data(), EarlyData::NotOffered);
         pair.hang_up();
-        // And not where nothing is remembered.
+        // Nor without a remembered session.
         pair.client.set_memory(quic::Memory::default());
         pair.open(opening(config(&[])).with_early_data());
         assert_eq!(pair.client().early_data(), EarlyData::NotOffered);
@@ -219,7 +220,7 @@ fn more_streams_than_there_may_be_or_another_protocol_end_them_all() {
             let now = pair.now;
             assert_eq!(pair.client().write(now, old, Data::Bytes(b"x")), Err(StreamError::Unknown));
             assert_eq!(pair.server().stats().streams.received_bytes, 0);
-            // The application begins again.
+            // The application starts again.
             let stream = say(&mut pair, b"anew");
             assert_eq!(stream.index(), 0);
             pair.run_for(ms(500));
@@ -248,16 +249,16 @@ fn early_data_keeps_to_the_limits_of_before_and_what_follows_to_those_of_now() {
     }
 }
 
-/// RFC 9000-7.4.1-6: a server that takes 0-RTT and lowers a limit all the same.
+/// RFC 9000-7.4.1-6: a server that accepts 0-RTT although it lowers a limit.
 #[test]
 fn a_limit_that_is_lower_although_early_data_was_taken_ends_the_connection() {
-    // Under null the server's parameters can be changed on their way: a byte of the tail of initial_max_data.
+    // With null protection the server's parameters can be altered in transit: one byte of initial_max_data.
     for (name, id, value) in [("initial_max_data", 4u8, 0x80u8), ("initial_max_streams_uni", 9, 0x40)] {
         let server = [(name, if id == 4 { size(0x1000_0000) } else { count(0x1000) })];
         let mut pair = acquainted(contexts()[0].clone(), &server);
         let mut done = false;
         pair.link = Box::new(move |to_server, _, flying| {
-            // Identifier, length, and the first byte of the value: a smaller one of the same length.
+            // Identifier, length, and the first byte of the value, replaced by a smaller one.
             let wanted: &[u8] = if id == 4 { &[4, 4, 0x90] } else { &[9, 2, 0x50] };
             if !to_server
                 && !done
@@ -304,13 +305,13 @@ fn a_replay_is_refused_with_protection_and_taken_without() {
     }
 }
 
-/// RFC 9000-8.1-3: 0-RTT proves no address.
+/// RFC 9000-8.1-3: 0-RTT does not validate an address.
 #[test]
 fn early_data_does_not_lift_the_limit_on_amplification() {
     for tls in contexts() {
         let mut pair = acquainted(tls, &[]);
         let (mark, _) = say_at_once(&mut pair, b"give me all");
-        // Nothing more of the client arrives.
+        // No more packets of the client arrive.
         pair.link = Box::new(|to_server, _, _| if to_server { Vec::new() } else { vec![ms(10)] });
         pair.run_for(ms(10));
         let now = pair.now;
@@ -326,7 +327,7 @@ fn early_data_does_not_lift_the_limit_on_amplification() {
     }
 }
 
-/// All bytes, whatever is lost of the first flights.
+/// All bytes arrive, whatever parts of the first flights are lost.
 #[test]
 fn lost_first_flights_lose_nothing() {
     for tls in contexts() {
@@ -383,7 +384,7 @@ fn early_packets_that_overtake_half_of_a_client_hello_wait_for_the_rest() {
     for protection in [Protection::Null, Protection::Tls] {
         let tls = context(&Options { key_share: KeyShare::X25519MlKem768, ..options(protection) });
         let mut pair = acquainted(tls, &[]);
-        // The ClientHello takes two datagrams; the second is late, and the data behind it is not.
+        // The ClientHello takes two datagrams; the second is late, but the data after it is not.
         pair.link = Box::new(|to_server, number, _| vec![ms(if to_server && number == 1 { 30 } else { 10 })]);
         let start = pair.now;
         let data = text(5_000);
@@ -484,7 +485,7 @@ fn early_data_keeps_to_the_initial_window() {
     assert!(sent <= 10 * 1472 && sent > 8 * 1472, "{sent}");
 }
 
-/// What is seen of three connections: one that gives tickets, one with 0-RTT, one that is refused.
+/// The datagrams of three connections: one that provides tickets, one with 0-RTT, one with rejected 0-RTT.
 fn course(protection: Protection, seed: u64, client: &Config) -> Vec<crate::pair::Seen> {
     let tls = context(&options(protection));
     let mut random = Stream::new(seed, "loss");

@@ -18,7 +18,7 @@ fn received(pair: &mut Pair) -> u64 {
     pair.server().stats().streams.received_bytes
 }
 
-/// The server reads so much.
+/// Reads this many bytes at the server.
 fn read(pair: &mut Pair, stream: StreamId, bytes: usize) {
     let mut buffer = vec![0; bytes];
     assert_eq!(pair.server().read(stream, &mut buffer).unwrap().bytes, bytes as u64);

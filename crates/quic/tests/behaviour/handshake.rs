@@ -1,4 +1,5 @@
-//! The handshake: flights lost, late and repeated, large messages, padding, amplification (RFC 9000 sections 7, 8, 14).
+//! The handshake: lost, late and repeated flights, large messages, padding, amplification (RFC 9000 sections 7, 8,
+//! 14).
 
 use crate::pair::{Link, Pair, at, config, context, contexts, count, delay, losing, ms, null, span};
 use quic::Event;
@@ -8,7 +9,7 @@ use trace::PacketKind;
 use units::{Duration, Size, Time};
 use wire::Frame;
 
-/// Runs a handshake to its end and checks what must hold whatever the link does.
+/// Runs a complete handshake and checks what must hold on every link.
 fn complete(mut pair: Pair) -> Pair {
     let done = pair.run_until(ms(60_000), |pair| {
         pair.client().is_established() && !pair.accepted.is_empty() && pair.server().is_established()
@@ -32,8 +33,9 @@ fn check_padding(pair: &Pair) {
     }
 }
 
-/// RFC 9000 section 8.1, over a link of 10 ms without loss towards the server: until a Handshake packet of the client has
-/// arrived, the server sends three times what arrived at most. Gives the highest share of that which was used.
+/// RFC 9000 section 8.1, over a link of 10 ms without loss towards the server: until a Handshake packet of the client
+/// has arrived, the server sends at most three times the bytes received. Returns the largest fraction of that limit
+/// in use.
 fn check_amplification(pair: &Pair) -> f64 {
     let proof =
         pair.packets().into_iter().find(|packet| packet.to_server && packet.kind == PacketKind::Handshake);
@@ -174,7 +176,7 @@ fn a_long_certificate_chain_waits_for_the_address_to_be_proven() {
 
 #[test]
 fn a_server_whose_flight_is_lost_stays_within_its_credit() {
-    // Nothing of the server arrives for two seconds.
+    // No packet of the server arrives for two seconds.
     let link = Box::new(|to_server, number, _: &mut _| match to_server || number > 12 {
         true => vec![ms(10)],
         false => Vec::new(),
@@ -187,7 +189,8 @@ fn a_server_whose_flight_is_lost_stays_within_its_credit() {
 /// RFC 9000-8.1-4, 9000-8.1-5.
 #[test]
 fn a_client_with_nothing_underway_keeps_the_server_going() {
-    // The first datagram of the server acknowledges the ClientHello and brings half of a ServerHello; then nothing comes.
+    // The first datagram of the server acknowledges the ClientHello and contains half of a ServerHello; no other
+    // datagram arrives.
     let payload = [("max_udp_payload", count(1200))];
     let link = losing(10, |to_server, number| !to_server && number > 0);
     let mut pair = Pair::new(large(Protection::Null), config(&payload), config(&payload), link);
@@ -203,7 +206,7 @@ fn a_client_with_nothing_underway_keeps_the_server_going() {
 #[test]
 fn data_that_comes_before_the_finished_waits_for_it() {
     for context in contexts() {
-        // The datagram with the client's Finished takes a detour.
+        // The datagram with the client's Finished arrives late.
         let link: Link =
             Box::new(|to_server, number, _| vec![ms(if to_server && number == 1 { 50 } else { 10 })]);
         let mut pair = Pair::new(context, config(&[]), config(&[]), link);
@@ -255,8 +258,8 @@ fn a_first_packet_that_was_altered_leaves_no_connection_behind() {
     assert_eq!(pair.server.len(), 1);
 }
 
-/// RFC 9002 section 6.2.3: the server's flight is lost. The client's probe timeout is shorter than the server's, and its
-/// ClientHello, which comes again, brings the flight again at once.
+/// RFC 9002 section 6.2.3: the server's flight is lost. The client's probe timeout is shorter than the server's, and
+/// its repeated ClientHello makes the server repeat the flight immediately.
 #[test]
 fn a_client_hello_that_comes_again_brings_the_flight_again() {
     for context in contexts() {
@@ -271,8 +274,8 @@ fn a_client_hello_that_comes_again_brings_the_flight_again() {
     }
 }
 
-/// RFC 9002 section 6.2.3: "for a limited number of times per connection", and RFC 9000 section 8.1: within three times what
-/// came. A ClientHello in several CRYPTO frames of a packet has come again once.
+/// RFC 9002 section 6.2.3: "for a limited number of times per connection", and RFC 9000 section 8.1: within three
+/// times the bytes received. A repeated ClientHello in several CRYPTO frames of one packet counts once.
 #[test]
 fn client_hellos_without_end_do_not_bring_flights_without_end() {
     let whole = [Frame::Crypto { offset: 0, data: &[0; 100] }, Frame::Padding { length: 1100 }];
@@ -282,7 +285,7 @@ fn client_hellos_without_end_do_not_bring_flights_without_end() {
         Frame::Padding { length: 1100 },
     ];
     for hello in [&whole[..], &parts] {
-        // The server is never answered, and has time enough.
+        // The server receives no response for long enough.
         let server = config(&[("initial_rtt", span(10_000))]);
         let link = losing(10, |to_server, number| !to_server || number > 0);
         let mut pair = Pair::new(null(), config(&[("initial_rtt", span(10_000))]), server, link);
@@ -292,7 +295,7 @@ fn client_hellos_without_end_do_not_bring_flights_without_end() {
             sent.filter(|packet| packet.kind == PacketKind::Initial && packet.has("CRYPTO")).count()
         };
         assert_eq!(flight(&pair, 0), 1);
-        // The second probe of a pair comes on the heels of the first.
+        // The second probe of a pair directly follows the first.
         let mark = pair.mark();
         pair.inject(true, PacketKind::Initial, hello);
         assert_eq!(flight(&pair, mark), 0, "no time to have been lost");

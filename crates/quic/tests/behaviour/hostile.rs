@@ -1,5 +1,5 @@
-//! What a peer must not do with streams, floods and handshakes (RFC 9000 sections 4, 7, 11, 19). Single frames and
-//! parameters that must not be are in `transport_errors`.
+//! Violations by a peer with streams, floods and handshakes (RFC 9000 sections 4, 7, 11, 19). Invalid single frames
+//! and parameters are in `transport_errors`.
 
 use crate::pair::Frame as Seen;
 use crate::pair::{Flying, Link, Pair, at, config, delay, ms, null, size};
@@ -7,7 +7,7 @@ use quic::CloseReason;
 use trace::PacketKind;
 use wire::{Code, Direction, Ecn, Frame, Side, StreamId};
 
-/// The error with which the victim closes, and the type of the frame that it names.
+/// The error with which the victim closes, and the frame type in it.
 fn error(pair: &mut Pair, server: bool) -> Option<(Code, Option<u64>)> {
     let connection = if server { pair.server() } else { pair.client() };
     match connection.close_reason() {
@@ -59,7 +59,7 @@ fn frames_of_streams_that_must_not_be() {
     }
 }
 
-/// What the error is that answers these frames of a peer.
+/// The error caused by these frames of a peer.
 fn forbidden(them: Side, us: Side) -> Vec<(&'static str, Vec<Frame<'static>>, Code)> {
     let theirs = id(them, BIDI, 0);
     let ours = id(us, BIDI, 0);
@@ -230,7 +230,7 @@ fn handshake_data_without_end_is_refused() {
     let mut pair = Pair::plain();
     pair.run_to(at(10));
     pair.cut();
-    // A gap that never closes, and more and more behind it.
+    // A gap that is never filled, and more and more data after it.
     for i in 1..200 {
         let frame = Frame::Crypto { offset: i * 1100, data: &[0; 1100] };
         pair.inject(true, PacketKind::Handshake, &[frame]);
@@ -313,7 +313,7 @@ fn a_client_drops_packets_from_elsewhere() {
 /// RFC 9000-7.2-3, 9000-7.2-4.
 #[test]
 fn a_second_server_cannot_take_a_handshake_over() {
-    // A forged Initial packet with another source id arrives behind the true one.
+    // A forged Initial packet with another source id arrives after the authentic one.
     let mut pair = Pair::plain();
     pair.run_to(at(20));
     let mut bytes =
@@ -340,12 +340,12 @@ fn a_clients_initial_in_a_small_datagram_is_dropped() {
 /// RFC 9000-7.3-2.
 #[test]
 fn parameters_that_do_not_match_the_ids_end_the_handshake() {
-    // The server's true first packet is replaced by one with another source id: the parameters then give it away.
+    // The server's first packet is replaced by one with another source id, which the parameters reveal.
     let link: Link = Box::new(|to_server, number, flying| {
         if !to_server && number == 0 {
             let source = 7 + usize::from(flying.bytes[5]);
             flying.bytes[source] ^= 0xff;
-            // The Handshake packet behind it has the true id; without it the client waits for more.
+            // The Handshake packet after it has the original id; without it the client waits for more.
         }
         vec![ms(10)]
     });

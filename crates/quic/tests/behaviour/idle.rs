@@ -3,7 +3,7 @@
 use crate::pair::{Pair, at, config, delay, losing, ms, null, span};
 use units::{Duration, Time};
 
-/// When each side was given up.
+/// The time at which each endpoint gave the connection up.
 fn ends(pair: &mut Pair, limit: u64) -> [Option<Time>; 2] {
     let mut found = [None, None];
     let end = pair.now + ms(limit);
@@ -20,7 +20,7 @@ fn ends(pair: &mut Pair, limit: u64) -> [Option<Time>; 2] {
     found
 }
 
-/// When a datagram last reached each side, over a link of 10 ms without loss.
+/// The time at which a datagram last reached each endpoint, over a link of 10 ms without loss.
 fn last_arrivals(pair: &Pair) -> [Time; 2] {
     last_arrivals_after(pair, ms(10))
 }
@@ -84,7 +84,7 @@ fn a_short_timeout_is_three_probe_timeouts_at_least() {
     let mut pair = Pair::new(null(), short.clone(), short, delay(100));
     let done = pair.run_until(ms(10_000), |pair| pair.client().is_established());
     assert!(done);
-    // All that is underway arrives, and then there is silence.
+    // Everything in flight arrives, followed by silence.
     pair.run_for(ms(300));
     let (heard, silent) = (pair.client().stats().datagrams_received, pair.now);
     pair.link = losing(0, |_, _| true);

@@ -9,7 +9,7 @@ use wire::{Code, Direction, Header};
 
 const UPDATES: (&str, Value) = ("key_update_after", Value::Integer(50));
 
-/// Sends 2 MB from the client, a tenth every 300 ms, and checks that they arrive.
+/// Sends 2 MB from the client, a tenth every 300 ms, and checks that all arrive.
 fn transfers(pair: &mut Pair) {
     let stream = pair.upload(200_000);
     for _ in 1..10 {
@@ -59,7 +59,7 @@ fn the_key_phase_bit_changes_with_each_update() {
         .filter(|seen| seen.to_server && seen.bytes[0] & 0x80 == 0)
         .map(|seen| wire::FirstByte(seen.bytes[0]).key_phase())
         .collect();
-    // The first of all went with the handshake's last packet: their phase is 0.
+    // The first packets were sent together with the end of the handshake: their phase is 0.
     let mut phase = false;
     let changes = phases.iter().filter(|next| std::mem::replace(&mut phase, **next) != **next).count() as u64;
     assert_eq!(changes, updates(&mut pair).0);
@@ -88,7 +88,7 @@ fn both_sides_may_update_at_once() {
     }
 }
 
-/// RFC 9001 sections 6.3 and 6.5: what an update overtook opens with the keys before.
+/// RFC 9001 sections 6.3 and 6.5: packets overtaken by an update are opened with the previous keys.
 #[test]
 fn packets_that_an_update_overtook_are_not_lost() {
     for context in contexts() {
@@ -103,7 +103,7 @@ fn packets_that_an_update_overtook_are_not_lost() {
     }
 }
 
-/// The bit is protected; one that is inverted under way makes a packet that opens with no key, and no update.
+/// The bit is protected: a packet whose bit is inverted in transit cannot be opened and causes no update.
 #[test]
 fn an_inverted_bit_is_no_update() {
     for context in contexts() {
@@ -145,7 +145,7 @@ fn a_peer_that_updates_twice_without_waiting_is_refused() {
     pair.cut();
     let ping = [1, 0, 0, 0, 0];
     let first = forged(&mut pair, 100, true, &ping);
-    // Delivered and not drained: no acknowledgement leaves in between.
+    // Delivered without sending: no acknowledgement leaves in between.
     let second = forged(&mut pair, 101, false, &ping);
     let both = [first, second];
     for bytes in both {
@@ -171,7 +171,7 @@ fn keys_are_updated_before_their_limit() {
     }
 }
 
-/// RFC 9001 section 6.6: and where that cannot be, the connection ends in silence.
+/// RFC 9001 section 6.6: if that is impossible, the connection ends silently.
 #[test]
 fn an_exhausted_key_ends_the_connection_without_a_word() {
     for context in contexts() {
@@ -202,7 +202,7 @@ fn an_exhausted_key_ends_the_connection_without_a_word() {
     }
 }
 
-/// RFC 9001 section 6.6: nor may forgeries be tried without end.
+/// RFC 9001 section 6.6: the number of forgery attempts is limited.
 #[test]
 fn too_many_packets_that_do_not_open_end_the_connection() {
     for context in contexts() {

@@ -1,9 +1,9 @@
-//! What counts as lost, and when (RFC 9002 section 6.1).
+//! Loss detection (RFC 9002 section 6.1).
 
 use crate::pair::{Pair, ms};
 use units::Duration;
 
-/// Datagrams of the client so far.
+/// The number of datagrams sent by the client so far.
 fn sent(pair: &Pair) -> u64 {
     pair.wire.iter().filter(|seen| seen.to_server).count() as u64
 }

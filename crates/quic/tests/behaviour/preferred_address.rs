@@ -1,4 +1,4 @@
-//! A server that would rather be sent to another address (RFC 9000 section 9.6).
+//! A server's preferred address (RFC 9000 section 9.6).
 
 use crate::pair::roads::{Roads, address};
 use crate::pair::{Flying, Pair, config, ms, null};
@@ -21,8 +21,8 @@ fn pair_with(client: Config) -> (Pair, Rc<RefCell<Roads>>) {
     (pair, roads)
 }
 
-/// RFC 9000-9.6.2-1, 9000-9.6.2-2, 9000-9.6.2-3, 9000-9.5-2: the client asks, then moves; the server asks too, and moves
-/// when the client has and its own validation is over.
+/// RFC 9000-9.6.2-1, 9000-9.6.2-2, 9000-9.6.2-3, 9000-9.5-2: the client validates the path, then migrates; the server
+/// validates it, too, and migrates after the client and its own validation.
 #[test]
 fn a_client_moves_to_the_preferred_address() {
     let (mut pair, roads) = pair_with(config(&[]));
@@ -52,7 +52,7 @@ fn a_client_moves_to_the_preferred_address() {
     assert_eq!(client_asks.header.destination, preferred.id);
     let to_old = packets.iter().filter(|p| p.to_server && p.to == address(crate::pair::SERVER));
     assert!(to_old.into_iter().all(|p| p.header.destination != preferred.id));
-    // And data flows there.
+    // Data is sent there.
     let mark = pair.mark();
     let stream = pair.upload(100_000);
     pair.run_for(ms(500));
@@ -62,7 +62,7 @@ fn a_client_moves_to_the_preferred_address() {
     assert!(roads.borrow().sent_to(address(crate::pair::CLIENT)) > 0);
 }
 
-/// RFC 9000-9.6.1-1: if it cannot be reached, the original address stays in use.
+/// RFC 9000-9.6.1-1: if it cannot be reached, the original address remains in use.
 #[test]
 fn a_preferred_address_that_is_dead_is_not_used() {
     let (mut pair, roads) = pair_with(config(&[]));
@@ -76,7 +76,7 @@ fn a_preferred_address_that_is_dead_is_not_used() {
     assert_eq!(pair.server().discard(stream).unwrap().bytes, 100_000);
 }
 
-/// RFC 9000-9.6.2-2: a server that cannot reach the client from there goes on from its original address.
+/// RFC 9000-9.6.2-2: a server that cannot reach the client from there continues with its original address.
 #[test]
 fn a_server_that_is_not_heard_from_there_stays() {
     let (mut pair, roads) = pair_with(config(&[]));
@@ -110,7 +110,8 @@ fn an_address_of_the_other_family_is_not_tried() {
     assert_eq!(pair.client().peer_parameters().unwrap().preferred_address.unwrap().ipv4, None);
 }
 
-/// Section 9.6.2: after the move, what still comes to the old address is late: it is taken in, but moves nothing.
+/// RFC 9000 section 9.6.2: after the migration, packets to the old address are late ones: they are processed, but do
+/// not migrate the connection.
 #[test]
 fn late_packets_to_the_old_address_do_not_move_a_server_back() {
     let (mut pair, _) = pair_with(config(&[]));
@@ -143,7 +144,7 @@ fn a_rebinding_at_the_preferred_address() {
     assert!(pair.server().is_path_validated());
 }
 
-/// RFC 9000-9.6.2-4: the next connection begins at the first address again.
+/// RFC 9000-9.6.2-4: the next connection starts at the original address again.
 #[test]
 fn a_preferred_address_is_for_its_connection_only() {
     let (mut pair, _) = pair_with(config(&[]));

@@ -1,4 +1,4 @@
-//! What is remembered between connections: tickets and where they lead (RFC 8446 section 4.6.1, RFC 9369 section 5).
+//! Resumption: tickets and the connections that use them (RFC 8446 section 4.6.1, RFC 9369 section 5).
 
 use crate::pair::{Pair, config, context, delay, losing, ms, opening};
 use quic::{CloseReason, Endpoint, EndpointOptions, Memory};
@@ -65,7 +65,7 @@ fn no_more_than_four_sessions_are_kept_for_a_server() {
     }
 }
 
-/// The newest ticket is the one that the server is most likely to know: older ones may be of a server that was there before.
+/// The server most likely accepts the newest ticket: older ones may be from before a restart.
 #[test]
 fn the_newest_session_is_taken_up() {
     for tls in contexts() {
@@ -139,7 +139,7 @@ fn another_name_is_another_server_and_needs_its_own_certificate() {
         // bad_certificate (RFC 8446 section 6.2).
         assert_eq!(error.code, Code::crypto(42));
         assert_eq!(pair.client.memory().sessions(SERVER), 2);
-        // What is no name is refused at once.
+        // An invalid name is refused immediately.
         assert!(pair.client.connect(pair.now, opening(config(&[])).to_host("no name")).is_err());
     }
 }

@@ -1,10 +1,10 @@
-//! What the peer's delay does to samples of the RTT (RFC 9002 section 5.3).
+//! The effect of the peer's acknowledgement delay on RTT samples (RFC 9002 section 5.3).
 
 use crate::pair::{Pair, config, count, delay, ms, null, span};
 use trace::PacketKind;
 
-/// RFC 9000 sections 13.2.5 and 18.2: the ACK Delay field is in units of the sender's own ack_delay_exponent. A delay that is
-/// understood is taken out of the samples, and one that is read in other units is not.
+/// RFC 9000 sections 13.2.5 and 18.2: the ACK Delay field is in units of the sender's own ack_delay_exponent. A delay
+/// in the right unit is subtracted from the samples; one in another unit is not.
 #[test]
 fn the_delay_is_in_the_units_of_the_peer() {
     for exponent in [0, 3, 10, 14] {

@@ -1,4 +1,4 @@
-//! What an endpoint may vary: the spin bit, the QUIC bit, skipped packet numbers.
+//! Optional variation of packets: the spin bit, the QUIC bit, skipped packet numbers.
 
 use crate::pair::{Pair, config, contexts, delay, ms, null};
 use quic::{CloseReason, Config};
@@ -10,14 +10,14 @@ fn with(option: &'static str) -> Config {
     config(&[(option, Value::Flag(true))])
 }
 
-/// A handshake, and so many bytes to the server.
+/// A handshake, and a transfer of this many bytes to the server.
 fn transfer(pair: &mut Pair, bytes: u64) {
     pair.establish();
     pair.upload(bytes);
     pair.run_for(ms(3000));
 }
 
-/// First bytes of the datagrams that one side sent from `mark` on.
+/// The first bytes of the datagrams that one endpoint sent from `mark` on.
 fn first_bytes(pair: &Pair, mark: usize, to_server: bool) -> Vec<FirstByte> {
     let seen = pair.wire[mark..].iter().filter(|seen| seen.to_server == to_server);
     seen.map(|seen| FirstByte(seen.bytes[0])).collect()
@@ -40,7 +40,7 @@ fn the_spin_bit_turns_over_once_each_round_trip() {
         let edges = bits.windows(2).filter(|pair| pair[0] != pair[1]).count();
         match edges {
             0 => still += 1,
-            // A second of round trips of 20 ms; a packet every 5 ms shows the edge up to that much later.
+            // One second of round trips of 20 ms; packets every 5 ms show an edge up to 5 ms late.
             _ => {
                 assert!((35..=51).contains(&edges), "{edges}");
                 spinning += 1;
@@ -80,7 +80,7 @@ fn the_quic_bit_is_greased_if_both_say_so() {
             for to_server in [true, false] {
                 let firsts = first_bytes(&pair, 0, to_server);
                 let cleared = firsts.iter().filter(|first| !first.fixed_bit()).count();
-                // Both decide for themselves to send so, and need the other's leave.
+                // Each endpoint decides for itself to clear the bit, and needs the other's permission.
                 if client && server {
                     assert!(cleared * 4 > firsts.len() && cleared * 4 < firsts.len() * 3, "{cleared}");
                 } else {
@@ -111,7 +111,7 @@ fn a_cleared_quic_bit_is_taken_by_those_who_said_so() {
         assert_eq!(pair.server().stats().packets_received, received + taken);
         assert!(!pair.server().is_over());
     }
-    // Without a connection nothing is agreed upon.
+    // Without a connection nothing is negotiated.
     let mut pair = Pair::new(null(), config(&[]), with("grease_quic_bit"), delay(10));
     pair.drain();
     let mut first = pair.wire[0].bytes.clone();
@@ -133,7 +133,7 @@ fn skipped_numbers_harm_nobody_who_is_honest() {
     }
 }
 
-/// RFC 9000 sections 13.1 and 21.4: an optimistic acknowledgement of all that was sent covers what was not.
+/// RFC 9000 sections 13.1 and 21.4: an optimistic acknowledgement of all packets also covers a skipped number.
 #[test]
 fn who_acknowledges_a_skipped_number_is_found_out() {
     for skip in [true, false] {

@@ -1,4 +1,4 @@
-//! Links with addresses: clients with several, a NAT in front of them, addresses that are cut off.
+//! Links with addresses: clients with several addresses, a NAT, unreachable addresses.
 
 use super::{Flying, Link, ms};
 use random::Stream;
@@ -10,10 +10,10 @@ pub(crate) fn address(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-/// What a link does with addresses; tests change it while it is in use.
+/// The handling of addresses by a link; tests change it during use.
 #[derive(Debug)]
 pub(crate) struct Roads {
-    /// What the NAT makes of the client's address; `None`: there is no NAT.
+    /// The client's address after translation; `None`: there is no NAT.
     pub(crate) outside: Option<SocketAddr>,
     /// The client's address behind the NAT.
     inside: SocketAddr,
@@ -21,14 +21,14 @@ pub(crate) struct Roads {
     pub(crate) deaf: Vec<SocketAddr>,
     /// Datagrams from these addresses are lost.
     pub(crate) dumb: Vec<SocketAddr>,
-    /// The longest datagram that passes.
+    /// The longest datagram that the link carries.
     pub(crate) mtu: usize,
     pub(crate) loss: f64,
     pub(crate) delay_ms: u64,
     random: Stream,
-    /// Bytes that the server sent, by where to, in the order of the first.
+    /// Bytes sent by the server, by destination, in order of first use.
     pub(crate) to_client: Vec<(SocketAddr, u64)>,
-    /// Bytes that reached the server, by where from.
+    /// Bytes that reached the server, by source.
     pub(crate) to_server: Vec<(SocketAddr, u64)>,
 }
 
@@ -40,7 +40,7 @@ fn count(bytes: &mut Vec<(SocketAddr, u64)>, address: SocketAddr, length: u64) {
 }
 
 impl Roads {
-    /// Roads of 10 ms each way, and a link over them.
+    /// Addresses with a delay of 10 ms in each direction, and a link that uses them.
     pub(crate) fn new(seed: u64) -> (Rc<RefCell<Roads>>, Link) {
         let roads = Rc::new(RefCell::new(Roads {
             outside: None,
@@ -81,7 +81,7 @@ impl Roads {
         if to_server {
             count(&mut self.to_server, flying.from, length);
         } else if let Some(outside) = self.outside {
-            // A NAT knows its newest binding only.
+            // A NAT only knows its newest binding.
             if flying.to == self.inside {
                 return false;
             }
@@ -92,11 +92,11 @@ impl Roads {
         true
     }
 
-    /// Bytes that the server sent there.
+    /// Bytes that the server sent to this address.
     pub(crate) fn sent_to(&self, address: SocketAddr) -> u64 {
         self.to_client.iter().find(|(known, _)| *known == address).map_or(0, |(_, sum)| *sum)
     }
-    /// Bytes that reached the server from there.
+    /// Bytes that reached the server from this address.
     pub(crate) fn came_from(&self, address: SocketAddr) -> u64 {
         self.to_server.iter().find(|(known, _)| *known == address).map_or(0, |(_, sum)| *sum)
     }
