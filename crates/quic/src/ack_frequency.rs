@@ -15,16 +15,16 @@ const TOO_LONG: Duration = Duration::from_millis(MAX_ACK_DELAY_MS + 1);
 
 /// The requests that one end accepts.
 #[derive(Debug, Clone, Copy, Default)]
-struct Admission {
+struct AcceptedRequests {
     /// The shortest delay that a frame may request, in microseconds; `None`: no frames are accepted.
-    least_us: Option<u64>,
+    min_delay_us: Option<u64>,
     /// Whether the header bit is accepted.
     bit: bool,
 }
 
-impl Admission {
-    fn of(parameters: &TransportParameters) -> Admission {
-        Admission { least_us: parameters.min_ack_delay_us, bit: parameters.immediate_ack_bit }
+impl AcceptedRequests {
+    fn of(parameters: &TransportParameters) -> AcceptedRequests {
+        AcceptedRequests { min_delay_us: parameters.min_ack_delay_us, bit: parameters.immediate_ack_bit }
     }
 }
 
@@ -34,13 +34,13 @@ pub(crate) struct AckRequests {
     /// When this side acknowledges.
     pub(crate) policy: AckPolicy,
     /// The sequence number of the peer's newest ACK_FREQUENCY frame.
-    heard: Option<u64>,
+    newest_sequence: Option<u64>,
     /// The request to the peer, if the options set one.
     wanted: Option<AckRequest>,
     /// How an immediate acknowledgement is requested from the peer.
     immediate: ImmediateAck,
-    own: Admission,
-    peer: Admission,
+    own: AcceptedRequests,
+    peer: AcceptedRequests,
 }
 
 impl AckRequests {
@@ -48,17 +48,17 @@ impl AckRequests {
     pub(crate) fn new(config: &Config, own: &TransportParameters) -> AckRequests {
         AckRequests {
             policy: AckPolicy::new(&config.ack),
-            heard: None,
+            newest_sequence: None,
             wanted: config.peer_ack,
             immediate: config.immediate_ack,
-            own: Admission::of(own),
-            peer: Admission::default(),
+            own: AcceptedRequests::of(own),
+            peer: AcceptedRequests::default(),
         }
     }
 
     /// Takes the peer's transport parameters.
     pub(crate) fn on_peer_parameters(&mut self, peer: &TransportParameters) {
-        self.peer = Admission::of(peer);
+        self.peer = AcceptedRequests::of(peer);
     }
 
     // ---- requests from the peer ----
@@ -70,7 +70,7 @@ impl AckRequests {
         let error = |code, reason| {
             Err(TransportError { frame_type: Some(frame.frame_type()), ..TransportError::new(code, reason) })
         };
-        let Some(least_us) = self.own.least_us else {
+        let Some(min_delay_us) = self.own.min_delay_us else {
             // RFC 9000-12.4-4: without the parameter, the frame type is unknown.
             return error(Code::FRAME_ENCODING_ERROR, "a request for acknowledgements that was not admitted");
         };
@@ -78,12 +78,12 @@ impl AckRequests {
         else {
             return Ok(true);
         };
-        if max_ack_delay_us < least_us || max_ack_delay_us >= TOO_LONG.as_micros() {
+        if max_ack_delay_us < min_delay_us || max_ack_delay_us >= TOO_LONG.as_micros() {
             return error(Code::PROTOCOL_VIOLATION, "a maximum of the delay that was not admitted");
         }
         // Section 4: an older frame is ignored.
-        if self.heard.is_none_or(|heard| sequence > heard) {
-            self.heard = Some(sequence);
+        if self.newest_sequence.is_none_or(|newest_sequence| sequence > newest_sequence) {
+            self.newest_sequence = Some(sequence);
             self.policy.on_request(&AckRequest {
                 ratio: threshold.saturating_add(1),
                 max_delay: Duration::from_micros(max_ack_delay_us),
@@ -104,12 +104,12 @@ impl AckRequests {
 
     /// Whether ACK_FREQUENCY is to be sent: the options contain a request, and the peer accepts requests.
     pub(crate) fn asks(&self) -> bool {
-        self.wanted.is_some() && self.peer.least_us.is_some()
+        self.wanted.is_some() && self.peer.min_delay_us.is_some()
     }
     /// The only ACK_FREQUENCY frame of a connection; a retransmission is identical.
     pub(crate) fn request(&self) -> Option<Frame<'static>> {
         let wanted = self.wanted.as_ref()?;
-        let least = Duration::from_micros(self.peer.least_us?);
+        let least = Duration::from_micros(self.peer.min_delay_us?);
         let longest = Duration::from_micros(TOO_LONG.as_micros() - 1);
         Some(Frame::AckFrequency {
             sequence: 0,
@@ -121,7 +121,7 @@ impl AckRequests {
     /// Whether a packet that leaves no window for another full one carries IMMEDIATE_ACK.
     #[inline]
     pub(crate) fn asks_by_frame(&self) -> bool {
-        self.immediate == ImmediateAck::Frame && self.peer.least_us.is_some()
+        self.immediate == ImmediateAck::Frame && self.peer.min_delay_us.is_some()
     }
     /// Whether such a packet sets the header bit instead.
     #[inline]

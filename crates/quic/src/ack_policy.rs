@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_second_packet_and_all_that_is_out_of_order() {
+    fn every_second_packet_and_every_reordered_one() {
         let mut policy =
             AckPolicy::new(&AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling: false });
         let packet = Received { out_of_order: false, congestion_experienced: false, waiting: 1 };

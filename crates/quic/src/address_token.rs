@@ -214,7 +214,7 @@ mod tests {
 
     /// RFC 9000-8.1.4-1, 9000-8.1.4-2: a token is bound to address, port, id, version and time.
     #[test]
-    fn the_token_of_a_retry_is_good_where_it_was_issued() {
+    fn the_token_of_a_retry_is_valid_only_where_it_was_issued() {
         let token = retry_token(&key(), &mut Stream::new(1, "tokens"), &visit(), id(2));
         assert_eq!(token.len(), RETRY_LENGTH);
         let back = Visit { destination: id(2), ..visit() };
@@ -241,7 +241,7 @@ mod tests {
 
     /// RFC 9000-8.1.1-1, 9000-8.1.3-4, 9000-8.1.4-3.
     #[test]
-    fn a_new_token_is_good_at_its_address_whatever_the_port() {
+    fn a_new_token_is_valid_at_its_address_with_any_port() {
         let mut random = Stream::new(1, "tokens");
         let ip = visit().remote.ip();
         let mut issue = || new_token(&key(), &mut random, ip, Version::V1, 1_000_000);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_of_ours_is_ignored() {
+    fn foreign_tokens_are_ignored() {
         for token in [&[0x17; 50][..], b"N", b"R", &[RETRY; RETRY_LENGTH - 1], &[NEW; 41]] {
             assert_eq!(judge(token, &visit()), Credential::Ignored, "{token:?}");
         }
@@ -273,7 +273,7 @@ mod tests {
 
     /// RFC 9000-8.1.4-5.
     #[test]
-    fn no_token_is_good_twice_however_many_there_are() {
+    fn no_token_is_accepted_twice_however_many_there_are() {
         let mut spent = SpentTokens::default();
         let mut random = Stream::new(1, "tokens");
         let ip = visit().remote.ip();

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_room_the_packet_decodes_and_keeps_its_limit() {
+    fn packets_decode_and_respect_the_limit_for_any_room() {
         let id = StreamId::from_value(4);
         for limit in 10..200 {
             for length in 0..limit as u32 {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_follows_a_hole_makes_it_real() {
+    fn any_frame_after_a_hole_makes_it_real() {
         type Append = fn(&mut Payload<'_>);
         let ways: [Append; 6] = [
             |payload| payload.frame(&Frame::HandshakeDone, SentFrame::HandshakeDone),
@@ -277,7 +277,7 @@ mod tests {
 
     /// A frame with real and virtual bytes is written out entirely, without a hole.
     #[test]
-    fn a_frame_of_both_kinds_is_written_out() {
+    fn a_frame_with_real_and_virtual_bytes_is_written_out() {
         let (mut buffer, mut contents) = (Vec::new(), Contents::default());
         let mut payload = Payload::new(&mut buffer, &mut contents, 1000, true);
         let id = StreamId::from_value(0);

@@ -8,7 +8,7 @@ use wire::{Version, VersionList};
 pub const MIN_PAYLOAD: u16 = 1200;
 const WINDOWS: Kind = Kind::Size;
 /// One frame can open all the streams that the peer permits (RFC 9000 section 2.1), so the option has a limit.
-const MOST_STREAMS: u64 = 1 << 20;
+const MAX_STREAMS: u64 = 1 << 20;
 
 /// The options of a connection: the keys of `[transport]` in a scenario. Each end has its own set.
 pub static PARAMETERS: &[Parameter] = &[
@@ -176,13 +176,13 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "initial_max_streams_bidi",
-        kind: Kind::Integer(0, MOST_STREAMS),
+        kind: Kind::Integer(0, MAX_STREAMS),
         default: Default::Is("100"),
         about: "bidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
     },
     Parameter {
         name: "initial_max_streams_uni",
-        kind: Kind::Integer(0, MOST_STREAMS),
+        kind: Kind::Integer(0, MAX_STREAMS),
         default: Default::Is("100"),
         about: "unidirectional streams that the peer may have open at a time (RFC 9000 section 4.6)",
     },

@@ -107,7 +107,7 @@ mod tests {
         // A probe repeats it.
         control.on_sent(frame);
         control.on_lost(frame);
-        assert!(control.is_empty(), "the copy of the probe is underway");
+        assert!(control.is_empty(), "the copy of the probe is in flight");
         control.on_lost(frame);
         control.on_lost(frame);
         assert_eq!(packet(&mut control), [frame]);
@@ -151,16 +151,16 @@ mod tests {
                     }
                     2 => {
                         let count = packets.len().max(1);
-                        let Some((frames, underway)) = packets.get_mut(which % count) else { continue };
-                        if std::mem::take(underway) {
+                        let Some((frames, in_flight)) = packets.get_mut(which % count) else { continue };
+                        if std::mem::take(in_flight) {
                             frames.iter().for_each(|frame| control.on_lost(*frame));
                         }
                     }
                     _ => {
                         // The packet arrived, even if it was declared lost.
                         let count = packets.len().max(1);
-                        let Some((frames, underway)) = packets.get_mut(which % count) else { continue };
-                        *underway = false;
+                        let Some((frames, in_flight)) = packets.get_mut(which % count) else { continue };
+                        *in_flight = false;
                         for frame in std::mem::take(frames) {
                             control.on_done(frame);
                             done.push(frame);
@@ -168,9 +168,9 @@ mod tests {
                     }
                 }
                 for frame in FRAMES.into_iter().filter(|frame| !done.contains(frame)) {
-                    let underway = packets.iter().any(|(frames, underway)| *underway && frames.contains(&frame));
+                    let in_flight = packets.iter().any(|(frames, in_flight)| *in_flight && frames.contains(&frame));
                     let waits = control.entries.iter().any(|entry| entry.frame == frame && entry.delivery.is_queued());
-                    prop_assert!(underway != waits, "{:?} is underway or waits", frame);
+                    prop_assert!(in_flight != waits, "{:?} is in flight or waits", frame);
                 }
                 prop_assert!(control.entries.len() <= FRAMES.len());
             }

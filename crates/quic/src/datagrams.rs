@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_go_whole_and_in_their_order() {
+    fn datagrams_are_sent_whole_and_in_order() {
         let mut datagrams = Datagrams::new(8);
         for length in [100, 200, 0, 1000] {
             datagrams.send(Data::Virtual(length)).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_room_what_goes_in_decodes() {
+    fn datagrams_decode_for_any_room() {
         for room in 0..300 {
             for length in 0..300 {
                 let mut datagrams = Datagrams::new(8);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_any_more_is_lost_and_the_rest_goes_on() {
+    fn datagrams_that_do_not_fit_any_more_are_lost_and_the_rest_is_sent() {
         let mut datagrams = Datagrams::new(8);
         datagrams.send(Data::Virtual(1001)).unwrap();
         datagrams.send(Data::Bytes(b"abc")).unwrap();

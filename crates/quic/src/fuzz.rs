@@ -13,7 +13,7 @@ use wire::{ConnectionId, Version};
 const LIFETIMES: TokenLifetimes =
     TokenLifetimes { retry: Duration::from_secs(10), new: Duration::from_secs(1000) };
 /// The maximum number of tokens kept for later.
-const MOST_KEPT: usize = 64;
+const MAX_KEPT_TOKENS: usize = 64;
 
 /// An issued token.
 struct IssuedToken {
@@ -140,7 +140,7 @@ fn id(byte: u8) -> ConnectionId {
 }
 
 fn keep(given: &mut Vec<IssuedToken>, new: IssuedToken) {
-    if given.len() == MOST_KEPT {
+    if given.len() == MAX_KEPT_TOKENS {
         given.remove(0);
     }
     given.push(new);
@@ -156,7 +156,7 @@ mod tests {
 
         /// RFC 9000-8.1.4-1, 9000-8.1.4-2, 9000-8.1.4-5: for any sequence of tokens.
         #[test]
-        fn tokens_are_good_once_and_where_they_were_issued(data in vec(any::<u8>(), 0..2000)) {
+        fn tokens_are_valid_once_and_where_they_were_issued(data in vec(any::<u8>(), 0..2000)) {
             super::tokens(&data);
         }
     }

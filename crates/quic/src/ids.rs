@@ -391,7 +391,7 @@ mod tests {
 
     /// RFC 9000-19.15-8: a copy of the frame does not add an id.
     #[test]
-    fn a_copy_of_an_id_that_was_given_up_is_not_taken() {
+    fn a_copy_of_a_retired_id_is_not_accepted() {
         let mut ids = RemoteIds::new(id(0), 4);
         ids.on_new(numbered(1), 0, |_| ()).unwrap();
         assert_eq!(ids.take_unused(), Some(numbered(1)));
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_tell_their_slot_to_the_endpoint_only() {
+    fn only_the_endpoint_can_derive_the_slot_of_an_id() {
         let key = Arc::new(EndpointKey::new(&[42; 32]));
         let maker = IdMaker { key: key.clone(), slot: 77 };
         let mut local = LocalIds::new(maker, Stream::new(1, "ids"));
@@ -428,7 +428,7 @@ mod tests {
     /// RFC 9000-5.1-1, 9000-10.3.2-1, 9000-10.3.2-2, 9000-10.3.2-3, 9000-10.3.2-4, 9000-10.3.2-5: successive
     /// connections in the same slot.
     #[test]
-    fn no_two_ids_are_alike_and_neither_are_their_tokens() {
+    fn ids_and_their_tokens_are_unique() {
         let key = Arc::new(EndpointKey::new(&[42; 32]));
         let (mut ids, mut tokens, mut tails) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for connection in 0..500 {
@@ -451,14 +451,14 @@ mod tests {
 
     /// RFC 9000-19.15-3.
     #[test]
-    fn who_has_an_empty_id_cannot_give_others() {
+    fn a_peer_with_an_empty_id_cannot_issue_others() {
         let mut remote = RemoteIds::new(ConnectionId::EMPTY, 8);
         assert_eq!(remote.on_new(numbered(1), 0, |_| ()).unwrap_err().code, Code::PROTOCOL_VIOLATION);
     }
 
     /// RFC 9000-19.15-7.
     #[test]
-    fn a_request_to_retire_that_is_out_of_date_changes_nothing() {
+    fn an_outdated_request_to_retire_changes_nothing() {
         let mut remote = RemoteIds::new(id(0), 4);
         let mut retired = Vec::new();
         remote.on_new(numbered(3), 2, |s| retired.push(s)).unwrap();
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn retirements_without_end_are_refused() {
+    fn endless_retirements_are_refused() {
         let mut remote = RemoteIds::new(id(0), 2);
         let refused = (1..100).find(|n| remote.on_new(numbered(*n), *n, |_| ()).is_err());
         assert_eq!(refused, Some(MAX_RETIRING as u64 + 1));

@@ -268,7 +268,7 @@ mod tests {
 
     /// RFC 9001 sections 6.3 and 6.5.
     #[test]
-    fn overtaken_packets_are_of_the_phase_before_and_new_ones_of_the_next() {
+    fn overtaken_packets_belong_to_the_previous_phase_and_new_ones_to_the_next() {
         let mut phases = phases(1 << 23, None);
         assert_eq!(phases.other(0), OtherPhase::Next, "there is none before");
         phases.on_received(5);

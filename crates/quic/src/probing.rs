@@ -37,7 +37,7 @@ impl Probing {
     }
 
     /// Selects the next packet to repeat: the one after the last repeated, and from the oldest again after the
-    /// newest. Skips packets in which `is_unacked` finds no frame, and, if there are others, packets that carry no
+    /// newest. SkippedNumbers packets in which `is_unacked` finds no frame, and, if there are others, packets that carry no
     /// more than the last probe, which may be the other one of the same timeout.
     pub(crate) fn begin_packet(&mut self, sent: &SentPackets, mut is_unacked: impl FnMut(SentFrame) -> bool) {
         let mut spare = None;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_go_on_come_round_and_pass_over_what_says_nothing() {
+    fn probes_cycle_through_packets_and_skip_those_with_nothing_to_repeat() {
         let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
         assert_eq!(probe(&mut probing, &mut sent, &[]), None, "a PING");
         let [a, b, c] = [0, 10, 20].map(crypto);
@@ -112,7 +112,7 @@ mod tests {
     /// RFC 9002 section 6.2.4: whatever is sent between the two probes of a timeout: nothing, a skipped number, or a
     /// packet with only an ACK frame.
     #[test]
-    fn two_probes_differ_wherever_anything_else_is_underway() {
+    fn two_probes_differ_if_other_data_is_in_flight() {
         let nothing = |_: &mut SentPackets| ();
         let gap = |sent: &mut SentPackets| sent.skip(Time::ZERO);
         let ack = |sent: &mut SentPackets| {
@@ -138,7 +138,7 @@ mod tests {
 
     /// After acknowledgements of the oldest packets, probes continue with the remaining ones.
     #[test]
-    fn what_is_acknowledged_is_not_repeated() {
+    fn acknowledged_data_is_not_repeated() {
         let (mut probing, mut sent) = (Probing::default(), SentPackets::default());
         let [a, b] = [0, 10].map(crypto);
         send(&mut sent, &[Some(a), Some(b)]);

@@ -338,7 +338,7 @@ mod tests {
     /// RFC 9002 section 7.6.2: two lost ack-eliciting packets, both sent after the first RTT sample. RFC 9000 section
     /// 14.4: the loss of an MTU probe is not a congestion signal.
     #[test]
-    fn what_persistent_congestion_is_made_of() {
+    fn persistent_congestion_needs_two_plain_packets_after_the_first_sample() {
         let long = window_after(true, &[(100, Plain), (600, Plain), (1100, Plain)]);
         assert!(long < 5_000, "{long}");
         let (first, halved) = (14_720, 7_360);

@@ -102,7 +102,7 @@ impl Contents {
 
 /// The state of a packet number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum PacketState {
     /// In flight, or an unacknowledged ACK-only packet.
     Outstanding,
     /// Recently declared lost: an acknowledgement now would show that the loss was spurious.
@@ -134,7 +134,7 @@ pub(crate) struct SentPacket {
     pub(crate) size: u32,
     /// The epoch of the recovery state for which it counts (RFC 9000 section 9.4).
     pub(crate) epoch: u32,
-    fate: Fate,
+    fate: PacketState,
     /// Whether it elicits an acknowledgement.
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight.
@@ -209,18 +209,18 @@ impl SentPackets {
             extra,
             size,
             epoch: self.epoch,
-            fate: Fate::Outstanding,
+            fate: PacketState::Outstanding,
             ack_eliciting: contents.ack_eliciting,
             in_flight: contents.in_flight,
             kind: contents.kind,
         });
     }
 
-    /// Skips the next number.
+    /// SkippedNumbers the next number.
     pub(crate) fn skip(&mut self, now: Time) {
         self.push(now, 0, SentState::default(), &Contents::default());
         if let Some(skipped) = self.packets.back_mut() {
-            skipped.fate = Fate::Gone;
+            skipped.fate = PacketState::Gone;
         }
     }
 
@@ -228,7 +228,7 @@ impl SentPackets {
     #[cold]
     fn forget_acks(&mut self) {
         while self.packets.len() >= MAX_KEPT
-            && self.packets.front().is_some_and(|front| !front.in_flight || front.fate == Fate::Gone)
+            && self.packets.front().is_some_and(|front| !front.in_flight || front.fate == PacketState::Gone)
         {
             self.pop();
         }
@@ -236,7 +236,7 @@ impl SentPackets {
 
     /// The bytes in flight of one epoch.
     pub(crate) fn in_flight_of(&self, epoch: u32) -> u64 {
-        let flying = self.packets.iter().filter(|p| p.fate == Fate::Outstanding && p.in_flight);
+        let flying = self.packets.iter().filter(|p| p.fate == PacketState::Outstanding && p.in_flight);
         flying.filter(|p| p.epoch == epoch).map(|p| u64::from(p.size)).sum()
     }
 
@@ -258,7 +258,7 @@ impl SentPackets {
         self.base
     }
 
-    /// The first number, from this one on, of a packet that an acknowledgement may remove. Skips finished packets
+    /// The first number, from this one on, of a packet that an acknowledgement may remove. SkippedNumbers finished packets
     /// below the first outstanding one: after a loss, these may be a whole window, which every ACK frame covers.
     #[inline]
     pub(crate) fn candidate(&self, from: u64) -> u64 {
@@ -276,7 +276,8 @@ impl SentPackets {
             return;
         }
         let from = (number - self.base) as usize;
-        let done = self.packets.range(from..).take_while(|packet| packet.fate != Fate::Outstanding).count();
+        let done =
+            self.packets.range(from..).take_while(|packet| packet.fate != PacketState::Outstanding).count();
         self.settled = number + done as u64;
     }
 
@@ -304,11 +305,11 @@ impl SentPackets {
         let at = number.checked_sub(self.base)? as usize;
         let packet = self.packets.get_mut(at)?;
         let was_lost = match packet.fate {
-            Fate::Gone => return None,
-            Fate::Outstanding => false,
-            Fate::Lost => true,
+            PacketState::Gone => return None,
+            PacketState::Outstanding => false,
+            PacketState::Lost => true,
         };
-        packet.fate = Fate::Gone;
+        packet.fate = PacketState::Gone;
         if !was_lost {
             self.ack_eliciting -= u64::from(packet.ack_eliciting);
         }
@@ -333,8 +334,8 @@ impl SentPackets {
     /// spurious loss.
     pub(crate) fn lose(&mut self, number: u64, mut each: impl FnMut(SentFrame)) -> Option<SentPacket> {
         let at = number.checked_sub(self.base)? as usize;
-        let packet = self.packets.get_mut(at).filter(|packet| packet.fate == Fate::Outstanding)?;
-        packet.fate = Fate::Lost;
+        let packet = self.packets.get_mut(at).filter(|packet| packet.fate == PacketState::Outstanding)?;
+        packet.fate = PacketState::Lost;
         let copy = *packet;
         self.ack_eliciting -= u64::from(copy.ack_eliciting);
         if let Some(first) = copy.first {
@@ -355,11 +356,11 @@ impl SentPackets {
     pub(crate) fn trim(&mut self, horizon: Time) {
         while let Some(front) = self.packets.front() {
             match front.fate {
-                Fate::Outstanding => break,
-                Fate::Lost if front.sent_at >= horizon => break,
+                PacketState::Outstanding => break,
+                PacketState::Lost if front.sent_at >= horizon => break,
                 _ => {}
             }
-            if front.fate == Fate::Lost && front.extra != NO_EXTRA {
+            if front.fate == PacketState::Lost && front.extra != NO_EXTRA {
                 self.extra[front.extra as usize].clear();
                 self.free.push(front.extra);
             }
@@ -373,14 +374,14 @@ impl SentPackets {
         let first = ((self.settled - self.base) as usize).min(count);
         let base = self.base + first as u64;
         let packets = self.packets.range(first..count).enumerate();
-        packets.filter(|(_, p)| p.fate == Fate::Outstanding).map(move |(i, p)| (base + i as u64, p))
+        packets.filter(|(_, p)| p.fate == PacketState::Outstanding).map(move |(i, p)| (base + i as u64, p))
     }
 
     /// The outstanding packets with this number and above, in order.
     pub(crate) fn outstanding_from(&self, number: u64) -> impl Iterator<Item = (u64, &SentPacket)> + '_ {
         let first = number.max(self.settled).max(self.base).min(self.next_number());
         let packets = (first..).zip(self.packets.range((first - self.base) as usize..));
-        packets.filter(|(_, packet)| packet.fate == Fate::Outstanding)
+        packets.filter(|(_, packet)| packet.fate == PacketState::Outstanding)
     }
 
     /// The packet with this number, if it is outstanding.
@@ -407,7 +408,7 @@ impl SentPackets {
         let in_flight = self
             .packets
             .iter()
-            .filter(|p| p.fate == Fate::Outstanding && p.in_flight)
+            .filter(|p| p.fate == PacketState::Outstanding && p.in_flight)
             .map(|p| u64::from(p.size))
             .sum();
         self.base = self.next_number();
@@ -434,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_taken_out_once_and_give_their_frames() {
+    fn packets_are_removed_once_with_their_frames() {
         let mut sent = SentPackets::default();
         for i in 0..4 {
             sent.push(Time::from_nanos(i), 100, SentState::default(), &contents(3));
@@ -457,7 +458,7 @@ mod tests {
 
     /// Candidates are only outstanding and lost packets.
     #[test]
-    fn what_is_done_with_is_passed_over() {
+    fn finished_packets_are_skipped() {
         let mut sent = SentPackets::default();
         for i in 0..10 {
             sent.push(Time::from_nanos(i), 100, SentState::default(), &contents(1));
@@ -493,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_frames_are_used_again() {
+    fn lists_of_frames_are_reused() {
         let mut sent = SentPackets::default();
         for i in 0..1000 {
             sent.push(Time::ZERO, 100, SentState::default(), &contents(4));

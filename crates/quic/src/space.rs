@@ -368,7 +368,7 @@ mod tests {
     /// The INET paper, section III-C: such packets are acknowledged together with other frames, and never on their
     /// own.
     #[test]
-    fn packets_that_elicit_none_may_be_acknowledged_along_with_others() {
+    fn packets_that_are_not_ack_eliciting_may_be_acknowledged_with_other_frames() {
         for bundling in [false, true] {
             let ack = AckOptions { ratio: 2, max_delay: Duration::from_millis(25), bundling };
             let config = Config { ack, ..Config::default() };
@@ -383,7 +383,7 @@ mod tests {
 
     /// RFC 9000-13.2.3-1, 9000-13.2.3-2.
     #[test]
-    fn what_was_received_or_forgotten_is_a_duplicate() {
+    fn received_and_forgotten_numbers_are_duplicates() {
         let mut received = ReceivedPackets::default();
         for number in (0..2000).step_by(2) {
             assert!(!received.is_duplicate(number));

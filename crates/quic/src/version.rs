@@ -228,7 +228,7 @@ mod tests {
 
     /// RFC 9000-6.2-1, 9000-6.2-3; RFC 9368 section 2.1: a client reacts to only one packet.
     #[test]
-    fn a_list_is_answered_by_the_best_version_that_is_in_it_too() {
+    fn a_client_chooses_its_preferred_version_in_the_list() {
         let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
         let react = |client: &Versions, list: &[Version]| client.on_list(list.iter().copied());
         assert_eq!(react(&client, &[OTHER, Version::V1]), Reaction::Ignore);
@@ -255,7 +255,7 @@ mod tests {
 
     /// RFC 9368 section 4: a downgrade is detected.
     #[test]
-    fn the_peers_word_is_compared_with_what_happened() {
+    fn the_peers_version_information_is_checked() {
         let mut client = versions(Side::Client, &[Version::V2, Version::V1]);
         let available: VersionList = [Version::V2, Version::V1].into_iter().collect();
         let says = |chosen| Some(VersionInformation { chosen, available });

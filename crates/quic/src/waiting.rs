@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_wait_for_their_own_connection_and_not_for_ever() {
+    fn packets_wait_for_their_own_connection_and_not_forever() {
         let (mut room, now) = (WaitingRoom::default(), Time::ZERO);
         assert!(keep(&mut room, now, 1, 1) && keep(&mut room, now, 2, 1) && keep(&mut room, now, 1, 2));
         assert!(keep(&mut room, now, 1, 1));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_fills_no_memory() {
+    fn a_flood_does_not_fill_the_memory() {
         let (mut room, now) = (WaitingRoom::default(), Time::ZERO);
         for n in 0..100 {
             assert_eq!(keep(&mut room, now, 1, 1), n < MAX_OF_ONE);

@@ -244,7 +244,7 @@ impl Connection {
     /// Fills a probe with data in flight if no new data waits (RFC 9002 section 6.2.4): the rest of one packet, then
     /// the next packet. The original frames remain in flight, because nothing shows that they are lost.
     #[cold]
-    pub(super) fn repeat_underway(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {
+    pub(super) fn repeat_in_flight(&mut self, kind: SpaceKind, payload: &mut Payload<'_>) {
         if !self.repeat_rest(kind, payload) {
             return;
         }
@@ -298,9 +298,9 @@ impl Connection {
             else {
                 continue;
             };
-            let underway =
+            let in_flight =
                 space.sent.outstanding_from(0).flat_map(|(_, packet)| space.sent.frames_of(packet));
-            for frame in underway {
+            for frame in in_flight {
                 if let SentFrame::Crypto { offset, length } = frame {
                     crypto.on_lost(offset, u64::from(length));
                 }
@@ -313,8 +313,8 @@ impl Connection {
     pub(super) fn resend_early_data(&mut self, now: Time) {
         let Some((space, path, mut owners)) = split!(self, SpaceKind::Data) else { return };
         let newest = space.sent.next_number();
-        let underway = space.sent.outstanding_to(newest);
-        let frames: Vec<SentFrame> = underway.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
+        let in_flight = space.sent.outstanding_to(newest);
+        let frames: Vec<SentFrame> = in_flight.flat_map(|(_, packet)| space.sent.frames_of(packet)).collect();
         for frame in frames {
             owners.lost(now, frame);
         }

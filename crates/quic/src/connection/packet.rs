@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::assemble::Payload;
-use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
+use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::schedule::PathView;
 use crate::sent::{Contents, SentFrame, SentKind};
 use crate::space::SpaceKind;
@@ -161,7 +161,7 @@ impl Connection {
         let mut payload = Payload::new(buffer, &mut contents, limit - TAG, hollow);
         self.fill(now, kind, wants, &mut payload);
         let remaining = limit.saturating_sub(payload.length() + TAG);
-        if expansion == Expansion::Here || expansion == Expansion::IfLast && remaining < LEAST_ROOM {
+        if expansion == Expansion::Here || expansion == Expansion::IfLast && remaining < MIN_ROOM {
             payload.pad_to(usize::from(MIN_PAYLOAD) - TAG);
         }
         // The packet must contain the sample for header protection.
@@ -230,7 +230,7 @@ impl Connection {
         self.stats.packets_sent += 1;
     }
 
-    /// Skips a packet number, if that is due (RFC 9000 section 21.4).
+    /// SkippedNumbers a packet number, if that is due (RFC 9000 section 21.4).
     #[cold]
     fn skip_number(&mut self, now: Time) {
         let number = self.next_number();
@@ -332,7 +332,7 @@ impl Connection {
         }
         let probes = self.spaces.get(kind).is_some_and(|space| space.probing.left > 0);
         if probes && !payload.contents().ack_eliciting {
-            self.repeat_underway(kind, payload);
+            self.repeat_in_flight(kind, payload);
         }
         // RFC 9000-13.2.1-5: only for probes, never just because only ACK frames are sent.
         let ping = probes || self.spaces.get(kind).is_some_and(|space| space.ping);

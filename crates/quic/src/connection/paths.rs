@@ -7,7 +7,7 @@ use crate::assemble::Payload;
 use crate::error::{CloseReason, TransportError};
 use crate::ids::NumberedId;
 use crate::path::{
-    MIN_PAYLOAD, MigrateError, Migration, PathChoice, PathOutput, PathStats, Paths, Situation,
+    MIN_PAYLOAD, MigrateError, Migration, PathChoice, PathContext, PathOutput, PathStats, Paths,
 };
 use crate::sent::{Contents, PROBING, SentFrame, SentKind};
 use crate::space::SpaceKind;
@@ -143,9 +143,9 @@ impl Connection {
     }
 
     /// Passes an input to the paths, and carries out their outputs.
-    fn with_paths<T>(&mut self, now: Time, input: impl FnOnce(&mut Paths, &mut Situation<'_>) -> T) -> T {
+    fn with_paths<T>(&mut self, now: Time, input: impl FnOnce(&mut Paths, &mut PathContext<'_>) -> T) -> T {
         let open = !self.is_over();
-        let mut at = Situation { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
+        let mut at = PathContext { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
         let result = input(&mut self.paths, &mut at);
         self.settle_paths(now);
         result
@@ -202,8 +202,8 @@ impl Connection {
     /// Handles PATH_RESPONSE (RFC 9000 section 19.18).
     pub(super) fn on_response(&mut self, now: Time, data: [u8; 8]) -> Result<(), TransportError> {
         let answer = self.with_paths(now, |paths, at| paths.on_response(at, data))?;
-        if let Some(took) = answer {
-            self.paths.current.recovery.guess_rtt(took);
+        if let Some(round_trip) = answer {
+            self.paths.current.recovery.guess_rtt(round_trip);
         }
         Ok(())
     }
@@ -255,8 +255,8 @@ impl Connection {
         let started = self.begin_packet(SpaceKind::Data, datagram.id, buffer)?;
         let mut contents = std::mem::take(&mut self.contents);
         let mut payload = Payload::new(buffer, &mut contents, datagram.limit - TAG, false);
-        let (answers, challenge) = self.paths.fill_validation(datagram.over, &mut payload);
-        let current = datagram.over == PathChoice::Current;
+        let (answers, challenge) = self.paths.fill_validation(datagram.path, &mut payload);
+        let current = datagram.path == PathChoice::Current;
         let received = &mut self.spaces.data.received;
         if current && received.is_waiting() {
             received.fill(now, &mut payload);
@@ -287,7 +287,7 @@ impl Connection {
         );
         self.seal_and_note(now, buffer, started, current, &contents);
         self.contents = contents;
-        self.paths.on_validation_sent(now, datagram.over, length, challenge);
+        self.paths.on_validation_sent(now, datagram.path, length, challenge);
         Some(self.finish_over(now, length, &DatagramDraft::default(), (datagram.local, datagram.remote)))
     }
 

@@ -2,7 +2,7 @@
 
 use super::packet::{DatagramDraft, Expansion, SAMPLE_OFFSET, SpaceWants, TAG};
 use super::{Connection, Progress};
-use crate::path::{LEAST_ROOM, MIN_PAYLOAD};
+use crate::path::{MIN_PAYLOAD, MIN_ROOM};
 use crate::space::SpaceKind;
 use congestion::Limit;
 use std::net::SocketAddr;
@@ -124,7 +124,7 @@ impl Connection {
         }
         for kind in SpaceKind::ALL {
             let room = limit.saturating_sub(buffer.len() + draft.hole.map_or(0, |hole| hole.length as usize));
-            if wants[kind as usize] == SpaceWants::Nothing || (!buffer.is_empty() && room < LEAST_ROOM) {
+            if wants[kind as usize] == SpaceWants::Nothing || (!buffer.is_empty() && room < MIN_ROOM) {
                 continue;
             }
             let last = SpaceKind::ALL

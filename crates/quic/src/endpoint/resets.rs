@@ -93,7 +93,7 @@ mod tests {
 
     /// RFC 9000-10.3-2, 9000-10.3-4, 9000-10.3.3-1.
     #[test]
-    fn a_reset_is_shorter_than_what_it_answers_and_looks_like_a_packet() {
+    fn a_reset_is_shorter_than_its_trigger_and_looks_like_a_packet() {
         let key = EndpointKey::new(&[1; 32]);
         let mut random = Stream::new(1, "resets");
         for trigger in 0..1500 {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_answer_each_other_come_to_an_end() {
+    fn two_endpoints_that_answer_each_other_stop() {
         let keys = [1, 2].map(|byte| EndpointKey::new(&[byte; 32]));
         let mut random = Stream::new(1, "resets");
         let mut length = 1500;
@@ -134,7 +134,7 @@ mod tests {
     /// RFC 9000-10.3.1-3: the search uses a hash that others cannot compute, so its duration reveals nothing about a
     /// token.
     #[test]
-    fn what_is_compared_is_not_the_token() {
+    fn tokens_are_compared_by_their_hash() {
         let mut hashes = std::collections::BTreeSet::new();
         for key in 0..100 {
             let mut index = ResetIndex::new(&EndpointKey::new(&[key; 32]));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_leads_to_the_connection_that_had_it_last() {
+    fn a_token_belongs_to_the_connection_that_added_it_last() {
         let mut index = ResetIndex::new(&EndpointKey::new(&[1; 32]));
         let first = index.insert([1; 16], 5);
         assert_eq!((index.find([1; 16]), index.find([2; 16])), (Some(5), None));

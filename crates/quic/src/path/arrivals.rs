@@ -1,13 +1,13 @@
 //! Datagrams received on other paths than the one in use, and migrations of the peer that they indicate (RFC 9000
 //! sections 9.2, 9.3 and 9.6).
 
-use super::{Arrival, Paths, Role, Situation, UnusedPath, Validation, same_local};
+use super::{Arrival, PathContext, Paths, Role, UnusedPath, Validation, same_local};
 use std::net::SocketAddr;
 use units::Time;
 use wire::{ConnectionId, Frames, Side};
 
 /// The number of probe timeouts after which a server forgets a silent candidate path.
-const MEMORY: u64 = 3;
+const CANDIDATE_TIMEOUTS: u64 = 3;
 
 impl Paths {
     /// Notes the arrival of a datagram of this length; returns whether it may be processed. `open`: the connection is
@@ -71,7 +71,7 @@ impl Paths {
     #[cold]
     pub(crate) fn on_packet_of_other_path(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         to: ConnectionId,
         newest: bool,
         probing: bool,
@@ -92,12 +92,13 @@ impl Paths {
             self.responses.extend(challenges);
             return;
         }
-        let Some(index) = self.unused.find(local, remote).or_else(|| self.meet_path(now, local, remote, to))
+        let Some(index) =
+            self.unused.find(local, remote).or_else(|| self.add_unknown_path(now, local, remote, to))
         else {
             return;
         };
-        let until = now + self.patience() * MEMORY;
-        let timeout = self.patience();
+        let until = now + self.validation_timeout() * CANDIDATE_TIMEOUTS;
+        let timeout = self.validation_timeout();
         let side = self.side;
         let Some(other) = self.unused.get_mut(index) else { return };
         other.route.on_received(length);
@@ -137,7 +138,7 @@ impl Paths {
     }
 
     /// Adds an unknown path of the peer at a server. `None`: there is no unused connection id for it.
-    fn meet_path(
+    fn add_unknown_path(
         &mut self,
         now: Time,
         local: SocketAddr,
@@ -169,7 +170,7 @@ impl Paths {
                 }
             },
         };
-        let until = now + self.patience() * MEMORY;
+        let until = now + self.validation_timeout() * CANDIDATE_TIMEOUTS;
         Some(self.add_unused(UnusedPath::new(route, id, Role::Candidate { moves: false }, until)))
     }
 }

@@ -1,6 +1,8 @@
 //! Frames and datagrams of path validation: PATH_CHALLENGE and PATH_RESPONSE (RFC 9000 section 8.2).
 
-use super::{Answer, MAX_RESPONSES, MIN_PAYLOAD, Paths, Role, Situation, UnusedPath, Validation};
+use super::{
+    ChallengeResponse, MAX_RESPONSES, MIN_PAYLOAD, PathContext, Paths, Role, UnusedPath, Validation,
+};
 use crate::assemble::Payload;
 use crate::error::TransportError;
 use std::net::SocketAddr;
@@ -19,7 +21,7 @@ pub(crate) enum PathChoice {
 /// A datagram to send for path validation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValidationDatagram {
-    pub(crate) over: PathChoice,
+    pub(crate) path: PathChoice,
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
     /// Its destination id.
@@ -62,7 +64,7 @@ impl Paths {
     /// round-trip time of the response as an initial RTT.
     pub(crate) fn on_response(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         data: [u8; 8],
     ) -> Result<Option<Duration>, TransportError> {
         if self.stats.challenges_sent == 0 {
@@ -74,7 +76,7 @@ impl Paths {
         let answer = |validation: &Option<Box<Validation>>| validation.as_deref()?.on_response(now, data);
         if let Some(answer) = answer(&self.current.route.validation) {
             let before = self.current.route.is_proven();
-            self.current.recovery.guess_rtt(answer.took);
+            self.current.recovery.guess_rtt(answer.round_trip);
             self.note_answer(now, PathChoice::Current, answer);
             if !before && self.current.route.is_proven() {
                 self.on_current_proven(now);
@@ -89,13 +91,13 @@ impl Paths {
         let Some((index, answer)) = answered else { return Ok(None) };
         self.note_answer(now, PathChoice::Unused(index), answer);
         let proven = self.unused.get_mut(index).is_some_and(|known| known.route.is_proven());
-        Ok(if proven { self.on_unused_proven(at, index, answer.took) } else { None })
+        Ok(if proven { self.on_unused_proven(at, index, answer.round_trip) } else { None })
     }
 
     /// Applies what a response shows about the path.
-    fn note_answer(&mut self, now: Time, over: PathChoice, answer: Answer) {
-        let patience = self.patience();
-        let route = match over {
+    fn note_answer(&mut self, now: Time, path: PathChoice, answer: ChallengeResponse) {
+        let validation_timeout = self.validation_timeout();
+        let route = match path {
             PathChoice::Current => &mut self.current.route,
             PathChoice::Unused(index) => match self.unused.get_mut(index) {
                 Some(known) => &mut known.route,
@@ -108,7 +110,7 @@ impl Paths {
         }
         // RFC 9000-8.2.1-3, 9000-8.2.3-1: the address is validated, but the path is not known to carry 1200 bytes: a
         // second validation with full datagrams, now that nothing limits them.
-        route.validation = (!route.is_proven()).then(|| Box::new(Validation::new(now, patience)));
+        route.validation = (!route.is_proven()).then(|| Box::new(Validation::new(now, validation_timeout)));
     }
 
     /// The next datagram to send for path validation, if any.
@@ -124,15 +126,15 @@ impl Paths {
         let admitted = self.current.recovery.admits(u64::from(MIN_PAYLOAD));
         let wanted = due(&route.validation) || admitted && !self.responses.is_empty();
         if let Some(limit) = route.validation_payload().filter(|_| wanted) {
-            let (over, id) = (PathChoice::Current, self.ids.current());
-            return Some(ValidationDatagram { over, local: route.local, remote: route.remote, id, limit });
+            let (path, id) = (PathChoice::Current, self.ids.current());
+            return Some(ValidationDatagram { path, local: route.local, remote: route.remote, id, limit });
         }
         let wants = |known: &UnusedPath| due(&known.route.validation) || !known.responses.is_empty();
         self.unused.iter().enumerate().filter(|(_, known)| wants(known)).find_map(|(index, known)| {
             let UnusedPath { route, id, .. } = known;
             let limit = route.validation_payload()?;
-            let (over, id) = (PathChoice::Unused(index), id.id);
-            Some(ValidationDatagram { over, local: route.local, remote: route.remote, id, limit })
+            let (path, id) = (PathChoice::Unused(index), id.id);
+            Some(ValidationDatagram { path, local: route.local, remote: route.remote, id, limit })
         })
     }
 
@@ -140,10 +142,10 @@ impl Paths {
     /// data of the challenge.
     pub(crate) fn fill_validation(
         &mut self,
-        over: PathChoice,
+        path: PathChoice,
         payload: &mut Payload<'_>,
     ) -> (bool, Option<[u8; 8]>) {
-        let (responses, validation) = match over {
+        let (responses, validation) = match path {
             PathChoice::Current => (&mut self.responses, &self.current.route.validation),
             PathChoice::Unused(index) => match self.unused.get_mut(index) {
                 Some(known) => (&mut known.responses, &known.route.validation),
@@ -178,14 +180,14 @@ impl Paths {
     pub(crate) fn on_validation_sent(
         &mut self,
         now: Time,
-        over: PathChoice,
+        path: PathChoice,
         length: usize,
         challenge: Option<[u8; 8]>,
     ) {
         if let Some(data) = challenge {
-            self.note_challenge(now, over, data, length >= usize::from(MIN_PAYLOAD));
+            self.note_challenge(now, path, data, length >= usize::from(MIN_PAYLOAD));
         }
-        match over {
+        match path {
             PathChoice::Current => self.current.route.on_sent(length as u64),
             PathChoice::Unused(index) => {
                 let Some(known) = self.unused.get_mut(index) else { return };
@@ -198,11 +200,11 @@ impl Paths {
         }
     }
 
-    fn note_challenge(&mut self, now: Time, over: PathChoice, data: [u8; 8], full: bool) {
+    fn note_challenge(&mut self, now: Time, path: PathChoice, data: [u8; 8], full: bool) {
         self.stats.challenges_sent += 1;
         let (own, max_ack_delay) = (self.current.probe_timeout(), self.current.max_ack_delay());
         let unknown = congestion::RttEstimate::new(self.config.initial_rtt).pto() + max_ack_delay;
-        let (validation, timeout) = match over {
+        let (validation, timeout) = match path {
             PathChoice::Current => (&mut self.current.route.validation, own),
             PathChoice::Unused(index) => {
                 let Some(known) = self.unused.get_mut(index) else { return };

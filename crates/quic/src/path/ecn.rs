@@ -189,7 +189,7 @@ mod tests {
 
     /// RFC 9000 appendix A.4.
     #[test]
-    fn ten_packets_are_marked_and_then_none_until_one_is_known_to_arrive() {
+    fn ten_packets_are_marked_and_no_more_until_one_is_acknowledged() {
         let mut path = tested();
         assert_eq!(path.on_ack(at(20), TIMEOUT, &report(counts(0, 0, 0), counts(3, 0, 1), 4)), 1);
         assert_eq!(path.state(), Some(EcnState::Capable));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_has_shown_while_it_was_tested_that_it_works_is_capable() {
+    fn a_path_that_works_during_testing_is_capable() {
         let mut path = EcnPath::new(Some(Mark::Ect0));
         for n in 0..10 {
             path.mark(at(n), TIMEOUT);
@@ -221,7 +221,7 @@ mod tests {
 
     /// RFC 9000-13.4.2.2-1, 9000-13.4.2.2-2: at the first report, and later.
     #[test]
-    fn reports_that_cannot_be_fail_it_for_good() {
+    fn impossible_reports_fail_validation_permanently() {
         let zero = counts(0, 0, 0);
         let bad = [
             // The path clears the marks, or the peer ignores them.
@@ -271,7 +271,7 @@ mod tests {
 
     /// RFC 9000 section 13.4.2.
     #[test]
-    fn a_path_that_loses_all_that_is_marked_fails() {
+    fn a_path_that_loses_all_marked_packets_fails() {
         let mut path = tested();
         (0..9).for_each(|_| path.on_lost());
         assert_eq!(path.state(), Some(EcnState::Unknown));
@@ -290,7 +290,7 @@ mod tests {
 
     /// RFC 9000 section 13.4.2.1, for a sender of ECT(1): the same rules with the two marks exchanged.
     #[test]
-    fn the_rules_hold_for_ect1_alike() {
+    fn the_rules_also_apply_to_ect1() {
         let zero = counts(0, 0, 0);
         let tested = || {
             let mut path = EcnPath::new(Some(Mark::Ect1));

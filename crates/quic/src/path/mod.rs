@@ -16,15 +16,15 @@ mod validation;
 
 pub(crate) use arrivals::is_probing;
 pub(crate) use duties::PathChoice;
-pub(crate) use ecn::{EcnPath, Mark, Report as EcnReport};
+pub(crate) use ecn::{EcnPath, Mark, Report as EcnFeedback};
 pub(crate) use migration::Preferred;
 pub use migration::{MigrateError, Migration};
-pub(crate) use moves::Situation;
+pub(crate) use moves::PathContext;
 pub(crate) use mtu::MtuSearch;
-pub(crate) use route::{AMPLIFICATION, LEAST_ROOM, Route, same_local};
+pub(crate) use route::{AMPLIFICATION, MIN_ROOM, Route, same_local};
 pub(crate) use signals::AckBatch;
 pub(crate) use unused::{Arrival, MAX_RESPONSES, Role, UnusedPath, UnusedPaths};
-pub(crate) use validation::{Answer, Validation, Verdict};
+pub(crate) use validation::{ChallengeResponse, Validation, ValidationState};
 
 pub use crate::config::MIN_PAYLOAD;
 

@@ -1,6 +1,8 @@
 //! The choice of the path: migration, fallback, and the connection ids of paths (RFC 9000 sections 5.1 and 9).
 
-use super::{MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, Verdict};
+use super::{
+    MigrateError, Migration, PathOutput, Paths, Role, Route, UnusedPath, Validation, ValidationState,
+};
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::ids::{LocalIds, NumberedId};
@@ -12,10 +14,10 @@ use units::{Duration, Time};
 use wire::{Code, ConnectionId, Side};
 
 /// The maximum number of doublings of the validation timeout after successive failures.
-const MOST_DOUBLINGS: u32 = 8;
+const MAX_DOUBLINGS: u32 = 8;
 
 /// The parts of a connection that its paths need for an input.
-pub(crate) struct Situation<'a> {
+pub(crate) struct PathContext<'a> {
     pub(crate) now: Time,
     /// Whether the connection is neither closing nor closed.
     pub(crate) open: bool,
@@ -31,7 +33,7 @@ impl Paths {
     /// See [`Connection::migrate`](crate::Connection::migrate).
     pub(crate) fn migrate(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         local: SocketAddr,
         how: Migration,
     ) -> Result<(), MigrateError> {
@@ -79,7 +81,7 @@ impl Paths {
     fn try_path(&mut self, now: Time, local: SocketAddr, remote: SocketAddr, id: NumberedId) {
         let mut route = self.current.route.beside(local, remote, true);
         route.addressed_to = self.current.route.addressed_to;
-        route.validation = Some(Box::new(Validation::new(now, self.patience())));
+        route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         self.note_state(MigrationState::ProbingStarted, local, remote);
         self.add_unused(UnusedPath::new(route, id, Role::Candidate { moves: true }, Time::NEVER));
     }
@@ -115,7 +117,7 @@ impl Paths {
     // ---- migration ----
 
     /// Makes the path with this index the one in use.
-    pub(super) fn move_to(&mut self, at: &mut Situation<'_>, index: usize) {
+    pub(super) fn move_to(&mut self, at: &mut PathContext<'_>, index: usize) {
         let (now, space) = (at.now, &mut *at.space);
         let next = self.unused.remove(index);
         let port_only = self.current.route.differs_in_port_only(&next.route);
@@ -157,7 +159,7 @@ impl Paths {
         }
         if !self.current.route.is_proven() && self.current.route.validation.is_none() {
             // RFC 9000-9-4, 9000-9.3-1.
-            self.current.route.validation = Some(Box::new(Validation::new(now, self.patience())));
+            self.current.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         }
         self.leave(at, old);
         self.stats.changes += 1;
@@ -182,7 +184,7 @@ impl Paths {
     }
 
     /// Keeps or drops the path that was in use until now.
-    fn leave(&mut self, at: &Situation<'_>, mut old: UnusedPath) {
+    fn leave(&mut self, at: &PathContext<'_>, mut old: UnusedPath) {
         let now = at.now;
         if !old.route.is_proven() {
             // RFC 9000 section 9.3.2: another migration abandons an unfinished validation.
@@ -194,7 +196,7 @@ impl Paths {
             Side::Server if at.local_ids.owns(old.route.addressed_to.as_bytes()) => {
                 // RFC 9000-9.3.3-1: the peer may not be aware of the migration, so the old path is validated. (Not if
                 // the peer has retired the id it used there, which shows that it is aware.)
-                old.route.validation = Some(Box::new(Validation::new(now, self.patience())));
+                old.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
             }
             Side::Server => {}
             Side::Client => {
@@ -211,7 +213,7 @@ impl Paths {
     }
 
     /// Handles a failed validation of the path in use: returns to the last validated path.
-    fn fall_back(&mut self, at: &mut Situation<'_>) {
+    fn fall_back(&mut self, at: &mut PathContext<'_>) {
         let (local, remote) = (self.current.route.local, self.current.route.remote);
         self.stats.validations_failed += 1;
         self.unused.failures += 1;
@@ -265,9 +267,9 @@ impl Paths {
     /// the response as its initial RTT.
     pub(super) fn on_unused_proven(
         &mut self,
-        at: &mut Situation<'_>,
+        at: &mut PathContext<'_>,
         index: usize,
-        took: Duration,
+        round_trip: Duration,
     ) -> Option<Duration> {
         let other = self.unused.get_mut(index)?;
         let (role, local, remote) = (other.role, other.route.local, other.route.remote);
@@ -277,7 +279,7 @@ impl Paths {
             self.note_state(MigrationState::ProbingSuccessful, local, remote);
             if moves {
                 self.move_to(at, index);
-                guess = Some(took);
+                guess = Some(round_trip);
             }
         }
         self.drop_unneeded();
@@ -298,10 +300,11 @@ impl Paths {
 
     /// Handles the timers of the paths.
     #[cold]
-    pub(crate) fn on_time(&mut self, at: &mut Situation<'_>) {
+    pub(crate) fn on_time(&mut self, at: &mut PathContext<'_>) {
         let now = at.now;
         let ended = |route: &mut Route| {
-            let failed = route.validation.as_deref_mut().is_some_and(|v| v.on_time(now) == Verdict::Failed);
+            let failed =
+                route.validation.as_deref_mut().is_some_and(|v| v.on_time(now) == ValidationState::Failed);
             failed.then(|| route.validation = None).is_some()
         };
         for other in self.unused.iter_mut() {
@@ -397,12 +400,12 @@ impl Paths {
 
     /// The validation timeout: the larger of the probe timeouts of the path in use and of a new path (RFC 9000
     /// section 8.2.4), and longer after failures.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn validation_timeout(&self) -> Duration {
         let unknown = congestion::RttEstimate::new(self.config.initial_rtt);
         let expected = self.current.probe_timeout().max(unknown.pto() + self.current.max_ack_delay());
         // Doubled after each failure: otherwise two endpoints with too low an initial RTT would oscillate between two
         // working paths.
-        expected * (1 << self.unused.failures.min(MOST_DOUBLINGS))
+        expected * (1 << self.unused.failures.min(MAX_DOUBLINGS))
     }
     /// How long a client keeps the path that it left: the server's challenge arrives there within a round trip.
     fn linger(&self, left: Option<&Recovery>) -> Duration {
@@ -447,10 +450,10 @@ mod tests {
 
     /// RFC 9000-9-1, 9000-9.3.2-1: tests paths without a connection, from the call to the fallback.
     #[test]
-    fn a_client_that_moves_where_nobody_answers_comes_back() {
+    fn a_client_returns_from_a_path_without_response() {
         let (mut paths, mut space, local_ids) = client();
         let mut now = at(10);
-        let mut situation = Situation { now, open: true, space: &mut space, local_ids: &local_ids };
+        let mut situation = PathContext { now, open: true, space: &mut space, local_ids: &local_ids };
         assert_eq!(
             paths.migrate(&mut situation, address(HERE), Migration::AtOnce),
             Err(MigrateError::SameAddress)
@@ -472,7 +475,7 @@ mod tests {
         for _ in 0..100 {
             let Some(due) = paths.deadline() else { break };
             now = now.max(due);
-            let mut situation = Situation { now, open: true, space: &mut space, local_ids: &local_ids };
+            let mut situation = PathContext { now, open: true, space: &mut space, local_ids: &local_ids };
             paths.on_time(&mut situation);
             failed.extend(paths.take_outputs());
             if failed.contains(&moved(HERE)) {
@@ -491,7 +494,7 @@ mod tests {
     fn a_migration_that_is_not_permitted_returns_the_reason() {
         let (mut paths, mut space, local_ids) = client();
         let mut tries = |paths: &mut Paths, open| {
-            let mut situation = Situation { now: at(1), open, space: &mut space, local_ids: &local_ids };
+            let mut situation = PathContext { now: at(1), open, space: &mut space, local_ids: &local_ids };
             paths.migrate(&mut situation, address(ELSEWHERE), Migration::Probe)
         };
         assert_eq!(tries(&mut paths, false), Err(MigrateError::Closed));

@@ -13,7 +13,7 @@ const MAX_PROBES: u8 = 3;
 /// The time after which a finished search is resumed: PMTU_RAISE_TIMER (RFC 8899 section 5.1.1).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
 /// The maximum ratio of a probe to the current size while no probe is lost, so that the window holds the probe.
-const CLIMB: u16 = 4;
+const MAX_GROWTH: u16 = 4;
 /// The minimum gain in bytes that is worth a probe.
 const STEP: u16 = 8;
 
@@ -41,7 +41,7 @@ pub(crate) struct MtuSearch {
     /// The size to try now.
     next: Option<u16>,
     /// The packet number and the size of the probe in flight.
-    underway: Option<(u64, u16)>,
+    in_flight: Option<(u64, u16)>,
     /// The number of lost probes of the current size.
     lost: u8,
     /// The time at which a finished search is resumed.
@@ -58,7 +58,7 @@ impl MtuSearch {
             maximum,
             ceiling: maximum,
             next: None,
-            underway: None,
+            in_flight: None,
             lost: 0,
             raise_at: Time::NEVER,
             suspicion: None,
@@ -77,7 +77,7 @@ impl MtuSearch {
     }
     /// Resumes the search on a path that comes into use; an earlier probe is forgotten.
     pub(crate) fn resume(&mut self) {
-        (self.underway, self.suspicion) = (None, None);
+        (self.in_flight, self.suspicion) = (None, None);
         self.next = self.candidate();
     }
 
@@ -88,7 +88,7 @@ impl MtuSearch {
     }
     /// Whether the search is finished for now.
     pub(crate) fn is_done(&self) -> bool {
-        self.next.is_none() && self.underway.is_none()
+        self.next.is_none() && self.in_flight.is_none()
     }
     /// The size to probe now.
     #[inline]
@@ -101,7 +101,7 @@ impl MtuSearch {
         if high <= low {
             None
         } else if high == self.maximum {
-            Some(high.min(low.saturating_mul(CLIMB)))
+            Some(high.min(low.saturating_mul(MAX_GROWTH)))
         } else {
             (high - low >= STEP).then(|| low + (high - low).div_ceil(2))
         }
@@ -115,13 +115,13 @@ impl MtuSearch {
 
     /// Notes that the due probe was sent with this packet number.
     pub(crate) fn on_probe_sent(&mut self, number: u64) {
-        self.underway = self.next.take().map(|size| (number, size));
+        self.in_flight = self.next.take().map(|size| (number, size));
     }
     /// Notes the acknowledgement of a packet sent on this path.
     #[inline]
     pub(crate) fn on_acked(&mut self, now: Time, number: u64, size: u32, sent_at: Time) {
-        if let Some((_, size)) = self.underway.filter(|(probe, _)| *probe == number) {
-            (self.underway, self.lost, self.suspicion) = (None, 0, None);
+        if let Some((_, size)) = self.in_flight.filter(|(probe, _)| *probe == number) {
+            (self.in_flight, self.lost, self.suspicion) = (None, 0, None);
             self.current = size;
             self.plan(now);
         } else if self.is_done() && self.raise_at <= now {
@@ -137,8 +137,8 @@ impl MtuSearch {
     /// Notes the loss of a packet sent on this path. Returns whether the path is now considered a black hole (RFC
     /// 8899 section 4.3).
     pub(crate) fn on_lost(&mut self, now: Time, number: u64, size: u32, sent_at: Time) -> bool {
-        if let Some((_, size)) = self.underway.filter(|(probe, _)| *probe == number) {
-            self.underway = None;
+        if let Some((_, size)) = self.in_flight.filter(|(probe, _)| *probe == number) {
+            self.in_flight = None;
             self.lost += 1;
             if self.lost >= MAX_PROBES {
                 (self.ceiling, self.lost) = (size - 1, 0);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_is_lost_alone_is_repeated() {
+    fn a_single_lost_probe_is_repeated() {
         let mut one = MtuSearch::new(1472);
         for number in 0..2 {
             one.on_probe_sent(number);
@@ -256,7 +256,7 @@ mod tests {
 
     /// RFC 8899 section 4.3.
     #[test]
-    fn large_packets_that_are_lost_time_and_again_while_small_ones_pass_are_a_black_hole() {
+    fn repeated_losses_of_large_packets_only_are_a_black_hole() {
         let mut path = MtuSearch::new(1472);
         search(&mut path, 1472, &mut 0);
         let mut lose = |ms, number, size| path.on_lost(at(ms), number, size, at(ms - 50));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_after_three_probe_timeouts_is_one_too() {
+    fn silence_after_three_probe_timeouts_is_a_black_hole() {
         let mut path = MtuSearch::new(1472);
         assert!(!path.on_silence(5), "1200 is what there was");
         search(&mut path, 1472, &mut 0);
@@ -285,7 +285,7 @@ mod tests {
 
     /// RFC 9000 section 18.2.
     #[test]
-    fn the_peer_bounds_it() {
+    fn the_peer_limits_the_size() {
         let mut path = MtuSearch::new(9000);
         path.limit(1350);
         assert_eq!(search(&mut path, 9000, &mut 0), [1350]);

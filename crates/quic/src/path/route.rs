@@ -8,7 +8,7 @@ use wire::{ConnectionId, Side};
 
 /// The room for any packet with an ACK frame of one range: at most 54 bytes of header, 26 of frame and 16 of tag. No
 /// packet is started with less room, so that a due frame never blocks on room that it cannot use.
-pub(crate) const LEAST_ROOM: usize = 96;
+pub(crate) const MIN_ROOM: usize = 96;
 /// The room for any packet with one PATH_CHALLENGE or PATH_RESPONSE: at most 25 bytes of header, 9 of frame and 16 of
 /// tag.
 const CHALLENGE_ROOM: u64 = 50;
@@ -157,7 +157,7 @@ impl Route {
     /// Whether the anti-amplification limit leaves no room for a packet.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
-        self.allowance() < LEAST_ROOM as u64
+        self.allowance() < MIN_ROOM as u64
     }
     /// Whether a datagram of the minimum size for Initial packets may be sent (RFC 9000 section 14.1).
     pub(crate) fn admits_full(&self) -> bool {
@@ -216,7 +216,7 @@ mod tests {
 
     /// RFC 9000-8-1, 9000-8.1-1.
     #[test]
-    fn a_server_sends_no_more_than_three_times_until_the_address_is_proven() {
+    fn a_server_sends_at_most_three_times_until_the_address_is_validated() {
         let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
         let mut path = first(Side::Server, local, remote);
         assert!(path.is_blocked());
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unspecified_address_is_no_change_of_path() {
+    fn an_unspecified_address_is_not_a_change_of_path() {
         let (local, remote) = (address("10.0.0.2:443"), address("10.0.0.1:1"));
         let path = first(Side::Server, local, remote);
         assert!(path.is_between(local, remote) && path.is_between(address("0.0.0.0:443"), remote));

@@ -1,7 +1,7 @@
 //! Signals of acknowledgements and losses for the path in use: ECN (RFC 9000 section 13.4) and the datagram size
 //! (section 14).
 
-use super::{EcnReport, Path, PathOutput, Paths};
+use super::{EcnFeedback, Path, PathOutput, Paths};
 use crate::recovery::{Loss, NewlyAcked};
 use crate::sent::{SentKind, SentPacket};
 use crate::space::Space;
@@ -139,7 +139,7 @@ impl Paths {
         let counts = ack.ecn();
         space.ecn_counts = counts.unwrap_or(before);
         let (acked, sent, mixed) = (batch.marked, space.sent.ect, batch.marked_on_other_path);
-        let report = EcnReport { counts, before, acked, sent, mixed };
+        let report = EcnFeedback { counts, before, acked, sent, mixed };
         let (state, timeout) = (self.current.route.ecn.state(), self.current.probe_timeout());
         let congested = self.current.route.ecn.on_ack(now, timeout, &report);
         self.stats.ce_packets_reported += congested;

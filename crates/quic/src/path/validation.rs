@@ -5,7 +5,7 @@ use units::{Duration, Time};
 /// The maximum number of challenges for which a response is still accepted.
 const MAX_CHALLENGES: usize = 8;
 /// The number of probe timeouts after which validation fails (RFC 9000 section 8.2.4).
-const PATIENCE: u64 = 3;
+const MAX_TIMEOUTS: u64 = 3;
 
 /// A sent challenge.
 #[derive(Debug, Clone, Copy)]
@@ -18,18 +18,18 @@ struct Challenge {
 
 /// The result of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct ChallengeResponse {
     /// Its round-trip time.
-    pub(crate) took: Duration,
+    pub(crate) round_trip: Duration,
     /// Whether the path carries 1200 bytes.
     pub(crate) full: bool,
 }
 
 /// The state of a validation after a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum ValidationState {
     /// Validation continues.
-    Underway,
+    InProgress,
     /// Validation has failed.
     Failed,
 }
@@ -55,7 +55,7 @@ impl Validation {
             due: 1,
             timeouts: 0,
             again_at: Time::NEVER,
-            until: now + timeout * PATIENCE,
+            until: now + timeout * MAX_TIMEOUTS,
         }
     }
 
@@ -76,19 +76,19 @@ impl Validation {
         }
     }
     /// Matches a PATH_RESPONSE with this data, received on any path.
-    pub(crate) fn on_response(&self, now: Time, data: [u8; 8]) -> Option<Answer> {
+    pub(crate) fn on_response(&self, now: Time, data: [u8; 8]) -> Option<ChallengeResponse> {
         // RFC 9000-8.2.2-4: it validates the path on which the challenge was sent.
         let challenge = self.challenges.iter().find(|challenge| challenge.data == data)?;
-        Some(Answer { took: now.since(challenge.sent_at), full: challenge.full })
+        Some(ChallengeResponse { round_trip: now.since(challenge.sent_at), full: challenge.full })
     }
     /// The time of the next timer.
     pub(crate) fn wake_at(&self) -> Time {
         self.again_at.min(self.until)
     }
     /// Handles the timers that have expired at `now`.
-    pub(crate) fn on_time(&mut self, now: Time) -> Verdict {
+    pub(crate) fn on_time(&mut self, now: Time) -> ValidationState {
         if self.until <= now {
-            return Verdict::Failed;
+            return ValidationState::Failed;
         }
         if self.again_at <= now {
             self.timeouts += 1;
@@ -96,7 +96,7 @@ impl Validation {
             self.due = 2;
             self.again_at = Time::NEVER;
         }
-        Verdict::Underway
+        ValidationState::InProgress
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         validation.on_sent(at(0), [1; 8], true, TIMEOUT / 4);
         assert!(!validation.is_due());
         let mut sent = Vec::new();
-        while validation.on_time(validation.wake_at()) == Verdict::Underway {
+        while validation.on_time(validation.wake_at()) == ValidationState::InProgress {
             let now = validation.wake_at().min(at(60_000));
             // A due challenge is sent at once.
             let now = if now == at(3000) { sent.last().copied().unwrap_or(0) } else { 0 };
@@ -133,12 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_tells_what_its_challenge_was_in() {
+    fn a_response_shows_the_size_of_its_challenge() {
         let mut validation = Validation::new(at(0), TIMEOUT);
         validation.on_sent(at(0), [1; 8], false, TIMEOUT);
         validation.on_sent(at(5), [2; 8], true, TIMEOUT);
         assert_eq!(validation.on_response(at(9), [3; 8]), None);
-        let answer = |ms, full| Some(Answer { took: Duration::from_millis(ms), full });
+        let answer = |ms, full| Some(ChallengeResponse { round_trip: Duration::from_millis(ms), full });
         assert_eq!(validation.on_response(at(9), [1; 8]), answer(9, false));
         assert_eq!(validation.on_response(at(9), [2; 8]), answer(4, true));
         for n in 10..200 {

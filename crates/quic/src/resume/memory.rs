@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_heard_of_longest_ago_is_forgotten_first() {
+    fn the_least_recently_updated_server_is_forgotten_first() {
         let memory = Memory::with_limit(2);
         memory.remember_version("a:1", Version::V1);
         memory.remember_version("b:1", Version::V1);

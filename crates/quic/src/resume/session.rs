@@ -105,7 +105,7 @@ mod tests {
 
     /// RFC 9000-7.4.1-2, 9000-7.4.1-3.
     #[test]
-    fn what_must_not_be_remembered_is_not() {
+    fn some_parameters_are_not_remembered() {
         let kept = remembered(&parameters());
         let expected = TransportParameters {
             max_idle_timeout_ms: 30_000,

@@ -7,7 +7,7 @@ use wire::Code;
 
 /// The divisor of the credit for a stream that already has data to send, which leaves credit for streams that start
 /// later.
-const SHARE: u64 = 8;
+const SHARE_DIVISOR: u64 = 8;
 
 /// The credit that the peer has granted.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Credit {
     /// The credit left for a stream that already has data to send. Most of the credit is reserved for streams that
     /// have none, so that urgent data does not wait for earlier data.
     pub(crate) fn left_for_more(&self) -> u64 {
-        (self.available() / SHARE).saturating_sub(self.waiting)
+        (self.available() / SHARE_DIVISOR).saturating_sub(self.waiting)
     }
     /// The credit left for a stream with nothing to send, with an allowance of `ahead` bytes: the waiting data of
     /// less urgent streams must not prevent its turn when credit arrives in small pieces.
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_is_granted_anew_when_half_of_it_is_used() {
+    fn a_window_is_renewed_when_half_of_it_is_used() {
         let mut grant = Grant::new(Window::new(units::Size::from_bytes(100), 0.5));
         grant.receive(100).unwrap();
         assert!(!grant.consume(49));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_says_how_little_is_left() {
+    fn the_threshold_is_the_share_that_is_left() {
         for (share, left) in [(0.0, 0), (0.25, 25), (0.9, 90), (1.0, 100)] {
             let mut grant = Grant::new(Window::new(units::Size::from_bytes(100), share));
             grant.receive(100).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn blocked_is_told_once_for_each_limit() {
+    fn blocked_is_sent_once_for_each_limit() {
         let mut credit = Credit::default();
         assert!(credit.raise(10) && !credit.raise(5));
         credit.note_waiting(0, 10);

@@ -9,7 +9,7 @@ const MAX_MARKS: usize = 1 << 16;
 
 /// One write: the data from the previous mark to `end`.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct Write {
     end: u64,
     head: Head,
 }
@@ -17,22 +17,22 @@ struct Mark {
 #[derive(Debug, Default)]
 struct Writes {
     /// Ascending, without fully acknowledged writes at the start.
-    marks: VecDeque<Mark>,
+    marks: VecDeque<Write>,
     /// The order last reported to the scheduler; 0: none yet.
     reported: u64,
 }
 
 /// The writes of all streams of a connection, by slot.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct WriteTimes {
     writes: Vec<Writes>,
     /// The order of the newest write.
     newest: u64,
 }
 
-impl Marks {
+impl WriteTimes {
     /// Empty marks, if this scheduler needs them.
-    pub(super) fn wanted(scheduler: &dyn Scheduler) -> Option<Box<Marks>> {
+    pub(super) fn wanted(scheduler: &dyn Scheduler) -> Option<Box<WriteTimes>> {
         scheduler.wants_heads().then(Box::default)
     }
 
@@ -49,7 +49,7 @@ impl Marks {
                     // Most streams have at most one write at a time.
                     marks.reserve_exact(1);
                 }
-                marks.push_back(Mark { end, head: Head { written: now, order: self.newest } });
+                marks.push_back(Write { end, head: Head { written: now, order: self.newest } });
             }
         }
     }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn data_is_found_by_its_offset() {
-        let mut marks = Marks::default();
+        let mut marks = WriteTimes::default();
         marks.note_written(1, 100, at(1));
         marks.note_written(1, 200, at(1));
         marks.note_written(0, 50, at(1));
@@ -115,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_stream_is_bounded() {
-        let mut marks = Marks::default();
+    fn the_marks_of_a_stream_are_bounded() {
+        let mut marks = WriteTimes::default();
         for write in 1..MAX_MARKS as u64 + 100 {
             marks.note_written(0, write, at(write));
         }

@@ -27,11 +27,11 @@ use crate::schedule::{Priority, Scheduler, StreamKey};
 use crate::sent::Notice;
 pub(crate) use flow::Window;
 use flow::{Credit, Grant};
-use marks::Marks;
+use marks::WriteTimes;
 use queue::SendQueue;
 use room::Allowance;
-use send::{Awaited, SendHalf};
-use spares::Spares;
+use send::{SendHalf, WaitingFor};
+use spares::SpareBuffers;
 use std::collections::VecDeque;
 use table::Index;
 use units::Time;
@@ -108,14 +108,14 @@ pub(crate) struct Streams {
     send_credits: [u64; 3],
     /// Windows of receiving halves, in the same order.
     recv_windows: [Window; 3],
-    spares: Spares,
+    spares: SpareBuffers,
     send_buffer: u64,
     queue: Option<Box<SendQueue>>,
     /// The limit on the data that all streams keep, if the host has set one.
     allowance: Option<Box<Allowance>>,
     scheduler: Box<dyn Scheduler>,
     /// The write times, if the scheduler needs them.
-    marks: Option<Box<Marks>>,
+    marks: Option<Box<WriteTimes>>,
     /// Streams whose new data waits for connection credit.
     starved: VecDeque<StreamId>,
     /// Streams whose new data was blocked by stream credit, each once; some may have new credit by now.
@@ -160,11 +160,11 @@ impl Streams {
                 window(config.initial_max_stream_data_bidi_remote),
                 window(config.initial_max_stream_data_uni),
             ],
-            spares: Spares::default(),
+            spares: SpareBuffers::default(),
             send_buffer: config.send_buffer.as_bytes(),
             queue: SendQueue::new(config),
             allowance: None,
-            marks: Marks::wanted(&*scheduler),
+            marks: WriteTimes::wanted(&*scheduler),
             scheduler,
             starved: VecDeque::new(),
             blocked: VecDeque::new(),
@@ -293,8 +293,8 @@ impl Streams {
             }
             Data::Bytes(bytes) => {
                 let kept = limit.saturating_sub(half.buffered());
-                if kept < offered && half.awaited == Awaited::Nothing {
-                    half.awaited = Awaited::Buffer;
+                if kept < offered && half.awaited == WaitingFor::Nothing {
+                    half.awaited = WaitingFor::Buffer;
                 }
                 blocked |= kept < offered;
                 Data::Bytes(&bytes[..kept.min(admitted).min(offered) as usize])

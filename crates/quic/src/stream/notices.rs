@@ -323,9 +323,9 @@ mod tests {
                 }
                 for notice in said.iter().filter(|notice| !heard.contains(notice)) {
                     let mut flying = packets.iter().enumerate().filter(|(at, _)| !lost.contains(at));
-                    let underway = flying.any(|(_, packet)| packet.contains(notice));
+                    let in_flight = flying.any(|(_, packet)| packet.contains(notice));
                     let waits = streams.notices.contains(&notice.0);
-                    prop_assert!(underway != waits, "{:?} is underway or waits", notice);
+                    prop_assert!(in_flight != waits, "{:?} is in flight or waits", notice);
                 }
             }
         }
@@ -333,7 +333,7 @@ mod tests {
 
     /// RFC 9000-3.3-1, and section 13.3: a lost reset is queued again, but not needed once all data is acknowledged.
     #[test]
-    fn a_lost_reset_is_sent_again_unless_all_data_overtook_it() {
+    fn a_lost_reset_is_sent_again_unless_all_data_is_acknowledged() {
         for overtaken in [false, true] {
             let mut streams = streams(1000, 1000);
             let id = streams.open(Direction::Unidirectional).unwrap();

@@ -2,8 +2,8 @@
 
 use super::lists::List;
 use super::recv::RecvHalf;
-use super::send::{Awaited, SendHalf};
-use super::spares::Spares;
+use super::send::{SendHalf, WaitingFor};
+use super::spares::SpareBuffers;
 use super::{Notice, Streams, direction_index};
 use crate::assemble::Payload;
 use crate::event::Event;
@@ -144,7 +144,7 @@ impl Streams {
         payload.stream(id, &piece, |range, out| half.copy(range, out));
         let length = u64::from(piece.length);
         let ready = half.is_ready(connection - piece.fresh);
-        let wants_room = half.awaited == Awaited::Room && half.unsent() <= super::room::LOW;
+        let wants_room = half.awaited == WaitingFor::Room && half.unsent() <= super::room::LOW;
         let repaired = ready && half.lost_reported && !half.has_lost();
         half.lost_reported &= !repaired;
         self.credit.spend(piece.fresh);
@@ -215,15 +215,16 @@ impl Streams {
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
-                let (retire_id_of, wants_room) = (buffered - half.buffered(), half.awaited == Awaited::Room);
+                let (retire_id_of, wants_room) =
+                    (buffered - half.buffered(), half.awaited == WaitingFor::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
                 self.stats.acked_bytes += acked.fresh;
                 // The data of a reset stream was released at the reset.
                 let released = if half.reset_code().is_none() { acked.fresh } else { 0 };
-                if half.awaited == Awaited::Buffer && half.buffered() < limit && half.is_writable() {
-                    half.awaited = Awaited::Nothing;
+                if half.awaited == WaitingFor::Buffer && half.buffered() < limit && half.is_writable() {
+                    half.awaited = WaitingFor::Nothing;
                     self.events.push_back(Event::Writable(id));
                 }
                 if acked.delivered {
@@ -315,7 +316,7 @@ impl Streams {
         self.slots[slot as usize] = None;
         self.free.push(slot);
         if self.open_count() == 0 {
-            self.spares = Spares::default();
+            self.spares = SpareBuffers::default();
             if self.slots.len() > KEPT_SLOTS {
                 (self.slots, self.free) = (Vec::new(), Vec::new());
             }
@@ -382,7 +383,7 @@ mod tests {
 
     /// Lost data, including a FIN, is sent at the stream's turn, or before the new data of all streams.
     #[test]
-    fn lost_data_goes_by_rank_or_first() {
+    fn lost_data_is_sent_by_rank_or_first() {
         for (option, again_at) in [("rank", 2), ("first", 0)] {
             let (mut streams, ids) = streams("abs", option, 2, 1 << 20);
             let [low, high] = ids[..] else { panic!("two streams") };
@@ -408,7 +409,7 @@ mod tests {
 
     /// After a spurious loss nothing is sent again, and new data of the stream is not preferred.
     #[test]
-    fn a_loss_that_was_none_puts_nothing_first() {
+    fn a_spurious_loss_puts_nothing_first() {
         let (mut streams, ids) = streams("abs", "first", 2, 1 << 20);
         let [low, high] = ids[..] else { panic!("two streams") };
         streams.write(Time::ZERO, low, Data::Virtual(3000)).unwrap();
@@ -423,7 +424,7 @@ mod tests {
 
     /// Every scheduler sends all new data of a stream, in order, whatever it sends in between.
     #[test]
-    fn new_data_of_a_stream_goes_in_order() {
+    fn new_data_of_a_stream_is_sent_in_order() {
         for (row, option) in SCHEDULERS.iter().flat_map(|row| [(row, "rank"), (row, "first")]) {
             let (mut streams, ids) = streams(row.name, option, 5, 1 << 20);
             for (number, id) in ids.iter().enumerate() {
@@ -452,7 +453,7 @@ mod tests {
     /// RFC 9000 section 4.1: without connection credit only lost data is sent. New credit resumes all streams by
     /// rank, with `fifo` in the order of writes.
     #[test]
-    fn streams_that_were_blocked_come_back() {
+    fn blocked_streams_resume() {
         for row in SCHEDULERS {
             let (mut streams, ids) = streams(row.name, "rank", 3, 1000);
             for id in &ids {

@@ -74,7 +74,7 @@ mod tests {
     use wire::{Direction, Side, TransportParameters};
 
     #[test]
-    fn who_is_told_first_changes() {
+    fn the_stream_resumed_first_rotates() {
         let id = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
         let mut queue =
             SendQueue { limit: 10, low: 9, queued: 0, waiting: BTreeSet::new(), first: None, last: None };
@@ -91,7 +91,7 @@ mod tests {
     /// RFC 9001 section 4.6.2: after a rejection "the client MUST reset the state of all streams". The data that they
     /// kept is removed from the queue.
     #[test]
-    fn streams_that_are_forgotten_leave_room() {
+    fn forgotten_streams_leave_room() {
         let config = Config { send_queue: Some(units::Size::from_bytes(1000)), ..Config::default() };
         let rr = || build("rr", &Arguments::default()).unwrap();
         let mut streams = Streams::new(Side::Client, &config, rr());

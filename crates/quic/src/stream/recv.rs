@@ -5,7 +5,7 @@ use crate::error::TransportError;
 use crate::ranges::RangeSet;
 use crate::stream::Window;
 use crate::stream::number::OptionalNumber;
-use crate::stream::spares::Spares;
+use crate::stream::spares::SpareBuffers;
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -136,7 +136,7 @@ impl RecvHalf {
 
     /// Receives the data of a STREAM or CRYPTO frame.
     pub(crate) fn on_data(&mut self, offset: u64, data: Data<'_>, fin: bool) -> Result<u64, TransportError> {
-        self.on_data_with(offset, data, fin, &mut Spares::default())
+        self.on_data_with(offset, data, fin, &mut SpareBuffers::default())
     }
 
     /// Receives data, reusing spare buffers.
@@ -146,7 +146,7 @@ impl RecvHalf {
         offset: u64,
         data: Data<'_>,
         fin: bool,
-        spares: &mut Spares,
+        spares: &mut SpareBuffers,
     ) -> Result<u64, TransportError> {
         let length = data.len() as u64;
         let fresh = self.admit(offset + length, fin)?;
@@ -172,7 +172,7 @@ impl RecvHalf {
     }
 
     /// Stores the new bytes of a frame.
-    fn keep(&mut self, range: Range<u64>, data: Data<'_>, spares: &mut Spares) {
+    fn keep(&mut self, range: Range<u64>, data: Data<'_>, spares: &mut SpareBuffers) {
         let mut start = range.start;
         let overlapping: Vec<Range<u64>> = match self.received.max() {
             Some(max) if max >= start => {
@@ -191,7 +191,7 @@ impl RecvHalf {
         }
     }
 
-    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>, spares: &mut Spares) {
+    fn keep_piece(&mut self, piece: Range<u64>, frame_start: u64, data: Data<'_>, spares: &mut SpareBuffers) {
         let length = piece.end - piece.start;
         let at = match self.chunks.back() {
             Some((start, _)) if *start > piece.start => {
@@ -269,11 +269,11 @@ impl RecvHalf {
 
     /// Copies readable data into `out`.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Read {
-        self.read_with(out, &mut Spares::default())
+        self.read_with(out, &mut SpareBuffers::default())
     }
 
     /// Copies readable data into `out`, keeping empty buffers as spares.
-    pub(super) fn read_with(&mut self, out: &mut [u8], spares: &mut Spares) -> Read {
+    pub(super) fn read_with(&mut self, out: &mut [u8], spares: &mut SpareBuffers) -> Read {
         let mut done = 0;
         // RFC 9000-2.2-1: in order, up to the first gap.
         while done < out.len() {
@@ -299,7 +299,7 @@ impl RecvHalf {
     }
 
     /// Discards at most `limit` bytes of readable data.
-    pub(super) fn skip(&mut self, limit: u64, spares: &mut Spares) -> Read {
+    pub(super) fn skip(&mut self, limit: u64, spares: &mut SpareBuffers) -> Read {
         let bytes = self.contiguous().saturating_sub(self.read).min(limit);
         self.read += bytes;
         while self.chunks.front().is_some_and(|(start, chunk)| start + chunk.len() <= self.read) {
@@ -406,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_in_any_order_give_the_bytes(
+        fn pieces_in_any_order_are_reassembled(
             pieces in prop::collection::vec((0u64..200, 1u64..40), 1..60),
             reads in prop::collection::vec(1usize..50, 60),
         ) {
@@ -446,19 +446,19 @@ mod tests {
     }
 
     #[test]
-    fn skipped_bytes_are_read_as_much_as_others() {
+    fn skipped_bytes_count_as_read() {
         let mut half = RecvHalf::new(window(1000));
         half.on_data(0, Data::Bytes(&text(0, 30)), false).unwrap();
         half.on_data(30, Data::Virtual { length: 100 }, false).unwrap();
         half.on_data(140, Data::Bytes(&text(140, 150)), true).unwrap();
-        assert_eq!(half.skip(10, &mut Spares::default()), Read { bytes: 10, finished: false });
+        assert_eq!(half.skip(10, &mut SpareBuffers::default()), Read { bytes: 10, finished: false });
         let mut out = [0; 5];
         assert_eq!(half.read(&mut out).bytes, 5);
         assert_eq!(out, text(10, 15)[..]);
-        assert_eq!(half.skip(1000, &mut Spares::default()), Read { bytes: 115, finished: false });
-        assert_eq!(half.skip(1000, &mut Spares::default()), Read { bytes: 0, finished: false });
+        assert_eq!(half.skip(1000, &mut SpareBuffers::default()), Read { bytes: 115, finished: false });
+        assert_eq!(half.skip(1000, &mut SpareBuffers::default()), Read { bytes: 0, finished: false });
         half.on_data(130, Data::Bytes(&text(130, 140)), false).unwrap();
-        assert_eq!(half.skip(15, &mut Spares::default()), Read { bytes: 15, finished: false });
+        assert_eq!(half.skip(15, &mut SpareBuffers::default()), Read { bytes: 15, finished: false });
         assert_eq!(half.read(&mut out), Read { bytes: 5, finished: true });
         assert_eq!(out, text(145, 150)[..]);
     }
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_counts_though_all_data_came_but_not_if_the_end_came_too() {
+    fn a_reset_has_no_effect_only_once_the_end_has_arrived() {
         let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Bytes(&[0; 50]), false).unwrap();
         assert_eq!(half.on_reset(7, 50).unwrap(), 0);
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn half_the_window_used_asks_for_more() {
+    fn more_credit_is_due_after_half_of_the_window() {
         let mut half = RecvHalf::new(window(100));
         half.on_data(0, Data::Virtual { length: 49 }, false).unwrap();
         half.discard();

@@ -2,7 +2,7 @@
 //! rejected 0-RTT (RFC 9001 section 4.6.2).
 
 use super::lists::List;
-use super::marks::Marks;
+use super::marks::WriteTimes;
 use super::{Index, Streams, direction_index};
 use crate::event::Event;
 use crate::schedule::Scheduler;
@@ -92,7 +92,7 @@ impl Streams {
     pub(crate) fn forget(&mut self, scheduler: Box<dyn Scheduler>) {
         self.drop_notices();
         self.rewind();
-        self.marks = Marks::wanted(&*scheduler);
+        self.marks = WriteTimes::wanted(&*scheduler);
         self.scheduler = scheduler;
         self.slots.clear();
         self.free.clear();

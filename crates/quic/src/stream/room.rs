@@ -6,7 +6,7 @@
 
 use super::Streams;
 use super::lists::List;
-use super::send::Awaited;
+use super::send::WaitingFor;
 use crate::error::StreamError;
 use crate::event::Event;
 use wire::StreamId;
@@ -69,7 +69,7 @@ impl Streams {
     pub(crate) fn wait_for_allowance(&mut self) -> bool {
         while let Some(&id) = self.short.front() {
             match self.send_half(id) {
-                Some(half) if half.awaited == Awaited::Room => return true,
+                Some(half) if half.awaited == WaitingFor::Room => return true,
                 Some(half) => half.lists.leave(List::Short),
                 None => {}
             }
@@ -132,7 +132,7 @@ impl Streams {
     fn wait_for_room(&mut self, id: StreamId) {
         let (credit, left) = (self.credit.available(), self.credit.left());
         let Some(half) = self.send_half(id) else { return };
-        half.awaited = Awaited::Room;
+        half.awaited = WaitingFor::Room;
         if half.is_blocked() {
             // RFC 9000 section 4.1: "SHOULD send a STREAM_DATA_BLOCKED or DATA_BLOCKED frame".
             self.note_stream_blocked(id);
@@ -171,10 +171,10 @@ impl Streams {
     /// Reports room on a stream to the application, if it waits for room and there is some. Returns whether it did.
     #[cold]
     pub(super) fn offer(&mut self, id: StreamId) -> bool {
-        let waits = self.send_half(id).is_some_and(|half| half.awaited == Awaited::Room);
+        let waits = self.send_half(id).is_some_and(|half| half.awaited == WaitingFor::Room);
         let there_is = waits && self.room(id).is_ok_and(|room| room > 0);
         if let Some(half) = self.send_half(id).filter(|_| there_is) {
-            half.awaited = Awaited::Nothing;
+            half.awaited = WaitingFor::Nothing;
             self.events.push_back(Event::Writable(id));
         }
         there_is
@@ -262,7 +262,7 @@ mod tests {
     /// RFC 9000 section 4.1: without credit, the application is not asked for data and a BLOCKED frame is sent; new
     /// credit is reported to the application.
     #[test]
-    fn there_is_room_for_what_there_is_credit_for() {
+    fn there_is_room_for_stream_credit() {
         let (mut streams, ids) = streams(1, 1 << 20, 100);
         assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_what_the_connection_has_credit_for() {
+    fn there_is_room_for_connection_credit() {
         let (mut streams, ids) = streams(2, 1000, 1 << 20);
         assert_eq!((pump(&mut streams, ids[0]), pump(&mut streams, ids[1])), (1000, 1000));
         let frames = [packet(&mut streams), packet(&mut streams)].concat();
@@ -323,7 +323,7 @@ mod tests {
 
     /// If connection credit is scarce, most of it is left for a stream that starts later.
     #[test]
-    fn credit_stays_for_those_that_have_nothing_to_send() {
+    fn credit_is_reserved_for_streams_without_data() {
         let (mut streams, ids) = streams_under("abs", 2, 800_000, 1 << 40);
         assert_eq!(pump(&mut streams, ids[0]), 100_000);
         assert_eq!(pump(&mut streams, ids[1]), AHEAD);
@@ -359,7 +359,7 @@ mod tests {
     /// The data that all streams keep, sent or not, remains below the allowance, and acknowledgements make room for
     /// waiting streams.
     #[test]
-    fn what_is_kept_is_bounded_for_all_streams_together() {
+    fn kept_data_is_bounded_for_all_streams_together() {
         let (mut streams, ids) = streams(10, 1 << 40, 1 << 40);
         streams.set_allowance(50_000);
         let mut sent = Vec::new();
@@ -404,7 +404,7 @@ mod tests {
 
     /// Aborted streams in the list use nothing of the allowance, so that those after them get it.
     #[test]
-    fn streams_that_are_given_up_leave_room_to_others() {
+    fn aborted_streams_leave_room_to_others() {
         for allowance in [64_000, 256_000, 4_000_000] {
             let (mut streams, ids) = streams(300, 1 << 40, 1 << 40);
             streams.set_allowance(allowance);
@@ -441,7 +441,7 @@ mod tests {
 
     /// An unlimited number of waiting and then aborted streams uses bounded memory (RFC 9000 section 21.7).
     #[test]
-    fn the_lists_of_those_that_wait_have_a_bound() {
+    fn the_lists_of_waiting_streams_are_bounded() {
         for (connection, stream, allowance) in
             [(1 << 40, 1 << 40, 8_000), (0, 1 << 40, 1 << 30), (1 << 40, 0, 1 << 30)]
         {
@@ -476,7 +476,7 @@ mod tests {
 
     /// RFC 9000 section 7.4.1: the limits of the new handshake replace the remembered ones.
     #[test]
-    fn limits_of_a_handshake_are_room_for_those_that_wait() {
+    fn new_limits_of_a_handshake_give_room_to_waiting_streams() {
         let (mut streams, ids) = streams(1, 100, 100);
         assert_eq!((pump(&mut streams, ids[0]), streams.room(ids[0])), (100, Ok(0)));
         told(&mut streams);

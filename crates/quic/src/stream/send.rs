@@ -25,7 +25,7 @@ enum Progress {
 /// What an application waits for after it could not write all its data. It takes one byte, because every stream has
 /// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum WaitingFor {
     Nothing,
     /// Room in the send buffer.
     Buffer,
@@ -70,7 +70,7 @@ pub(crate) struct SendHalf {
     /// The lists of the connection that contain it.
     pub lists: Lists,
     /// What the application waits for.
-    pub awaited: Awaited,
+    pub awaited: WaitingFor,
 }
 
 impl SendHalf {
@@ -91,7 +91,7 @@ impl SendHalf {
             scheduled: false,
             lost_reported: false,
             lists: Lists::default(),
-            awaited: Awaited::Nothing,
+            awaited: WaitingFor::Nothing,
         }
     }
 
@@ -207,7 +207,7 @@ impl SendHalf {
 
     /// Whether there is new data, here or at the application, that only the stream credit blocks.
     pub(crate) fn is_blocked(&self) -> bool {
-        let more = self.next < self.written || self.awaited == Awaited::Room && self.fin == Progress::Open;
+        let more = self.next < self.written || self.awaited == WaitingFor::Room && self.fin == Progress::Open;
         self.reset_code.is_none() && more && self.next >= self.credit
     }
     /// Records that the stream is blocked. Returns whether STREAM_DATA_BLOCKED was not sent for this limit yet.
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_data_goes_first_and_only_what_is_not_acknowledged() {
+    fn only_unacknowledged_lost_data_is_sent_again_first() {
         let mut half = half(3000);
         for offset in [0, 1000, 2000] {
             let piece = half.take(1000, u64::MAX).unwrap();
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_frame_across_the_border_goes_again_in_one_frame_or_where_room_cuts_it() {
+    fn a_lost_frame_across_the_border_is_sent_again_whole_or_split_by_the_room() {
         let mut half = mixed();
         while half.take(1200, u64::MAX).is_some() {}
         half.on_lost(0..1200, false);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_that_ends_at_the_border_or_about_it_cuts_the_frame_there() {
+    fn credit_that_ends_near_the_border_cuts_the_frame_there() {
         for (credit, rest) in
             [(15, (15, 1200, false, false)), (16, (16, 1200, true, false)), (17, (17, 1200, true, false))]
         {
@@ -496,7 +496,7 @@ mod tests {
 
     /// RFC 9000-3.3-1, and section 13.3: a queued reset is not needed once all data is acknowledged.
     #[test]
-    fn a_reset_that_all_data_overtook_is_not_sent() {
+    fn a_reset_is_not_sent_once_all_data_is_acknowledged() {
         let mut half = half(1000);
         half.take(1000, u64::MAX).unwrap();
         half.reset(5);

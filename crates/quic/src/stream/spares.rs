@@ -5,9 +5,9 @@ const MAX_SPARES: usize = 8;
 
 /// Empty buffers for reuse.
 #[derive(Debug, Default)]
-pub(crate) struct Spares(Vec<Vec<u8>>);
+pub(crate) struct SpareBuffers(Vec<Vec<u8>>);
 
-impl Spares {
+impl SpareBuffers {
     /// An empty buffer.
     pub(super) fn take(&mut self) -> Vec<u8> {
         self.0.pop().unwrap_or_default()

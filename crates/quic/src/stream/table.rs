@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_last_is_forgotten_with_its_stream() {
+    fn the_last_result_is_forgotten_with_its_stream() {
         let (mut index, id) = (Index::default(), StreamId::from_value);
         index.insert(id(0), 3);
         index.insert(id(1), 4);

@@ -6,7 +6,7 @@ mod spin;
 
 use crate::config::Config;
 use random::Stream;
-use skip::Skips;
+use skip::SkippedNumbers;
 use spin::Spin;
 use wire::{Ack, ConnectionId, FirstByte, Side};
 
@@ -22,7 +22,7 @@ pub(crate) struct Variety {
     quic_bit: Option<Stream>,
     /// Whether the peer accepts packets in which it is 0.
     peer_accepts_any: bool,
-    skips: Option<Skips>,
+    skips: Option<SkippedNumbers>,
 }
 
 impl Variety {
@@ -31,7 +31,7 @@ impl Variety {
         // RFC 9000-17.4-2.
         let spin = config.spin_bit.then(|| Spin::new(fork("spin")));
         let quic_bit = config.grease_quic_bit.then(|| fork("quic bit"));
-        let skips = config.skip_packet_numbers.then(|| Skips::new(fork("skips")));
+        let skips = config.skip_packet_numbers.then(|| SkippedNumbers::new(fork("skips")));
         let any = spin.is_some() || quic_bit.is_some() || skips.is_some();
         any.then(|| Box::new(Variety { spin, quic_bit, peer_accepts_any: false, skips }))
     }

@@ -12,17 +12,17 @@ const MAX_REMEMBERED: usize = 16;
 
 /// The skipped numbers, and the next one.
 #[derive(Debug)]
-pub(super) struct Skips {
+pub(super) struct SkippedNumbers {
     random: Stream,
     next: u64,
     span: u64,
     skipped: VecDeque<u64>,
 }
 
-impl Skips {
-    pub(super) fn new(mut random: Stream) -> Skips {
+impl SkippedNumbers {
+    pub(super) fn new(mut random: Stream) -> SkippedNumbers {
         let next = 1 + random.below(FIRST_SPAN);
-        Skips { random, next, span: FIRST_SPAN, skipped: VecDeque::with_capacity(MAX_REMEMBERED) }
+        SkippedNumbers { random, next, span: FIRST_SPAN, skipped: VecDeque::with_capacity(MAX_REMEMBERED) }
     }
 
     /// Whether to skip this next number; if so, remembers it. Never skips two numbers in a row.
@@ -51,9 +51,9 @@ mod tests {
     use wire::{Frame, Frames};
 
     #[test]
-    fn numbers_are_left_out_ever_more_seldom_and_never_acknowledged() {
+    fn numbers_are_skipped_at_growing_intervals() {
         for seed in 0..20 {
-            let mut skips = Skips::new(Stream::new(seed, "skips"));
+            let mut skips = SkippedNumbers::new(Stream::new(seed, "skips"));
             let skipped: Vec<u64> = (0..100_000).filter(|number| skips.is_due(*number)).collect();
             assert!((1..=FIRST_SPAN).contains(&skipped[0]), "{skipped:?}");
             assert!((10..60).contains(&skipped.len()), "{skipped:?}");

@@ -46,7 +46,7 @@ mod tests {
 
     /// RFC 9000-17.4-3, 9000-17.4-4.
     #[test]
-    fn one_id_in_sixteen_does_without_and_ignores_what_comes() {
+    fn one_id_in_sixteen_disables_the_bit_and_ignores_received_ones() {
         let mut spin = Spin::new(Stream::new(1, "spin"));
         let mut off = 0;
         for n in 0..16_000u64 {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_reflect_and_clients_turn_over() {
+    fn servers_reflect_and_clients_invert() {
         let mut spin = Spin::new(Stream::new(2, "spin"));
         let id = ConnectionId::new(&[1; 8]).unwrap();
         spin.value(id);

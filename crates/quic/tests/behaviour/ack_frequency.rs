@@ -41,20 +41,20 @@ fn answers(pair: &mut Pair, packets: u64, lost: &'static [u64]) -> Vec<Duration>
 
 /// Section 4.
 #[test]
-fn the_threshold_that_was_asked_for() {
+fn the_requested_threshold_is_applied() {
     let mut pair = asking(5, 100, 1);
     assert_eq!(answers(&mut pair, 12, &[]), [ms(4), ms(9)]);
 }
 
 /// Section 4: a threshold of 0, every packet.
 #[test]
-fn every_packet_can_be_asked_for() {
+fn an_acknowledgement_of_every_packet_can_be_requested() {
     assert_eq!(answers(&mut asking(1, 100, 1), 3, &[]), [ms(0), ms(1), ms(2)]);
 }
 
 /// Section 4: the delay, which the sender adds to its probe timeout (section 7).
 #[test]
-fn the_delay_that_was_asked_for() {
+fn the_requested_delay_is_applied() {
     let mut pair = asking(5, 100, 1);
     let (start, mark) = (pair.now, pair.mark());
     pair.upload(100);
@@ -66,7 +66,7 @@ fn the_delay_that_was_asked_for() {
 
 /// Section 6.2.1, tables 1 and 2, in which only reordering causes acknowledgements.
 #[test]
-fn reordering_is_told_when_the_sender_can_take_a_packet_for_lost() {
+fn reordering_is_reported_when_the_sender_may_declare_a_loss() {
     // Packets 0, 1, 3, 4, 5, 8, 9, 10.
     assert_eq!(answers(&mut asking(1000, 1000, 3), 11, &[2, 6, 7]), [ms(5), ms(9), ms(10)]);
     // Packets 0, 1, 3, 5, 6, 7, 8, 9.
@@ -78,7 +78,7 @@ fn reordering_is_told_when_the_sender_can_take_a_packet_for_lost() {
 
 /// Section 4: the frame is sent again until it arrives.
 #[test]
-fn a_request_that_is_lost_is_sent_again() {
+fn a_lost_request_is_sent_again() {
     let client = config(&[("peer_ack_ratio", count(5)), ("peer_max_ack_delay", span(100))]);
     let mut asked = 0;
     for lost in 0..6 {
@@ -97,7 +97,7 @@ fn is_request(frame: &crate::pair::Frame) -> bool {
 
 /// Section 3: without the parameter, the frames are unknown and not sent.
 #[test]
-fn nobody_is_asked_who_does_not_admit_it() {
+fn only_a_peer_that_accepts_requests_gets_them() {
     let client = [("peer_ack_ratio", count(5)), ("immediate_ack", word("frame"))];
     let mut pair = Pair::new(null(), config(&client), config(&[]), delay(10));
     pair.establish();
@@ -125,7 +125,7 @@ fn nobody_is_asked_who_does_not_admit_it() {
 /// Section 4: a delay below min_ack_delay is a PROTOCOL_VIOLATION; so is a value that RFC 9000 section 18.2 calls
 /// invalid. An older request is ignored.
 #[test]
-fn requests_that_must_not_be_and_such_as_come_late() {
+fn invalid_and_outdated_requests() {
     let request = |sequence, max_ack_delay_us, threshold| Frame::AckFrequency {
         sequence,
         threshold,
@@ -172,7 +172,7 @@ fn an_immediate_acknowledgement() {
 /// The last packet before the window is full requests an acknowledgement, so that the sender does not wait for the
 /// receiver's timer.
 #[test]
-fn a_full_window_asks_for_an_acknowledgement() {
+fn a_full_window_requests_an_acknowledgement() {
     let slow = [("ack_ratio", count(1000)), ("max_ack_delay", span(60))];
     let rows = [
         ("never", "min_ack_delay", span(1), 70),
@@ -209,7 +209,7 @@ fn a_full_window_asks_for_an_acknowledgement() {
 
 /// Only the announced bit may be set; it has no effect in a packet that is not ack-eliciting.
 #[test]
-fn the_other_reserved_bit_stays_an_error() {
+fn the_other_reserved_bit_remains_an_error() {
     let admits = || {
         let server = config(&[("immediate_ack_bit", Value::Flag(true)), ("ack_ratio", count(9))]);
         let mut pair = Pair::new(null(), config(&[]), server, delay(10));

@@ -23,7 +23,7 @@ fn two_packets_are_acknowledged_at_once_and_one_after_25_ms() {
 
 /// RFC 9000-13.2.1-3.
 #[test]
-fn two_packets_apart_by_less_than_the_delay_share_an_acknowledgement() {
+fn two_packets_within_the_delay_share_an_acknowledgement() {
     let mut pair = Pair::established();
     let (start, mark) = (pair.now, pair.mark());
     let stream = pair.upload(100);
@@ -51,7 +51,7 @@ fn the_ratio_and_the_delay_are_options() {
 }
 
 #[test]
-fn a_gap_is_told_at_once_and_so_is_its_end() {
+fn a_gap_and_its_end_are_reported_at_once() {
     // Of four packets, a millisecond apart, the second is late by 30 ms.
     let mut pair = Pair::established();
     let base = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
@@ -88,7 +88,7 @@ fn acknowledgements_are_not_acknowledged() {
 }
 
 #[test]
-fn what_the_peer_has_heard_of_is_not_told_again() {
+fn acknowledged_ranges_are_not_reported_again() {
     let mut pair = Pair::established();
     // Every third packet is lost: many ranges.
     pair.link = losing(10, |to_server, number| to_server && number % 3 == 0);
@@ -120,7 +120,7 @@ fn what_the_peer_has_heard_of_is_not_told_again() {
 
 /// RFC 9000-13.4.1-1.
 #[test]
-fn a_congestion_mark_is_told_at_once_with_its_count() {
+fn a_congestion_mark_is_reported_at_once_with_its_count() {
     let mut pair = Pair::established();
     let link: Link = Box::new(|to_server, _, flying| {
         flying.ecn = if to_server { Ecn::Ce } else { Ecn::NotEct };
@@ -136,7 +136,7 @@ fn a_congestion_mark_is_told_at_once_with_its_count() {
 
 /// RFC 9000-13.2.1-2.
 #[test]
-fn packets_of_the_handshake_are_acknowledged_at_once() {
+fn handshake_packets_are_acknowledged_at_once() {
     let mut pair = Pair::plain();
     pair.run_to(at(10));
     assert_eq!(pair.sent_from(0, false)[0].names()[0], "ACK");

@@ -64,7 +64,7 @@ fn of(packets: &[Long], kind: PacketKind) -> Vec<Long> {
 /// RFC 9000-8.1.2-1, 9000-8.1.3-6, 9000-17.2.2-1, 9000-17.2.5.1-1, 9000-17.2.5.1-3, 9000-17.2.5.1-4, 9000-17.2.5.2-5,
 /// 9000-17.2.5.3-1, 9000-17.2.5.3-2, and 9000-7.2-2, 9000-7.2-5.
 #[test]
-fn a_client_comes_back_with_the_token_of_a_retry() {
+fn a_client_returns_with_the_token_of_a_retry() {
     // The server's first packets after the Retry are lost, so that the client repeats everything.
     for lost in [0, 3] {
         let link = losing(10, move |to_server, number| !to_server && (1..=lost).contains(&number));
@@ -151,7 +151,7 @@ fn tokens_after(pair: &mut Pair, bytes: Vec<u8>) -> Vec<Vec<u8>> {
 
 /// RFC 9000-17.2.5-1, 9000-17.2.5.1-2, 9000-17.2.5.2-1, 9000-17.2.5.2-2, 9000-17.2.5.2-3, 9000-17.2.5.2-4.
 #[test]
-fn a_retry_that_is_not_of_the_server_is_discarded() {
+fn a_retry_from_an_attacker_is_discarded() {
     let flaws = [
         Flaw::None,
         Flaw::UnusedBits,
@@ -228,7 +228,7 @@ fn new_tokens(pair: &Pair) -> Vec<Vec<u8>> {
 
 /// RFC 9000-8.1.3-1, 9000-8.1.3-5, 9000-19.7-1: a token of NEW_TOKEN avoids a Retry, once, at its server.
 #[test]
-fn a_client_comes_back_with_a_token_of_the_last_time() {
+fn a_client_returns_with_a_token_of_an_earlier_connection() {
     let mut pair = Pair::new(null(), config(&[]), giving(2, &[always()]), delay(10));
     pair.establish();
     let given = new_tokens(&pair);
@@ -248,7 +248,7 @@ fn a_client_comes_back_with_a_token_of_the_last_time() {
 
 /// RFC 9000-8.1.3-1, 9000-8.1.3-2: the token of a Retry replaces the other one, for this attempt only.
 #[test]
-fn the_token_of_a_retry_wins_and_is_not_kept() {
+fn the_token_of_a_retry_takes_precedence_and_is_not_kept() {
     let mut pair = Pair::new(null(), config(&[]), giving(1, &[]), delay(10)).acquainted();
     // The server has another key now and does not recognise its tokens.
     pair.restart(null(), asking());
@@ -307,7 +307,7 @@ fn answered(pair: &mut Pair, address: &'static str) -> (usize, usize) {
 
 /// RFC 9000-8.1.4-4: a token validates only the address to which it was issued.
 #[test]
-fn a_token_from_another_address_proves_nothing() {
+fn a_token_from_another_address_validates_nothing() {
     let long = tls::Options { certificate_chain: units::Size::from_bytes(20_000), ..tls::Options::default() };
     for (address, proven) in [(crate::pair::CLIENT, true), ("10.0.9.9:50000", false)] {
         let tls: Context = context(&long);
@@ -321,7 +321,7 @@ fn a_token_from_another_address_proves_nothing() {
 
 /// RFC 9000-17.2.3-1: 0-RTT data is sent again in packets with new numbers.
 #[test]
-fn early_data_comes_again_behind_a_retry() {
+fn early_data_is_sent_again_after_a_retry() {
     let options = tls::Options { tickets: 2, early_data: true, ..tls::Options::default() };
     let tls = context(&options);
     let mut pair = Pair::new(tls.clone(), config(&[]), config(&[]), delay(10)).acquainted();

@@ -74,7 +74,7 @@ fn fragments_cost_no_more_than_the_credit() {
 
 /// RFC 9000 sections 7.5 and 21.7: gaps in the handshake messages cost bounded memory.
 #[test]
-fn fragments_of_the_handshake_are_too_much_for_its_buffer() {
+fn fragments_of_the_handshake_exceed_its_buffer() {
     let mut pair = victim(&[]);
     let before = held();
     // Every second byte, after all data sent so far.
@@ -86,7 +86,7 @@ fn fragments_of_the_handshake_are_too_much_for_its_buffer() {
 
 /// The same bytes in reverse order: each fragment is adjacent to the previous one.
 #[test]
-fn a_stream_that_comes_backwards_byte_by_byte_is_joined() {
+fn a_stream_in_reverse_byte_order_is_joined() {
     let mut pair = victim(&[]);
     let before = held();
     let stream = id(Direction::Unidirectional, 0);
@@ -101,7 +101,7 @@ fn a_stream_that_comes_backwards_byte_by_byte_is_joined() {
 
 /// RFC 9000 section 21.6: streams are opened, used a little, and never finished. The victim sets their limit.
 #[test]
-fn streams_that_are_never_finished_stay_within_the_limit() {
+fn unfinished_streams_stay_within_the_limit() {
     let limit = 50;
     let mut pair = victim(&[("initial_max_streams_uni", count(limit))]);
     let before = held();
@@ -137,7 +137,7 @@ fn streams_that_are_reset_at_once_still_count() {
 
 /// The same against an application that closes each stream: it can continue, and no memory is left in use.
 #[test]
-fn rapid_reset_leaves_nothing_behind() {
+fn rapid_reset_leaves_no_memory_in_use() {
     let mut pair = victim(&[("initial_max_streams_bidi", count(100)), ("initial_max_data", size(5_000))]);
     let mut after_warming = 0;
     for index in 0..5_000 {
@@ -167,7 +167,7 @@ fn rapid_reset_leaves_nothing_behind() {
 
 /// RFC 9000 section 21.8 and 5.1.2: ids are issued and retired endlessly; the retirements are not acknowledged.
 #[test]
-fn connection_ids_without_end_are_refused() {
+fn endless_connection_ids_are_refused() {
     let mut pair = victim(&[("active_connection_id_limit", count(4))]);
     let before = held();
     let frames = (10..10_000u64).map(|sequence| Frame::NewConnectionId {
@@ -185,7 +185,7 @@ fn connection_ids_without_end_are_refused() {
 /// Frames without effect, one per packet: each is acknowledged, no more bytes are sent than received, and nothing is
 /// kept.
 #[test]
-fn tiny_frames_cost_an_acknowledgement_each_at_most() {
+fn tiny_frames_cost_at_most_an_acknowledgement_each() {
     let limit = |maximum| Frame::MaxStreamData { id: id(Direction::Bidirectional, 0), maximum };
     let kinds: [&dyn Fn(u64) -> Frame<'static>; 6] = [
         &|_| Frame::Ping,
@@ -219,7 +219,7 @@ fn tiny_frames_cost_an_acknowledgement_each_at_most() {
 /// RFC 9000 section 21.4: an optimistic acknowledgement that covers a packet that was never sent closes the
 /// connection.
 #[test]
-fn an_optimistic_acknowledgement_beyond_what_was_sent_ends_it() {
+fn an_optimistic_acknowledgement_beyond_the_sent_packets_ends_the_connection() {
     let mut pair = victim(&[]);
     let now = pair.now;
     let stream = pair.server().open(Direction::Unidirectional).unwrap();
@@ -235,7 +235,7 @@ fn an_optimistic_acknowledgement_beyond_what_was_sent_ends_it() {
 
 /// Credit that would overflow a counter, and maximum stream offsets (RFC 9000 sections 4.5 and 19.8).
 #[test]
-fn numbers_at_their_end_do_not_overflow() {
+fn maximum_numbers_do_not_overflow() {
     let last = wire::varint::MAX;
     let stream = id(Direction::Bidirectional, 0);
     let table: [(Frame<'_>, Option<Code>); 7] = [
@@ -264,7 +264,7 @@ fn numbers_at_their_end_do_not_overflow() {
 
 /// Unread data is not granted new credit: a peer that uses all its credit occupies no more memory than that.
 #[test]
-fn data_that_nobody_reads_costs_what_the_credit_admits() {
+fn unread_data_costs_no_more_than_the_credit() {
     let window = 300_000;
     let mut pair =
         victim(&[("initial_max_data", size(window)), ("initial_max_stream_data_bidi_remote", size(window))]);
@@ -307,7 +307,7 @@ fn a_first_packet_to_a_short_id_is_dropped() {
 
 /// RFC 9000 section 21.3: handshakes in progress are limited, and further clients are refused.
 #[test]
-fn handshakes_underway_are_bounded() {
+fn handshakes_in_progress_are_limited() {
     let mut pair = Pair::new(null(), config(&[]), config(&[]), crate::pair::losing(10, |_, _| true));
     pair.drain();
     let accept = Some(std::sync::Arc::new(config(&[])));

@@ -1,7 +1,7 @@
 //! How connections end (RFC 9000 section 10.2).
 
 use crate::pair::Frame;
-use crate::pair::{Flying, Pair, at, config, contexts, delay, losing, ms, null};
+use crate::pair::{DatagramInFlight, Pair, at, config, contexts, delay, losing, ms, null};
 use quic::{CloseReason, Event, StreamError};
 use trace::PacketKind;
 use units::Duration;
@@ -35,7 +35,7 @@ fn the_applications_code_and_reason_arrive() {
 }
 
 #[test]
-fn both_ends_are_forgotten_after_three_probe_timeouts() {
+fn both_ends_are_removed_after_three_probe_timeouts() {
     let mut pair = Pair::established();
     let start = pair.now;
     let (closing, draining) = (lingering(pair.client()), lingering(pair.server()));
@@ -92,7 +92,7 @@ fn draining_is_silent() {
 }
 
 #[test]
-fn a_lost_close_is_repeated_when_the_peer_goes_on() {
+fn a_lost_close_is_repeated_when_the_peer_continues() {
     let mut pair = Pair::established();
     let next = pair.wire.iter().filter(|seen| seen.to_server).count() as u64;
     pair.link = losing(10, move |to_server, number| to_server && number == next);
@@ -106,7 +106,7 @@ fn a_lost_close_is_repeated_when_the_peer_goes_on() {
 
 /// RFC 9000-10.2.3-2, 9000-10.2.3-3, 9000-12.5-1.
 #[test]
-fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
+fn before_confirmation_the_applications_reason_is_hidden() {
     let mut pair = Pair::plain();
     pair.run_to(at(5));
     let now = pair.now;
@@ -125,7 +125,7 @@ fn before_the_handshake_is_confirmed_an_applications_reason_stays_hidden() {
 
 /// RFC 9000-12.2-1.
 #[test]
-fn a_server_closes_in_every_space_that_the_client_may_read() {
+fn a_server_closes_in_every_space_that_the_client_may_be_able_to_open() {
     let short = tls::Options { certificate_chain: units::Size::from_bytes(1500), ..tls::Options::default() };
     let mut pair = Pair::new(crate::pair::context(&short), config(&[]), config(&[]), delay(10));
     pair.run_to(at(10));
@@ -231,7 +231,7 @@ fn both_may_close_at_once() {
 
 /// RFC 9000-10.2.1-1: packets received while closing are not decrypted, so anybody may have sent them.
 #[test]
-fn closing_answers_with_three_times_what_came_at_most() {
+fn closing_answers_with_at_most_three_times_the_bytes_received() {
     for (reason, least) in [("a short one".to_owned(), 6), ("r".repeat(250), 3)] {
         let mut pair = Pair::established();
         pair.link = losing(10, |to_server, _| to_server);
@@ -269,7 +269,7 @@ fn with_known_token(at_server: bool) -> (Pair, [u8; 16]) {
 /// on which the datagram was received": the right token from another address is ignored, and so is that of another
 /// connection.
 #[test]
-fn a_stateless_reset_counts_from_the_address_that_is_sent_to() {
+fn a_stateless_reset_is_valid_only_from_the_address_in_use() {
     for at_server in [true, false] {
         for with_id in [false, true] {
             let (mut pair, token) = with_known_token(at_server);
@@ -284,12 +284,12 @@ fn a_stateless_reset_counts_from_the_address_that_is_sent_to() {
             for elsewhere in ["10.0.0.7:443", "10.0.0.1:50001", "10.0.0.2:444"] {
                 let from = elsewhere.parse().unwrap();
                 let (bytes, ecn) = (bytes.clone(), wire::Ecn::NotEct);
-                pair.deliver(at_server, Flying { bytes, hole: None, damage: None, ecn, from, to });
+                pair.deliver(at_server, DatagramInFlight { bytes, hole: None, damage: None, ecn, from, to });
                 let victim = if at_server { pair.server() } else { pair.client() };
                 assert!(!victim.is_over(), "{elsewhere} {at_server} {with_id}");
             }
             let ecn = wire::Ecn::NotEct;
-            pair.deliver(at_server, Flying { bytes, hole: None, damage: None, ecn, from, to });
+            pair.deliver(at_server, DatagramInFlight { bytes, hole: None, damage: None, ecn, from, to });
             let victim = if at_server { pair.server() } else { pair.client() };
             assert_eq!(victim.close_reason(), Some(&CloseReason::StatelessReset), "{at_server} {with_id}");
         }

@@ -62,7 +62,7 @@ fn the_window_is_never_exceeded() {
 }
 
 #[test]
-fn a_sender_without_data_does_not_grow_its_window() {
+fn a_sender_without_data_does_not_increase_its_window() {
     let mut pair = Pair::established();
     let stream = pair.upload(1000);
     for _ in 0..100 {
@@ -123,7 +123,7 @@ fn acknowledgements_are_neither_paced_nor_held_by_the_window() {
 
 /// RFC 9438 section 4.9: a spurious loss costs CUBIC the round trip of recovery, but not its window.
 #[test]
-fn cubic_takes_back_what_it_gave_up_for_packets_that_were_late() {
+fn cubic_reverts_its_reduction_after_a_spurious_loss() {
     let window = |undo| {
         let options =
             [("spurious_undo", Value::Flag(undo)), ("slow_start", Value::Text("standard".to_owned()))];
@@ -148,7 +148,7 @@ fn cubic_takes_back_what_it_gave_up_for_packets_that_were_late() {
 /// RFC 9002 section 7.2: ten datagrams, "while limiting the window to the larger of 14,720 bytes or twice the maximum
 /// datagram size". With the option, exactly as many packets as it says.
 #[test]
-fn the_first_window_is_bounded_unless_it_is_chosen() {
+fn the_initial_window_is_bounded_unless_it_is_configured() {
     for (payload, first, ten) in [
         (1200, 12_000, 12_000),
         (1472, 14_720, 14_720),

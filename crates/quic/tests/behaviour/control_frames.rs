@@ -113,7 +113,7 @@ fn is_packet(bytes: &[u8]) -> bool {
 /// RFC 9000-13.3-2 and section 13.3: "sending ceases when a packet containing that information is acknowledged"; no
 /// packet contains a frame twice.
 #[test]
-fn what_was_acknowledged_is_not_sent_again() {
+fn acknowledged_frames_are_not_sent_again() {
     let mut seen = BTreeSet::new();
     let mut repeated = 0;
     for seed in 0..20 {

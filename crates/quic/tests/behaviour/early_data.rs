@@ -88,7 +88,7 @@ fn data_arrives_with_the_first_flight() {
 
 /// RFC 9000-17.2.3-2, 9000-17.2.3-3, and sections 12.2, 12.3 and 14.1.
 #[test]
-fn early_packets_stand_behind_the_initial_one_and_count_on() {
+fn early_packets_follow_the_initial_packet_and_numbers_continue() {
     let mut pair = acquainted(contexts()[0].clone(), &[]);
     let (mark, _) = say_at_once(&mut pair, &text(5000));
     pair.run_for(ms(500));
@@ -115,7 +115,7 @@ fn early_packets_stand_behind_the_initial_one_and_count_on() {
 }
 
 #[test]
-fn nothing_is_early_that_was_not_asked_for() {
+fn no_early_data_without_a_request() {
     for tls in contexts() {
         let mut pair = acquainted(tls, &[]);
         pair.open(opening(config(&[])));
@@ -136,7 +136,7 @@ fn nothing_is_early_that_was_not_asked_for() {
 
 /// RFC 9001 section 4.6.2.
 #[test]
-fn what_is_refused_goes_out_again_on_the_same_streams() {
+fn rejected_data_is_sent_again_on_the_same_streams() {
     for tls in contexts() {
         let mut pair = acquainted(tls.clone(), &[]);
         pair.restart(tls, config(&[]));
@@ -168,7 +168,7 @@ fn what_is_refused_goes_out_again_on_the_same_streams() {
 
 /// RFC 9000-7.4.1-5, 9000-7.4.1-6, 9000-7.4.1-7.
 #[test]
-fn a_server_with_lower_limits_refuses_and_the_new_limits_hold() {
+fn a_server_with_lower_limits_rejects_and_the_new_limits_apply() {
     for tls in contexts() {
         for (name, value) in [
             ("initial_max_data", size(3_000)),
@@ -200,7 +200,7 @@ fn a_server_with_lower_limits_refuses_and_the_new_limits_hold() {
 
 /// RFC 9001 section 4.6.2, RFC 8446 section 4.2.10.
 #[test]
-fn more_streams_than_there_may_be_or_another_protocol_end_them_all() {
+fn more_streams_than_permitted_or_another_protocol_end_all_streams() {
     for protection in [Protection::Null, Protection::Tls] {
         for fewer in [true, false] {
             let of = |alpn: &[&[u8]]| Context::new(&options(protection), alpn, 7).unwrap();
@@ -232,7 +232,7 @@ fn more_streams_than_there_may_be_or_another_protocol_end_them_all() {
 
 /// RFC 9000-7.4.1-4, 9000-7.4.1-8.
 #[test]
-fn early_data_keeps_to_the_limits_of_before_and_what_follows_to_those_of_now() {
+fn early_data_respects_the_remembered_limits_and_later_data_the_new_ones() {
     for tls in contexts() {
         let before = [("initial_max_data", size(4_000))];
         let mut pair = acquainted(tls.clone(), &before);
@@ -251,7 +251,7 @@ fn early_data_keeps_to_the_limits_of_before_and_what_follows_to_those_of_now() {
 
 /// RFC 9000-7.4.1-6: a server that accepts 0-RTT although it lowers a limit.
 #[test]
-fn a_limit_that_is_lower_although_early_data_was_taken_ends_the_connection() {
+fn a_lowered_limit_with_accepted_early_data_ends_the_connection() {
     // With null protection the server's parameters can be altered in transit: one byte of initial_max_data.
     for (name, id, value) in [("initial_max_data", 4u8, 0x80u8), ("initial_max_streams_uni", 9, 0x40)] {
         let server = [(name, if id == 4 { size(0x1000_0000) } else { count(0x1000) })];
@@ -280,7 +280,7 @@ fn a_limit_that_is_lower_although_early_data_was_taken_ends_the_connection() {
 
 /// RFC 9001 section 9.2, RFC 8446 section 8.
 #[test]
-fn a_replay_is_refused_with_protection_and_taken_without() {
+fn a_replay_is_rejected_with_protection_and_accepted_without() {
     for replay_protection in [true, false] {
         for protection in [Protection::Null, Protection::Tls] {
             let tls = context(&Options { replay_protection, ..options(protection) });
@@ -307,7 +307,7 @@ fn a_replay_is_refused_with_protection_and_taken_without() {
 
 /// RFC 9000-8.1-3: 0-RTT does not validate an address.
 #[test]
-fn early_data_does_not_lift_the_limit_on_amplification() {
+fn early_data_does_not_lift_the_anti_amplification_limit() {
     for tls in contexts() {
         let mut pair = acquainted(tls, &[]);
         let (mark, _) = say_at_once(&mut pair, b"give me all");
@@ -329,7 +329,7 @@ fn early_data_does_not_lift_the_limit_on_amplification() {
 
 /// All bytes arrive, whatever parts of the first flights are lost.
 #[test]
-fn lost_first_flights_lose_nothing() {
+fn lost_first_flights_lose_no_data() {
     for tls in contexts() {
         for refused in [false, true] {
             for first in 0..5 {
@@ -400,7 +400,7 @@ fn early_packets_that_overtake_half_of_a_client_hello_wait_for_the_rest() {
 
 /// RFC 9001 section 4.6.2 with RFC 8446 section 4.1.4.
 #[test]
-fn a_hello_retry_request_refuses_early_data() {
+fn a_hello_retry_request_rejects_early_data() {
     let of = |key_share| context(&Options { key_share, ..options(Protection::Tls) });
     let (hybrid, curve) = (of(KeyShare::X25519MlKem768), of(KeyShare::X25519));
     let mut pair = acquainted(hybrid, &[]);
@@ -416,7 +416,7 @@ fn a_hello_retry_request_refuses_early_data() {
 
 /// RFC 9000-12.4-3, section 12.5, RFC 9001 section 8.3.
 #[test]
-fn frames_that_must_not_be_early_are_violations() {
+fn frames_not_permitted_in_early_packets_are_violations() {
     let ack = {
         let mut bytes = Vec::new();
         wire::frame::ack(&mut bytes, std::iter::once(0..=0), 0, None, 100);
@@ -447,7 +447,7 @@ fn frames_that_must_not_be_early_are_violations() {
 
 /// RFC 9000 section 17.2.3.
 #[test]
-fn a_client_takes_no_early_packets() {
+fn a_client_accepts_no_early_packets() {
     let mut pair = acquainted(contexts()[0].clone(), &[]);
     say_at_once(&mut pair, b"data");
     pair.run_for(ms(25));
@@ -459,7 +459,7 @@ fn a_client_takes_no_early_packets() {
 
 /// RFC 9001 section 4.9.3.
 #[test]
-fn keys_of_early_data_live_three_probe_timeouts_beyond_the_first_other_packet() {
+fn keys_of_early_data_are_kept_three_probe_timeouts_after_the_first_one_rtt_packet() {
     for (late, taken) in [(ms(50), true), (ms(2_000), false)] {
         let mut pair = acquainted(contexts()[0].clone(), &[]);
         say_at_once(&mut pair, b"data");
@@ -476,7 +476,7 @@ fn keys_of_early_data_live_three_probe_timeouts_beyond_the_first_other_packet() 
 }
 
 #[test]
-fn early_data_keeps_to_the_initial_window() {
+fn early_data_respects_the_initial_window() {
     let mut pair = acquainted(contexts()[0].clone(), &[]);
     let start = pair.now;
     let (mark, _) = say_at_once(&mut pair, &text(200_000));

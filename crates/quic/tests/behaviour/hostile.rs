@@ -2,7 +2,7 @@
 //! and parameters are in `transport_errors`.
 
 use crate::pair::Frame as Seen;
-use crate::pair::{Flying, Link, Pair, at, config, delay, ms, null, size};
+use crate::pair::{DatagramInFlight, Link, Pair, at, config, delay, ms, null, size};
 use quic::CloseReason;
 use trace::PacketKind;
 use wire::{Code, Direction, Ecn, Frame, Side, StreamId};
@@ -47,7 +47,7 @@ const UNI: Direction = Direction::Unidirectional;
 /// RFC 9000-4.1-2, 9000-4.6-3, 9000-19.4-1, 9000-19.5-1, 9000-19.5-2, 9000-19.8-1, 9000-19.9-2,
 /// 9000-19.10-1, 9000-19.10-2, 9000-19.10-4, 9000-19.11-4, 9000-19.13-1, 9000-11.1-1.
 #[test]
-fn frames_of_streams_that_must_not_be() {
+fn invalid_stream_frames() {
     for to_server in [true, false] {
         let (them, us) = if to_server { (Side::Client, Side::Server) } else { (Side::Server, Side::Client) };
         for (name, frames, code) in forbidden(them, us) {
@@ -181,7 +181,7 @@ fn forbidden(them: Side, us: Side) -> Vec<(&'static str, Vec<Frame<'static>>, Co
 
 /// RFC 9000-4.1-3, 9000-4.6-4, 9000-13.3-3, 9000-19.11-2.
 #[test]
-fn what_is_strange_but_allowed_is_no_error() {
+fn unusual_but_valid_frames_are_not_errors() {
     let theirs = id(Side::Client, BIDI, 5);
     let table: &[(&str, Vec<Frame<'_>>)] = &[
         ("the last byte of the credit", vec![stream(theirs, 15_999_999, b"x", true)]),
@@ -226,7 +226,7 @@ fn what_is_strange_but_allowed_is_no_error() {
 
 /// RFC 9000-7.5-1, 9000-7.5-2.
 #[test]
-fn handshake_data_without_end_is_refused() {
+fn endless_handshake_data_is_refused() {
     let mut pair = Pair::plain();
     pair.run_to(at(10));
     pair.cut();
@@ -265,7 +265,7 @@ fn challenges_are_answered_and_a_flood_of_them_is_not() {
 
 /// RFC 9000-13.2.3-1.
 #[test]
-fn a_flood_of_gaps_does_not_grow_acknowledgements_without_end() {
+fn a_flood_of_gaps_does_not_grow_acknowledgements_forever() {
     let mut pair = Pair::established();
     pair.cut();
     let mark = pair.mark();
@@ -298,13 +298,13 @@ fn repeated_packets_are_processed_once() {
 
 /// RFC 9000-9-5.
 #[test]
-fn a_client_drops_packets_from_elsewhere() {
+fn a_client_drops_packets_from_unknown_addresses() {
     let mut pair = Pair::established();
     for from in ["10.9.9.9:9", "10.0.0.2:444"] {
         let bytes = pair.forge(false, PacketKind::OneRtt, &[1, 0, 0, 0]);
         let (mark, dropped) = (pair.mark(), pair.client().stats().packets_dropped);
         let (from, to) = (from.parse().unwrap(), crate::pair::ends(false).1);
-        pair.deliver(false, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+        pair.deliver(false, DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
         pair.run_for(ms(100));
         assert_eq!((pair.mark(), pair.client().stats().packets_dropped), (mark, dropped + 1));
     }

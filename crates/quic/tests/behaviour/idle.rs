@@ -56,7 +56,7 @@ fn the_smaller_timeout_counts_for_both() {
 }
 
 #[test]
-fn without_timeouts_a_connection_stays() {
+fn without_timeouts_a_connection_remains() {
     let never = config(&[("max_idle_timeout", span(0))]);
     let mut pair = Pair::new(null(), never.clone(), never, delay(10));
     pair.establish();
@@ -65,7 +65,7 @@ fn without_timeouts_a_connection_stays() {
 }
 
 #[test]
-fn only_the_first_packet_after_one_received_extends_the_time() {
+fn only_the_first_packet_after_one_received_restarts_the_timer() {
     let mut pair = Pair::established();
     pair.run_for(ms(10_000));
     pair.cut();
@@ -79,7 +79,7 @@ fn only_the_first_packet_after_one_received_extends_the_time() {
 
 /// RFC 9000-10.1-1.
 #[test]
-fn a_short_timeout_is_three_probe_timeouts_at_least() {
+fn a_short_timeout_is_at_least_three_probe_timeouts() {
     let short = config(&[("max_idle_timeout", span(50))]);
     let mut pair = Pair::new(null(), short.clone(), short, delay(100));
     let done = pair.run_until(ms(10_000), |pair| pair.client().is_established());

@@ -20,7 +20,7 @@ fn limit(n: u64) -> quic::Config {
 
 /// RFC 9000-5.1-2, 9000-5.1.1-1, 9000-5.1.1-3, 9000-19.15-5.
 #[test]
-fn as_many_ids_are_issued_as_the_peer_takes_and_no_more_than_eight() {
+fn as_many_ids_are_issued_as_the_peer_accepts_up_to_eight() {
     for (client, server) in [(2, 2), (4, 3), (16, 2)] {
         let mut pair = Pair::new(null(), limit(client), limit(server), delay(10));
         pair.establish();
@@ -145,7 +145,7 @@ fn violations_close_with_the_right_code() {
 
 /// RFC 9000-18.2-6: the option permits no other values.
 #[test]
-fn two_ids_at_least_are_taken() {
+fn at_least_two_ids_are_accepted() {
     let row = quic::PARAMETERS.iter().find(|row| row.name == "active_connection_id_limit").unwrap();
     assert!(matches!(row.kind, units::parameter::Kind::Integer(2, _)), "{:?}", row.kind);
     let mut pair = Pair::new(null(), limit(2), limit(2), delay(10));

@@ -97,7 +97,7 @@ fn another_port_keeps_window_and_rtt() {
 
 /// RFC 9000-9.4-1, 9000-9.4-2: on another network window and RTT are reset, and packets of the old path do not count.
 #[test]
-fn another_address_starts_window_and_rtt_anew() {
+fn another_address_resets_window_and_rtt() {
     let (mut pair, roads) = pair_on_roads(2);
     let initial = pair.server().flight().0;
     let stream = download(&mut pair, 6_000_000);
@@ -111,7 +111,7 @@ fn another_address_starts_window_and_rtt_anew() {
     assert!(pair.run_until(ms(200), |pair| pair.server().remote() == address(ELSEWHERE)));
     let (window, in_flight) = pair.server().flight();
     assert_eq!(window, initial);
-    assert!(in_flight <= 3 * 1472, "what is underway elsewhere does not count: {in_flight}");
+    assert!(in_flight <= 3 * 1472, "what is in flight elsewhere does not count: {in_flight}");
     assert_eq!(pair.server().rtt().latest(), Duration::ZERO);
     // During the first round trip on the new path, acknowledgements do not change the window.
     let moved = pair.now;
@@ -186,7 +186,7 @@ fn clients_move_while_data_flows() {
 /// RFC 9000-9-2, 9000-9-1, 9000-18.2-2: not before the handshake is confirmed, not if the server has disabled it, not
 /// with a used id.
 #[test]
-fn a_client_moves_only_where_it_may() {
+fn a_client_migrates_only_if_permitted() {
     let (_, link) = Roads::new(1);
     let disabled = config(&[("disable_active_migration", units::parameter::Value::Flag(true))]);
     let mut pair = Pair::new(null(), config(&[]), disabled, link);
@@ -233,7 +233,7 @@ fn assert_unlinkable_but_for_returns(pair: &Pair) {
 
 /// A connection that migrates all the time survives, and its ids are replaced.
 #[test]
-fn many_moves_one_after_the_other() {
+fn many_successive_migrations() {
     for ids in [2, 4, 8] {
         let (roads, link) = Roads::new(5);
         let options = config(&[("active_connection_id_limit", count(ids))]);
@@ -259,7 +259,7 @@ fn many_moves_one_after_the_other() {
 
 /// A NAT that rebinds repeatedly, faster than paths can be validated.
 #[test]
-fn a_nat_that_does_not_rest() {
+fn a_nat_that_rebinds_repeatedly() {
     let (mut pair, roads) = pair_on_roads(6);
     let stream = download(&mut pair, 2_000_000);
     for n in 0..50 {
@@ -274,7 +274,7 @@ fn a_nat_that_does_not_rest() {
 
 /// RFC 9000-9.3.2-1: both endpoints leave a path without responses.
 #[test]
-fn a_move_to_a_dead_address_is_taken_back() {
+fn a_migration_to_a_dead_address_is_reverted() {
     let (mut pair, roads) = pair_on_roads(7);
     roads.borrow_mut().deaf.push(address(ELSEWHERE));
     let stream = download(&mut pair, 3_000_000);
@@ -351,10 +351,10 @@ fn a_change_during_the_handshake_is_ignored() {
 
 /// An unspecified local address is not a change of path.
 #[test]
-fn an_unspecified_local_address_is_no_path() {
+fn an_unspecified_local_address_is_not_another_path() {
     let (mut pair, _) = pair_on_roads(11);
     let bytes = pair.forge(true, trace::PacketKind::OneRtt, &[1, 0, 0, 0]);
-    let flying = crate::pair::Flying {
+    let flying = crate::pair::DatagramInFlight {
         bytes,
         hole: None,
         damage: None,
@@ -372,7 +372,7 @@ fn an_unspecified_local_address_is_no_path() {
 /// RFC 9000-9-3: a client that moves in spite of disable_active_migration, for example behind a NAT, is validated as
 /// usual.
 #[test]
-fn a_move_that_was_not_wanted_is_validated() {
+fn a_migration_in_spite_of_disable_active_migration_is_validated() {
     let (roads, link) = Roads::new(3);
     let disabled = config(&[("disable_active_migration", units::parameter::Value::Flag(true))]);
     let mut pair = Pair::new(null(), config(&[]), disabled, link);

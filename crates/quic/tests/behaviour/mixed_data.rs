@@ -8,16 +8,16 @@ use tls::Context;
 use wire::{Direction, StreamId};
 
 /// The parts of a stream: a number of bytes, real or virtual.
-type Parts<'a> = &'a [(bool, u64)];
+type ConnectionParts<'a> = &'a [(bool, u64)];
 
 /// The bytes of a stream of these parts. Real bytes differ from virtual ones at every offset.
-fn bytes(parts: Parts<'_>) -> Vec<u8> {
+fn bytes(parts: ConnectionParts<'_>) -> Vec<u8> {
     let kinds = parts.iter().flat_map(|(real, length)| (0..*length).map(|_| *real));
     (0..).zip(kinds).map(|(at, real)| wire::pattern::byte(at) ^ if real { 0xff } else { 0 }).collect()
 }
 
 /// Writes a stream of these parts at the client and finishes it.
-fn write(pair: &mut Pair, parts: Parts<'_>) -> StreamId {
+fn write(pair: &mut Pair, parts: ConnectionParts<'_>) -> StreamId {
     let (now, all) = (pair.now, bytes(parts));
     let stream = pair.client().open(Direction::Unidirectional).unwrap();
     let mut at = 0;
@@ -58,7 +58,7 @@ fn established(context: Context) -> Pair {
     pair
 }
 
-const MESSAGE: Parts<'static> = &[(true, 16), (false, 500), (true, 10), (false, 1)];
+const MESSAGE: ConnectionParts<'static> = &[(true, 16), (false, 500), (true, 10), (false, 1)];
 
 #[test]
 fn one_frame_carries_both_kinds_and_the_end() {
@@ -89,7 +89,7 @@ fn both_protections_send_the_same() {
 }
 
 #[test]
-fn a_header_and_what_is_behind_it_take_one_turn() {
+fn a_header_and_its_body_take_one_turn() {
     let mut pair = established(null());
     let mark = pair.mark();
     let streams: Vec<StreamId> = (0..3).map(|_| write(&mut pair, &[(true, 16), (false, 200)])).collect();
@@ -120,7 +120,7 @@ fn a_lost_frame_across_the_border_is_sent_again_as_it_was() {
 
 /// RFC 9000-4.1-1: credit that ends before the border, on it and after it.
 #[test]
-fn credit_cuts_frames_anywhere_about_the_border() {
+fn credit_cuts_frames_anywhere_around_the_border() {
     for limit in ["initial_max_data", "initial_max_stream_data_uni"] {
         for credit in [15, 16, 17, 515, 516, 517] {
             let mut pair = Pair::new(null(), config(&[]), config(&[(limit, size(credit))]), delay(10));
@@ -146,7 +146,7 @@ fn credit_cuts_frames_anywhere_about_the_border() {
 
 /// Random parts through narrow windows and losses: the bytes read are those written.
 #[test]
-fn whatever_is_written_arrives() {
+fn all_written_data_arrives() {
     for seed in 0..12 {
         let mut random = Stream::new(seed, "parts");
         let windows = [("initial_max_data", size(4_000)), ("initial_max_stream_data_uni", size(2_500))];

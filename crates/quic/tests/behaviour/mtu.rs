@@ -54,7 +54,7 @@ fn transfer(pair: &mut Pair, bytes: u64) {
 }
 
 #[test]
-fn what_is_wanted_is_found_where_it_passes() {
+fn the_maximum_is_found_if_the_path_carries_it() {
     let (mut pair, _) = pair_over(1, 65_535, &searching());
     pair.run_for(ms(35));
     assert!(sizes(&pair, 0).iter().all(|size| *size <= BASE), "{:?}", sizes(&pair, 0));
@@ -75,7 +75,7 @@ fn what_is_wanted_is_found_where_it_passes() {
 
 /// RFC 9000 section 14.4, RFC 8899 section 3: the loss of a probe is not a congestion signal.
 #[test]
-fn what_passes_is_found_and_lost_probes_do_not_count_as_congestion() {
+fn the_mtu_is_found_and_lost_probes_do_not_count_as_congestion() {
     for carries in [1200, 1207, 1208, 1252, 1300, 1400, 1465, 1471] {
         let (mut pair, _) = pair_over(2, carries, &searching());
         pair.run_for(ms(100));
@@ -102,7 +102,7 @@ fn jumbo_frames_are_found() {
 }
 
 #[test]
-fn losses_do_not_hide_what_passes() {
+fn losses_do_not_hide_the_mtu() {
     for seed in 0..20 {
         let (mut pair, roads) = pair_over(seed, 1400, &searching());
         roads.borrow_mut().loss = 0.03;
@@ -119,7 +119,7 @@ fn losses_do_not_hide_what_passes() {
 
 /// RFC 8899 section 4.3.
 #[test]
-fn a_path_that_carries_less_all_of_a_sudden_is_noticed() {
+fn a_sudden_decrease_of_the_mtu_is_detected() {
     let (mut pair, roads) = pair_over(4, 1500, &searching());
     pair.run_for(ms(500));
     pair.upload(3_000_000);

@@ -50,7 +50,7 @@ fn runs() -> Vec<Vec<Packet>> {
 
 /// RFC 9000-12.3-1, 9000-12.3-2, 9000-12.2-2, 9000-17.2-2, 9000-17.2-4, 9000-7.2-1.
 #[test]
-fn numbers_rise_and_ids_are_as_they_must_be() {
+fn numbers_rise_and_ids_are_correct() {
     for packets in runs() {
         let mut largest = BTreeMap::new();
         let mut datagrams = BTreeMap::new();
@@ -97,7 +97,7 @@ fn acknowledgements_stay_in_their_space() {
 
 /// RFC 9000-19.20-1, 9000-19.7-3: a client sends neither of the two.
 #[test]
-fn only_a_server_that_is_done_says_so() {
+fn only_a_server_that_has_completed_sends_handshake_done() {
     for packets in runs() {
         // The client's Finished has arrived, which completes the handshake for the server.
         let complete =
@@ -113,7 +113,7 @@ fn only_a_server_that_is_done_says_so() {
 
 /// RFC 9000-13.3-2.
 #[test]
-fn handshake_done_is_said_until_it_is_heard() {
+fn handshake_done_is_sent_until_it_is_acknowledged() {
     let mut pair = Pair::plain();
     pair.run_for(ms(25));
     // For a while, no packet of the server arrives.
@@ -136,7 +136,7 @@ fn handshake_done_is_said_until_it_is_heard() {
 
 /// RFC 9000-12.2-4, 9000-13.1-1: a packet that cannot be opened is not acknowledged and does not affect the next one.
 #[test]
-fn a_broken_packet_leaves_those_behind_it() {
+fn a_broken_packet_does_not_affect_those_after_it() {
     let mut pair = Pair::plain();
     pair.run_for(ms(15));
     pair.cut();
@@ -162,7 +162,7 @@ fn a_broken_packet_leaves_those_behind_it() {
 
 /// RFC 9000-10.3-3: a packet too short for a packet number, a sample and a tag has no effect, wherever it is cut.
 #[test]
-fn packets_that_are_too_small_are_discarded() {
+fn too_small_packets_are_discarded() {
     for to_server in [true, false] {
         let mut pair = Pair::established();
         let whole = pair.forge(to_server, PacketKind::OneRtt, &[1, 0, 0, 0]);

@@ -1,7 +1,7 @@
 //! Attacks with addresses, on and off the path (RFC 9000 sections 9.3.1 to 9.3.3 and 21.5).
 
 use crate::pair::roads::{Roads, address};
-use crate::pair::{Flying, Link, Pair, config, ms, null};
+use crate::pair::{DatagramInFlight, Link, Pair, config, ms, null};
 use quic::Data;
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -25,7 +25,7 @@ fn spoofed(on: Rc<RefCell<bool>>, roads_link: Link) -> Link {
 /// RFC 9000-8.1-3, 9000-9.3-2, 9000-9.3.2-1: a server sends at most three times the received bytes to a spoofed
 /// address, and returns to the last validated path.
 #[test]
-fn a_victim_gets_three_times_at_most() {
+fn a_victim_gets_at_most_three_times_the_bytes() {
     for duration in [20, 40, 400, 4000] {
         let (roads, link) = Roads::new(duration);
         roads.borrow_mut().deaf.push(address(VICTIM));
@@ -56,8 +56,8 @@ fn a_victim_gets_three_times_at_most() {
 /// RFC 9000 section 9.3.3: only the packet with the highest number migrates a connection: repeated and late packets
 /// do not.
 #[test]
-fn copies_from_elsewhere_move_nothing() {
-    let kept: Rc<RefCell<Vec<Flying>>> = Rc::default();
+fn copies_from_other_addresses_do_not_migrate_a_connection() {
+    let kept: Rc<RefCell<Vec<DatagramInFlight>>> = Rc::default();
     let copies = kept.clone();
     let (_, mut inner) = Roads::new(1);
     let link: Link = Box::new(move |to_server, number, flying| {
@@ -94,7 +94,7 @@ fn copies_from_elsewhere_move_nothing() {
 /// RFC 9000-9.3.3-1: if an attacker's copies win the race, the server validates both the new path and the old one,
 /// and the client's response there brings the connection back.
 #[test]
-fn a_forwarder_does_not_keep_a_connection() {
+fn an_attacker_that_forwards_packets_cannot_keep_a_connection() {
     let (roads, mut inner) = Roads::new(3);
     roads.borrow_mut().deaf.push(address(VICTIM));
     // One datagram of the client arrives first as a copy from another address.
@@ -141,7 +141,7 @@ fn an_attack_does_not_cost_the_window() {
     pair.run_until(ms(100), |pair| pair.server().remote() != address(VICTIM));
     let after = pair.server().flight();
     assert!(after.0 >= before, "{after:?} of {before}");
-    assert!(after.1 > 0, "what was underway there counts again");
+    assert!(after.1 > 0, "what was in flight there counts again");
 }
 
 /// RFC 9000-10.2.1-2: a closing server does not answer unknown addresses.
@@ -156,7 +156,7 @@ fn while_closing_other_addresses_are_not_answered() {
         let bytes = pair.forge(true, trace::PacketKind::OneRtt, &[1, 0, 0, 0]);
         let from = SocketAddr::from(([203, 0, 113, 7], n));
         let to = address(crate::pair::SERVER);
-        let flying = Flying { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
+        let flying = DatagramInFlight { bytes, hole: None, damage: None, ecn: wire::Ecn::NotEct, from, to };
         pair.deliver(true, flying);
         pair.drain();
     }

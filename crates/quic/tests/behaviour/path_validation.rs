@@ -1,7 +1,7 @@
 //! Path validation: challenges, responses, and failures (RFC 9000 section 8.2).
 
 use crate::pair::roads::{Roads, address};
-use crate::pair::{Flying, Pair, config, ms, null};
+use crate::pair::{DatagramInFlight, Pair, config, ms, null};
 use quic::{CloseReason, Event, Migration};
 use trace::PacketKind;
 use units::Duration;
@@ -20,7 +20,7 @@ fn arrive_from(pair: &mut Pair, from: &str, frames: &[Frame<'_>]) {
     let bytes = pair.forge(true, PacketKind::OneRtt, &encoded(frames));
     let to = address(crate::pair::SERVER);
     let from = address(from);
-    pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+    pair.deliver(true, DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
     pair.drain();
 }
 
@@ -50,7 +50,7 @@ fn a_challenge_on_the_path_in_use_is_answered_there() {
 /// RFC 9000-8.2.2-3, 9000-8.2.2-6: a probe from another address is answered there, within three times the bytes
 /// received, and the connection does not migrate.
 #[test]
-fn a_probe_from_elsewhere_is_answered_there() {
+fn a_probe_from_another_address_is_answered_there() {
     for (padding, answered_in) in [(0, 50), (1200, 1200)] {
         let mut pair = Pair::established();
         let mark = pair.mark();
@@ -71,7 +71,7 @@ fn a_probe_from_elsewhere_is_answered_there() {
 
 /// RFC 9000 section 9.1: a packet with only probing frames does not migrate a connection, any other packet does.
 #[test]
-fn probing_frames_do_not_move_a_connection() {
+fn probing_frames_do_not_migrate_a_connection() {
     let id = wire::ConnectionId::new(&[9; 8]).unwrap();
     let new_id = Frame::NewConnectionId { sequence: 2, retire_prior_to: 1, id, token: [7; 16] };
     for (frames, moves) in [
@@ -90,7 +90,7 @@ fn probing_frames_do_not_move_a_connection() {
 
 /// A flood of challenges, in one datagram or many, from one address or many, causes a bounded response.
 #[test]
-fn a_flood_of_challenges_is_answered_in_part() {
+fn a_flood_of_challenges_gets_a_bounded_response() {
     for places in [1, 200u16] {
         let mut pair = Pair::established();
         pair.cut();
@@ -120,7 +120,7 @@ fn a_flood_of_challenges_is_answered_in_part() {
 
 /// RFC 9000 section 19.18: a response without a challenge is a violation; a late or repeated response is not.
 #[test]
-fn answers_that_nobody_waits_for() {
+fn responses_without_a_challenge() {
     let response = Frame::PathResponse { data: [1; 8] };
     let mut pair = Pair::established();
     pair.cut();
@@ -154,7 +154,7 @@ fn a_second_validation_in_a_full_datagram_follows_a_small_one() {
 
 /// RFC 9000-8.2.3-1, 9000-9.3.2-1, 9000-14.2-1: a path that carries only small datagrams is abandoned.
 #[test]
-fn a_path_that_is_too_narrow_is_left() {
+fn a_path_with_a_too_small_mtu_is_abandoned() {
     let (roads, link) = Roads::new(2);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
@@ -184,7 +184,7 @@ fn a_path_that_is_too_narrow_is_left() {
 
 /// RFC 9000-8.2.2-4: the response is valid on any path.
 #[test]
-fn an_answer_may_come_another_way() {
+fn a_response_may_arrive_on_another_path() {
     let (roads, link) = Roads::new(4);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
@@ -209,7 +209,7 @@ fn an_answer_may_come_another_way() {
 
 /// RFC 9000-9.4-3: unanswered challenges are sent less and less often, and end.
 #[test]
-fn challenges_are_repeated_ever_more_rarely() {
+fn challenges_are_repeated_at_growing_intervals() {
     let (roads, link) = Roads::new(5);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
@@ -277,13 +277,13 @@ fn arrive_at(pair: &mut Pair, id: &[u8], frame: Frame<'_>) {
     let mut bytes = pair.forge(true, PacketKind::OneRtt, &encoded(&[frame, Frame::Ping]));
     bytes[1..9].copy_from_slice(id);
     let (from, to) = (address(ELSEWHERE), address(crate::pair::SERVER));
-    pair.deliver(true, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+    pair.deliver(true, DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
     pair.drain();
 }
 
 /// RFC 9000-9.3.2-2: nothing more is sent.
 #[test]
-fn without_a_way_back_a_connection_ends_silently() {
+fn without_a_fallback_a_connection_ends_silently() {
     let (mut pair, _) = without_a_way_back();
     pair.run_for(Duration::from_secs(10));
     assert!(pair.server_is_gone() && pair.server_events.contains(&Event::Ended));
@@ -293,7 +293,7 @@ fn without_a_way_back_a_connection_ends_silently() {
 
 /// RFC 9000-14.2-1: a path whose peer responds only to small challenges, never to those in 1200 bytes.
 #[test]
-fn a_path_that_does_not_carry_1200_bytes_is_the_end_if_there_is_no_other() {
+fn a_connection_without_a_path_for_1200_bytes_ends() {
     let (mut pair, id) = without_a_way_back();
     let mut answered = 0;
     let mut from = 0;

@@ -19,7 +19,7 @@ fn acquainted(tls: Context) -> Pair {
 }
 
 #[test]
-fn a_session_is_taken_up_and_its_handshake_is_short() {
+fn a_resumed_session_has_a_short_handshake() {
     for tls in contexts() {
         let mut pair = acquainted(tls);
         let full: usize = pair.wire.iter().filter(|seen| !seen.to_server).map(|seen| seen.length).sum();
@@ -36,7 +36,7 @@ fn a_session_is_taken_up_and_its_handshake_is_short() {
 }
 
 #[test]
-fn a_client_that_does_not_want_to_shakes_hands_in_full_and_keeps_what_it_has() {
+fn a_client_without_resumption_makes_a_full_handshake_and_keeps_its_tickets() {
     for tls in contexts() {
         let mut pair = acquainted(tls);
         let mut wish = opening(config(&[])).with_early_data();
@@ -67,7 +67,7 @@ fn no_more_than_four_sessions_are_kept_for_a_server() {
 
 /// The server most likely accepts the newest ticket: older ones may be from before a restart.
 #[test]
-fn the_newest_session_is_taken_up() {
+fn the_newest_session_is_resumed() {
     for tls in contexts() {
         let mut pair = acquainted(tls.clone());
         pair.restart(tls, config(&[]));
@@ -95,7 +95,7 @@ fn a_lost_ticket_is_sent_again() {
 }
 
 #[test]
-fn a_server_started_anew_knows_no_ticket_unless_it_is_given_those_of_before() {
+fn a_restarted_server_knows_no_tickets_unless_it_keeps_the_store() {
     for tls in contexts() {
         for kept in [false, true] {
             let mut pair = acquainted(tls.clone());

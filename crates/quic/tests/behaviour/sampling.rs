@@ -65,7 +65,7 @@ fn trickle(pair: &mut Pair, times: u64, apart: Duration) {
 }
 
 #[test]
-fn packets_of_an_application_that_writes_seldom_are_marked() {
+fn packets_of_an_application_that_writes_rarely_are_marked() {
     let (mut pair, heard) = pair("seldom", (1_000_000, 8_000_000), 10, 1_000_000);
     trickle(&mut pair, 30, ms(5));
     let flags = flags(&heard);
@@ -84,7 +84,7 @@ fn packets_of_a_full_window_are_not_marked() {
 
 /// While the pacer blocks, a lack of data does not count as application-limited.
 #[test]
-fn packets_that_come_while_the_pacer_waits_are_not_marked() {
+fn packets_written_while_the_pacer_waits_are_not_marked() {
     // 1100 bytes with headers take more than 11 ms and are written every 11 ms: each packet waits a little.
     let (mut pair, heard) = pair("pacer", (1_000_000, 800_000), 1, 1_000_000);
     trickle(&mut pair, 50, ms(11));

@@ -92,7 +92,7 @@ fn one_network_cannot_have_all_connections() {
 /// RFC 9000 section 8.1.2: a sender of forged addresses gets at most half of a network's connections, the half that
 /// requires no validation; real clients of the network validate their address and are accepted.
 #[test]
-fn one_network_cannot_have_all_handshakes_and_its_own_clients_come_in() {
+fn one_network_cannot_have_all_handshakes_and_its_clients_are_accepted() {
     let busy = config(&[("retry", Value::Text("busy".to_owned())), ("retry_above", count(90))]);
     let mut server = server(busy, usize::MAX, 10);
     let now = Time::ZERO + ms(1);
@@ -123,7 +123,7 @@ fn without_retry_the_share_of_handshakes_holds() {
 /// A host that handles the events of each active connection misses none: connections that end together are all
 /// removed, and their slots are free again.
 #[test]
-fn connections_that_end_together_are_all_told_of() {
+fn connections_that_end_together_are_all_reported() {
     let mut server = server(config(&[]), 3, usize::MAX);
     let now = Time::ZERO + ms(1);
     let mut clients = [1, 2, 3].map(|number| Client::new(format!("192.0.2.{number}:5000"), now));

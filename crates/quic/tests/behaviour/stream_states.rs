@@ -371,7 +371,7 @@ fn after_a_stop_the_stream_waits_for_its_end() {
 
 /// RFC 9000-3.2-1: the first frame for a stream may be of any permitted type.
 #[test]
-fn any_frame_opens_a_stream_and_those_below_it() {
+fn any_frame_opens_a_stream_and_all_lower_ones() {
     for input in [Stream, StreamFin, ResetStream, StreamDataBlocked, StopSending, MaxStreamData] {
         for client in [true, false] {
             let mut bench = Bench::new(client);
@@ -397,7 +397,7 @@ fn masked(pair: &Pair, to_client: u32, to_server: u32) -> Link {
 /// Lost frames are repeated until both endpoints know that the stream is closed, and not afterwards (RFC 9000
 /// sections 3, 13.3).
 #[test]
-fn whatever_is_lost_both_sides_come_to_the_end() {
+fn both_endpoints_finish_whatever_is_lost() {
     for state in [Sending::Ready, Sending::Send, Sending::DataSent, Sending::DataRecvd] {
         for ending in [Finish, Reset, Stop] {
             for mask in 0..64 {
@@ -469,7 +469,7 @@ fn ends(state: Sending, ending: Input, mask: u32) {
 /// RFC 9000-4.5-1: a receiver that stops a stream grants its connection credit again, even while the other half
 /// continues.
 #[test]
-fn what_nobody_will_read_gives_its_credit_back() {
+fn data_that_will_never_be_read_gives_its_credit_back() {
     for (ending, code) in [(Stop, None), (Reset, Some(5))] {
         let server = config(&[("initial_max_data", size(20_000))]);
         let mut pair = Pair::new(null(), config(&[]), server, delay(10));
@@ -497,7 +497,7 @@ fn what_nobody_will_read_gives_its_credit_back() {
 
 /// RFC 9000-4.6-5.
 #[test]
-fn streams_are_granted_as_others_end() {
+fn streams_are_granted_as_others_close() {
     let mut pair =
         Pair::new(null(), config(&[]), config(&[("initial_max_streams_uni", count(4))]), delay(10));
     pair.establish();

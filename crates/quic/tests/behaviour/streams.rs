@@ -222,7 +222,7 @@ fn a_stop_in_each_state_of_the_sender() {
 }
 
 #[test]
-fn a_stream_that_is_stopped_while_it_flows_ends_on_both_sides() {
+fn a_stream_stopped_during_transfer_ends_at_both_endpoints() {
     let mut pair = Pair::established();
     let stream = pair.upload(10_000_000);
     pair.run_for(ms(40));
@@ -317,7 +317,7 @@ fn real_and_virtual_bytes_mix_in_one_stream() {
 }
 
 #[test]
-fn a_full_send_buffer_blocks_and_tells_when_it_has_room() {
+fn a_full_send_buffer_blocks_and_reports_room() {
     let client = config(&[("send_buffer", crate::pair::size(10_000))]);
     let mut pair = Pair::new(null(), client, config(&[]), delay(10));
     pair.establish();

@@ -1,6 +1,6 @@
 //! Handshakes and transfers between two endpoints over links of all kinds.
 
-use crate::pair::{Flying, Link, Pair, config, contexts, delay, null, span};
+use crate::pair::{DatagramInFlight, Link, Pair, config, contexts, delay, null, span};
 use quic::{Data, Event};
 use random::Stream;
 use units::Duration;
@@ -69,7 +69,7 @@ fn a_clean_download() {
 fn rough(seed: u64) -> Link {
     let mut random = Stream::new(seed, "link");
     let loss = [0.01, 0.05, 0.2, 0.4][seed as usize % 4];
-    Box::new(move |_, _, _: &mut Flying| {
+    Box::new(move |_, _, _: &mut DatagramInFlight| {
         let mut copies = Vec::new();
         while !random.chance(loss) {
             copies.push(Duration::from_micros(10_000 + random.below(5_000)));

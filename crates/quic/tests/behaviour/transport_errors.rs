@@ -3,7 +3,7 @@
 //! `address_tokens`, NO_VIABLE_PATH in `path_validation`, KEY_UPDATE_ERROR and AEAD_LIMIT_REACHED in `key_update`.)
 
 use crate::pair::Frame as Seen;
-use crate::pair::{Flying, Pair, config, delay, ms, null};
+use crate::pair::{DatagramInFlight, Pair, config, delay, ms, null};
 use quic::CloseReason;
 use trace::PacketKind;
 use wire::{Code, ConnectionId, Data, Direction, Frame, Frames, Header, StreamId};
@@ -137,7 +137,7 @@ fn each_frame_in_each_type_of_packet() {
 
 /// RFC 9000-12.4-4, 9000-19.3-1: a truncated frame is badly formatted, wherever it is cut.
 #[test]
-fn frames_that_are_cut_off() {
+fn truncated_frames() {
     for (payload, _) in one_of_each() {
         // PADDING may have any length.
         if payload[0] == 0 {
@@ -156,7 +156,7 @@ fn frames_that_are_cut_off() {
 /// RFC 9000-4.6-1, 9000-12.4-2, 9000-12.4-4, 9000-12.4-5, 9000-19.3.1-1, 9000-19.6-1, 9000-19.7-2, 9000-19.8-2,
 /// 9000-19.11-1, 9000-19.14-1, 9000-19.15-1, 9000-19.15-6.
 #[test]
-fn frames_that_say_what_cannot_be() {
+fn frames_with_impossible_values() {
     let new_id = |sequence: u8, retire: u8, length: u8| {
         let mut payload = vec![0x18, sequence, retire, length];
         payload.resize(payload.len() + usize::from(length) + 16, 7);
@@ -216,7 +216,7 @@ const LEVELS: [PacketKind; 3] = [PacketKind::Initial, PacketKind::Handshake, Pac
 
 /// RFC 9000-10.3-1, 9000-11-1, 9000-12.4-1, 9000-12.4-2, 9000-17.2-7, 9000-17.3.1-3, and section 13.1, in each space.
 #[test]
-fn what_is_wrong_at_each_level() {
+fn errors_at_each_level() {
     for kind in LEVELS {
         for to_server in [true, false] {
             let empty = answer(to_server, kind, &[]);
@@ -247,7 +247,7 @@ fn what_is_wrong_at_each_level() {
 
 /// RFC 9000-7.5-2, in each space; and RFC 9001 section 4.1.3: no new data at a level that TLS has left.
 #[test]
-fn more_handshake_data_than_there_may_be() {
+fn more_handshake_data_than_permitted() {
     for kind in LEVELS {
         for to_server in [true, false] {
             // The server has received the ClientHello, the client the Finished.
@@ -321,7 +321,7 @@ fn with_altered_hello(
     mut change: impl FnMut(&mut [u8]) + 'static,
 ) -> Option<(Code, Option<u64>)> {
     let mut done = false;
-    let link = move |server: bool, _: u64, flying: &mut Flying| {
+    let link = move |server: bool, _: u64, flying: &mut DatagramInFlight| {
         if server == to_server && !done {
             done = alter(flying, if to_server { 1 } else { 8 }, &mut change);
         }
@@ -348,7 +348,7 @@ fn with_altered_hello(
 }
 
 /// Alters a handshake message of this type at the start of its CRYPTO stream.
-fn alter(flying: &mut Flying, message: u8, change: &mut impl FnMut(&mut [u8])) -> bool {
+fn alter(flying: &mut DatagramInFlight, message: u8, change: &mut impl FnMut(&mut [u8])) -> bool {
     let mut start = 0;
     while start < flying.bytes.len() {
         let rest = &flying.bytes[start..];
@@ -407,7 +407,7 @@ fn replace(message: &mut [u8], without: &[u64], with: &[Vec<u8>]) {
 /// RFC 9000-18.2-1, 9000-18.2-8 (a client's valid parameters are accepted), 9000-4.6-1, 9000-7.3-1, 9000-7.3-2,
 /// 9000-7.3-3, 9000-7.3-4, 9000-7.4-1, 9000-18.2-5, 9000-18.2-7, 9000-18.2-9.
 #[test]
-fn transport_parameters_that_must_not_be() {
+fn invalid_transport_parameters() {
     const SOURCE: u64 = 0x0f;
     const ORIGINAL: u64 = 0x00;
     let preferred = |length: u8| {

@@ -35,7 +35,7 @@ fn answers(bytes: Vec<u8>) -> Vec<Vec<u8>> {
 
 /// RFC 9000-17.2.1-2, 9000-17.2.1-3, 9000-17.2.1-4, 9000-17.2.1-5, 9000-17.2.1-6.
 #[test]
-fn a_server_tells_which_versions_it_speaks() {
+fn a_server_lists_its_versions() {
     for (to, from) in [(0, 0), (3, 8), (8, 8), (20, 20), (21, 20), (255, 255)] {
         let (to, from) = (vec![0xaa; to], vec![0xbb; from]);
         let sent = answers(long_header(NONE, &to, &from, 1200));
@@ -51,7 +51,7 @@ fn a_server_tells_which_versions_it_speaks() {
 
 /// RFC 9000-5.2.2-1, 9000-6.1-1.
 #[test]
-fn nothing_is_said_to_small_datagrams_and_to_version_negotiation() {
+fn small_datagrams_and_version_negotiation_get_no_answer() {
     let (to, from) = ([0xaa; 8], [0xbb; 8]);
     assert_eq!(answers(long_header(NONE, &to, &from, 1199)), [[0; 0]; 0]);
     assert_eq!(answers(long_header(Version::NEGOTIATION, &to, &from, 1200)), [[0; 0]; 0]);
@@ -86,7 +86,7 @@ fn negotiated(after: u64, unused: u8, versions: &[Version], right_ids: bool) -> 
 
 /// RFC 9000-6.2-1, 9000-6.2-2, 9000-6.2-3, 9000-17.2.1-1.
 #[test]
-fn a_client_gives_up_only_where_no_version_is_left() {
+fn a_client_gives_up_only_if_no_version_is_left() {
     for unused in [0, 0x7f, 0x40] {
         assert!(negotiated(5, unused, &[NONE], true));
         assert!(negotiated(5, unused, &[NONE, Version(7)], true));

@@ -1,6 +1,8 @@
 //! Version negotiation between endpoints that support versions 1 and 2 (RFC 9368, RFC 9369).
 
-use crate::pair::{Flying, Link, Pair, config, context, contexts, count, delay, losing, ms, null, opening};
+use crate::pair::{
+    DatagramInFlight, Link, Pair, config, context, contexts, count, delay, losing, ms, null, opening,
+};
 use quic::{CloseReason, Config, Connection, Data, Event};
 use tls::{Context, EarlyData, KeyShare, Options, Protection};
 use trace::PacketKind;
@@ -69,7 +71,7 @@ fn error(connection: &mut Connection) -> Option<Code> {
 
 /// RFC 9368 section 2.3, RFC 9369 section 4.
 #[test]
-fn ends_agree_on_what_the_server_likes_best() {
+fn endpoints_agree_on_the_servers_preferred_version() {
     let table = [
         // The versions of the client, those of the server, and the negotiated one.
         ("1", "1", V1),
@@ -110,7 +112,7 @@ fn the_servers_first_packet_shows_the_version() {
 
 /// An endpoint that supports only version 1 sends no version_information, as the size of its packets shows.
 #[test]
-fn version_information_is_sent_where_there_is_a_choice() {
+fn version_information_is_sent_if_there_is_a_choice() {
     let first = |versions| {
         let pair = {
             let mut pair = Pair::new(null(), speaking(versions, &[]), speaking("2 1", &[]), delay(10));
@@ -158,7 +160,7 @@ fn a_retry_comes_before_the_choice() {
 
 /// RFC 9368 section 2.1 and 8: a Version Negotiation packet restarts the handshake.
 #[test]
-fn a_client_begins_anew_in_a_version_that_the_server_lists() {
+fn a_client_restarts_in_a_version_that_the_server_lists() {
     for (server, agreed) in [("1", V1), ("2 1", V2), ("1 2", V1)] {
         let first = |client: &Config, tls: Context| {
             let mut pair = Pair::new(tls, client.clone(), speaking(server, &[]), delay(10));
@@ -221,7 +223,7 @@ fn a_forged_version_negotiation_does_not_lead_to_a_worse_version() {
 
 /// A link that alters the version_information sent to one endpoint: the original start, and its replacement.
 fn altering(to_server: bool, old: &'static [u8], new: &'static [u8]) -> Link {
-    Box::new(move |server, _, flying: &mut Flying| {
+    Box::new(move |server, _, flying: &mut DatagramInFlight| {
         let found = flying.bytes.windows(old.len()).position(|seen| seen == old);
         if let Some(at) = found.filter(|_| server == to_server) {
             flying.bytes[at..at + new.len()].copy_from_slice(new);
@@ -254,7 +256,7 @@ fn version_information_that_does_not_fit_ends_the_connection() {
 
 /// RFC 9369 section 4.1: both endpoints use the negotiated version and drop packets of others.
 #[test]
-fn former_packets_are_not_heard_once_both_have_changed() {
+fn packets_of_the_former_version_are_dropped_once_both_have_changed() {
     let mut pair = Pair::new(null(), speaking("1 2", &[]), speaking("2 1", &[]), delay(10));
     pair.run_to(crate::pair::at(25));
     assert_eq!(pair.server().version(), V2);
@@ -270,7 +272,7 @@ fn former_packets_are_not_heard_once_both_have_changed() {
 
 /// A client's memory of a server is tied to one version (RFC 9369 section 5), with which the next connection starts.
 #[test]
-fn tickets_and_tokens_are_of_the_version_that_was_agreed_on() {
+fn tickets_and_tokens_belong_to_the_negotiated_version() {
     let tickets = |protection| Options { protection, tickets: 2, early_data: true, ..Options::default() };
     for protection in [Protection::Null, Protection::Tls] {
         let tls = context(&tickets(protection));

@@ -1,7 +1,7 @@
 //! An attacker with the keys, or a malicious peer: valid packets with frames of all kinds and values.
 
 use crate::applications::Applications;
-use crate::world::{Flying, Overheard, World, client_address, server_address};
+use crate::world::{DatagramInFlight, ObservedIds, World, client_address, server_address};
 use random::Stream;
 use trace::PacketKind;
 use units::Duration;
@@ -110,7 +110,7 @@ fn ack(random: &mut Stream, out: &mut Vec<u8>) {
 fn packet<A>(
     random: &mut Stream,
     world: &World<A>,
-    known: &Overheard,
+    known: &ObservedIds,
     kind: PacketKind,
     payload: &[u8],
 ) -> Vec<u8> {
@@ -185,7 +185,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>, fi
 pub(crate) fn send<A: Applications>(
     random: &mut Stream,
     world: &mut World<A>,
-    known: &Overheard,
+    known: &ObservedIds,
     kind: PacketKind,
     payload: &[u8],
 ) {
@@ -196,5 +196,8 @@ pub(crate) fn send<A: Applications>(
     };
     let delay = Duration::from_micros(random.below(20_000));
     let client = known.to_server.then_some((known.client, true));
-    world.launch(delay, Flying { from, to, bytes, hole: None, damage: None, ecn: Ecn::NotEct, client });
+    world.launch(
+        delay,
+        DatagramInFlight { from, to, bytes, hole: None, damage: None, ecn: Ecn::NotEct, client },
+    );
 }

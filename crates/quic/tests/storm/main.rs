@@ -82,7 +82,7 @@ fn under_weather(name: &str, default: u64, protection: Protection) {
 
 /// Cases that have found errors.
 #[test]
-fn what_was_found_stays_mended() {
+fn past_errors_stay_fixed() {
     // A lost packet with only ACK and PADDING frames occupied the window forever, beside an MTU probe that needed the
     // rest.
     start_anew();
@@ -128,12 +128,12 @@ fn under_outsiders(name: &str, default: u64, protection: Protection) {
 }
 
 #[test]
-fn who_has_no_keys_does_no_harm() {
+fn an_attacker_without_keys_does_no_harm() {
     under_outsiders("outsider", 150, Protection::Null);
 }
 
 #[test]
-fn who_has_no_keys_does_no_harm_under_tls() {
+fn an_attacker_without_keys_does_no_harm_under_tls() {
     under_outsiders("outsider, tls", 15, Protection::Tls);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::applications::Applications;
 use crate::weather::flip;
-use crate::world::{Flying, ID_LENGTH, World, client_address, server_address};
+use crate::world::{DatagramInFlight, ID_LENGTH, World, client_address, server_address};
 use random::Stream;
 use std::net::{IpAddr, SocketAddr};
 use units::Duration;
@@ -34,11 +34,11 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
     match random.below(7) {
         // A copy of a datagram in flight from another address, possibly altered.
         0 | 1 => {
-            let count = world.underway().len() as u64;
+            let count = world.in_flight().len() as u64;
             if count == 0 {
                 return false;
             }
-            let picked = world.underway().nth(random.below(count) as usize).cloned();
+            let picked = world.in_flight().nth(random.below(count) as usize).cloned();
             let Some(mut copy) = picked else { return false };
             if random.chance(0.7) {
                 copy.from = victim(random);
@@ -51,7 +51,7 @@ pub(crate) fn act<A: Applications>(random: &mut Stream, world: &mut World<A>) ->
         }
         // A packet of one connection, sent to another client.
         2 => {
-            let picked = world.underway().next().cloned();
+            let picked = world.in_flight().next().cloned();
             let Some(mut copy) = picked else { return false };
             if copy.to != server_address() {
                 if is_victim(copy.to) {
@@ -152,5 +152,8 @@ fn inject<A: Applications>(
     };
     // With null protection packets have no real tag: those that must be refused are marked as damaged.
     let damage = Some(Damage { first: 0, last: u32::MAX });
-    world.launch(delay, Flying { from, to, bytes, hole: None, damage, ecn: Ecn::NotEct, client: None });
+    world.launch(
+        delay,
+        DatagramInFlight { from, to, bytes, hole: None, damage, ecn: Ecn::NotEct, client: None },
+    );
 }

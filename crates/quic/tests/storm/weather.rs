@@ -1,7 +1,7 @@
 //! A bad network: it loses, repeats, delays, alters and truncates datagrams, and changes clients' addresses.
 
 use crate::applications::Applications;
-use crate::world::{Attacker, Flying, World};
+use crate::world::{Attacker, DatagramInFlight, World};
 use random::Stream;
 use std::net::SocketAddr;
 use units::{Duration, Time};
@@ -61,7 +61,7 @@ impl Weather {
 }
 
 /// Inverts a bit.
-pub(crate) fn flip(random: &mut Stream, flying: &mut Flying) {
+pub(crate) fn flip(random: &mut Stream, flying: &mut DatagramInFlight) {
     if flying.bytes.is_empty() {
         return;
     }
@@ -74,7 +74,7 @@ pub(crate) fn flip(random: &mut Stream, flying: &mut Flying) {
 }
 
 impl Attacker for Weather {
-    fn on_datagram(&mut self, now: Time, flying: &mut Flying, delays: &mut Vec<Duration>) {
+    fn on_datagram(&mut self, now: Time, flying: &mut DatagramInFlight, delays: &mut Vec<Duration>) {
         if now >= self.until {
             delays.push(self.delay);
             return;

@@ -1,7 +1,7 @@
 //! The TLS secrets recorded by the clients of a world, for an attacker with the keys.
 
 use crate::allocator::inside;
-use crate::world::Overheard;
+use crate::world::ObservedIds;
 use quic::Connection;
 use std::collections::BTreeMap;
 use tls::{Cipher, Protection, Sealer, Secret, Side, initial_keys};
@@ -30,7 +30,7 @@ impl Wiretap {
 
     /// The protection of packets from one end after this number of key updates; `None` if there is no secret for it
     /// yet.
-    pub(crate) fn sealer(&self, known: &Overheard, kind: PacketKind, updates: u32) -> Option<Sealer> {
+    pub(crate) fn sealer(&self, known: &ObservedIds, kind: PacketKind, updates: u32) -> Option<Sealer> {
         let version = if known.version == wire::Version::V2 { wire::Version::V2.0 } else { 1 };
         if kind == PacketKind::Initial {
             // They are derived from the first packet (RFC 9001 section 5.2).

@@ -33,7 +33,7 @@ pub(crate) fn client_address(index: usize) -> SocketAddr {
 
 /// A datagram in flight.
 #[derive(Debug, Clone)]
-pub(crate) struct Flying {
+pub(crate) struct DatagramInFlight {
     pub from: SocketAddr,
     pub to: SocketAddr,
     pub bytes: Vec<u8>,
@@ -44,7 +44,7 @@ pub(crate) struct Flying {
     pub client: Option<(usize, bool)>,
 }
 
-impl Flying {
+impl DatagramInFlight {
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
@@ -52,7 +52,7 @@ impl Flying {
 
 /// The ids of the newest packets of a connection, as an eavesdropper sees them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Overheard {
+pub(crate) struct ObservedIds {
     pub to_server: bool,
     /// The client of the connection.
     pub client: usize,
@@ -103,7 +103,7 @@ impl Client {
 
 /// An attacker. It alters a datagram in place; each returned delay is a copy that arrives.
 pub(crate) trait Attacker {
-    fn on_datagram(&mut self, now: Time, flying: &mut Flying, delays: &mut Vec<Duration>);
+    fn on_datagram(&mut self, now: Time, flying: &mut DatagramInFlight, delays: &mut Vec<Duration>);
 }
 
 /// Clients, server and network.
@@ -118,10 +118,10 @@ pub(crate) struct World<A> {
     /// The number of the server's completed handshakes.
     joined: BTreeSet<usize>,
     pub laws: Laws,
-    pub overheard: Vec<Overheard>,
+    pub overheard: Vec<ObservedIds>,
     /// The secrets, for an attacker with the keys.
     pub wiretap: Option<Wiretap>,
-    flying: BTreeMap<(Time, u64), Flying>,
+    flying: BTreeMap<(Time, u64), DatagramInFlight>,
     order: u64,
     random: Stream,
     /// Memory shared by the endpoints that outlives them.
@@ -220,13 +220,13 @@ impl<A: Applications> World<A> {
     }
 
     /// Sends a datagram.
-    pub(crate) fn launch(&mut self, delay: Duration, flying: Flying) {
+    pub(crate) fn launch(&mut self, delay: Duration, flying: DatagramInFlight) {
         self.order += 1;
         self.flying.insert((self.now + delay, self.order), flying);
     }
 
     /// The number of datagrams in flight.
-    pub(crate) fn underway(&self) -> impl ExactSizeIterator<Item = &Flying> {
+    pub(crate) fn in_flight(&self) -> impl ExactSizeIterator<Item = &DatagramInFlight> {
         self.flying.values()
     }
 
@@ -294,8 +294,8 @@ impl<A: Applications> World<A> {
         true
     }
 
-    fn deliver(&mut self, mut flying: Flying) {
-        let Flying { from, to, .. } = flying;
+    fn deliver(&mut self, mut flying: DatagramInFlight) {
+        let DatagramInFlight { from, to, .. } = flying;
         let length = flying.length();
         // A client behind a translator knows its local address, not the public one.
         let behind = self.translated.get(&to).filter(|index| !self.clients[**index].own.contains(&to));
@@ -384,9 +384,9 @@ impl<A: Applications> World<A> {
     fn send(
         now: Time,
         order: &mut u64,
-        flying: &mut BTreeMap<(Time, u64), Flying>,
+        flying: &mut BTreeMap<(Time, u64), DatagramInFlight>,
         attacker: &mut dyn Attacker,
-        mut datagram: Flying,
+        mut datagram: DatagramInFlight,
     ) {
         assert!(datagram.length() <= LARGEST_DATAGRAM);
         let mut delays = Vec::new();
@@ -402,7 +402,7 @@ impl<A: Applications> World<A> {
 fn drain_endpoint(
     now: Time,
     endpoint: &mut Endpoint,
-    sent: &mut Vec<Flying>,
+    sent: &mut Vec<DatagramInFlight>,
     mut attend: impl FnMut(Handle, &mut Connection),
 ) {
     loop {
@@ -420,7 +420,7 @@ fn drain_endpoint(
             }
             return;
         };
-        let flying = Flying {
+        let flying = DatagramInFlight {
             from: transmit.local,
             to: transmit.remote,
             bytes: bytes.clone(),
@@ -436,11 +436,11 @@ fn drain_endpoint(
 }
 
 /// Records what an eavesdropper learns from a datagram.
-fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flying: &Flying) {
+fn overhear(overheard: &mut Vec<ObservedIds>, to_server: bool, client: usize, flying: &DatagramInFlight) {
     let Ok(header) = Header::parse_with_hole(&flying.bytes, ID_LENGTH, flying.hole) else { return };
     let at = overheard.iter().position(|known| known.to_server == to_server && known.client == client);
     let at = at.unwrap_or_else(|| {
-        overheard.push(Overheard {
+        overheard.push(ObservedIds {
             to_server,
             client,
             destination: header.destination,
@@ -465,6 +465,6 @@ fn overhear(overheard: &mut Vec<Overheard>, to_server: bool, client: usize, flyi
     overheard[at].kind = header.kind;
 }
 
-fn note_original(overheard: &mut [Overheard], client: usize, original: ConnectionId) {
+fn note_original(overheard: &mut [ObservedIds], client: usize, original: ConnectionId) {
     overheard.iter_mut().filter(|known| known.client == client).for_each(|known| known.original = original);
 }

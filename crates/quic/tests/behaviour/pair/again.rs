@@ -1,6 +1,6 @@
 //! A second connection between the same endpoints, and restarted servers.
 
-use super::{CLIENT, Flying, Pair, SERVER, ms};
+use super::{CLIENT, DatagramInFlight, Pair, SERVER, ms};
 use quic::{Config, Endpoint, EndpointOptions, Opening};
 use random::Stream;
 use std::net::SocketAddr;
@@ -68,7 +68,7 @@ impl Pair {
             (SERVER.parse().unwrap(), CLIENT.parse().unwrap());
         remote.set_port(port);
         for seen in seen {
-            let flying = Flying {
+            let flying = DatagramInFlight {
                 bytes: seen.bytes,
                 hole: None,
                 damage: None,

@@ -1,6 +1,6 @@
 //! Packets forged as by an attacker or a faulty peer; with null protection they can be opened.
 
-use super::{Flying, Pair};
+use super::{DatagramInFlight, Pair};
 use trace::PacketKind;
 use wire::header::{LongHeader, ShortHeader};
 use wire::{Ecn, Frame, Truncated, Version};
@@ -34,7 +34,10 @@ impl Pair {
     /// Delivers a datagram now.
     pub(crate) fn arrive(&mut self, to_server: bool, bytes: Vec<u8>) {
         let (from, to) = super::ends(to_server);
-        self.deliver(to_server, Flying { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to });
+        self.deliver(
+            to_server,
+            DatagramInFlight { bytes, hole: None, damage: None, ecn: Ecn::NotEct, from, to },
+        );
         self.drain();
     }
 

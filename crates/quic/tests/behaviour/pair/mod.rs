@@ -23,7 +23,7 @@ use wire::{ConnectionId, Damage, Direction, Ecn, Header, Hole, PacketKind, Strea
 
 /// A datagram in flight.
 #[derive(Debug, Clone)]
-pub(crate) struct Flying {
+pub(crate) struct DatagramInFlight {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hole: Option<Hole>,
     pub(crate) damage: Option<Damage>,
@@ -32,7 +32,7 @@ pub(crate) struct Flying {
     pub(crate) to: SocketAddr,
 }
 
-impl Flying {
+impl DatagramInFlight {
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.hole.map_or(0, |hole| hole.length as usize)
     }
@@ -48,7 +48,7 @@ impl Flying {
 
 /// The effect of the link on a datagram: maps (to server?, its number in that direction, the datagram) to the delays
 /// of its copies; an empty list loses it.
-pub(crate) type Link = Box<dyn FnMut(bool, u64, &mut Flying) -> Vec<Duration>>;
+pub(crate) type Link = Box<dyn FnMut(bool, u64, &mut DatagramInFlight) -> Vec<Duration>>;
 
 /// A link with this one-way delay and no other effect.
 pub(crate) fn delay(ms: u64) -> Link {
@@ -91,7 +91,7 @@ pub(crate) struct Pair {
     pub(crate) server: Endpoint,
     pub(crate) link: Link,
     sent: [u64; 2],
-    flying: BTreeMap<(Time, u64), (bool, Flying)>,
+    flying: BTreeMap<(Time, u64), (bool, DatagramInFlight)>,
     order: u64,
     pub(crate) handle: Handle,
     /// The server's connections, in order of acceptance.
@@ -214,7 +214,7 @@ impl Pair {
                     }
                     break;
                 };
-                let mut flying = Flying {
+                let mut flying = DatagramInFlight {
                     bytes,
                     hole: transmit.hole,
                     damage: None,
@@ -280,7 +280,7 @@ impl Pair {
     }
 
     /// Delivers a datagram to an endpoint now.
-    pub(crate) fn deliver(&mut self, to_server: bool, mut flying: Flying) {
+    pub(crate) fn deliver(&mut self, to_server: bool, mut flying: DatagramInFlight) {
         let datagram = Datagram {
             local: flying.to,
             remote: flying.from,

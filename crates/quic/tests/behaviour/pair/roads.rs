@@ -1,6 +1,6 @@
 //! Links with addresses: clients with several addresses, a NAT, unreachable addresses.
 
-use super::{Flying, Link, ms};
+use super::{DatagramInFlight, Link, ms};
 use random::Stream;
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -55,7 +55,7 @@ impl Roads {
             to_server: Vec::new(),
         }));
         let shared = roads.clone();
-        let link = move |to_server: bool, _, flying: &mut Flying| {
+        let link = move |to_server: bool, _, flying: &mut DatagramInFlight| {
             let mut roads = shared.borrow_mut();
             match roads.pass(to_server, flying) {
                 true => vec![ms(roads.delay_ms)],
@@ -65,7 +65,7 @@ impl Roads {
         (roads, Box::new(link))
     }
 
-    fn pass(&mut self, to_server: bool, flying: &mut Flying) -> bool {
+    fn pass(&mut self, to_server: bool, flying: &mut DatagramInFlight) -> bool {
         let length = flying.length() as u64;
         let lost = self.random.chance(self.loss) || flying.length() > self.mtu;
         if to_server {
