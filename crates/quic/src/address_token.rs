@@ -154,7 +154,7 @@ impl SpentTokens {
         visit: &Visit,
         lifetimes: TokenLifetimes,
     ) -> Credential {
-        // RFC 9000-8.1.3-7.
+        // RFC 9000-8.1.3-7: "it MUST attempt to validate the token".
         match token.split_first() {
             None => Credential::None,
             Some((&RETRY, sealed)) if token.len() == RETRY_LENGTH => {

@@ -188,7 +188,7 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "active_connection_id_limit",
-        // RFC 9000-18.2-6.
+        // RFC 9000-18.2-6: "The value of the active_connection_id_limit parameter MUST be at least 2."
         kind: Kind::Integer(2, 16),
         default: Default::Is("2"),
         about: "connection ids of the peer that are kept: transport parameter (RFC 9000 section 18.2)",

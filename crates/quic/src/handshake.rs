@@ -105,7 +105,7 @@ impl CryptoStream {
     pub(crate) fn receive(&mut self, offset: u64, bytes: &[u8]) -> Result<(), TransportError> {
         match self.recv.on_data(offset, Data::Bytes(bytes), false) {
             Ok(_) => Ok(()),
-            // RFC 9000-7.5-2.
+            // RFC 9000-7.5-2: "it MUST close the connection with a CRYPTO_BUFFER_EXCEEDED error code".
             Err(_) => Err(TransportError::new(Code::CRYPTO_BUFFER_EXCEEDED, "too much handshake data")),
         }
     }

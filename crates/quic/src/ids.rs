@@ -99,7 +99,7 @@ impl LocalIds {
         // ids have the same length.
         let token = self.maker.key.reset_token(id.as_bytes());
         let new = NumberedId { sequence: self.next_sequence, id, token };
-        // RFC 9000-5.1.1-1.
+        // RFC 9000-5.1.1-1: "The sequence number on each newly issued connection ID MUST increase by 1."
         self.next_sequence += 1;
         self.active.push(new);
         new
@@ -133,7 +133,7 @@ impl LocalIds {
     }
     /// Issues as many ids as the peer accepts; calls `announce` with the sequence number of each.
     pub(crate) fn top_up(&mut self, peer_limit: u64, mut announce: impl FnMut(u64)) {
-        // RFC 9000-5.1.1-3.
+        // RFC 9000-5.1.1-3: "An endpoint MUST NOT provide more connection IDs than the peer's limit."
         while (self.active.len() as u64) < peer_limit.min(MAX_ISSUED) {
             announce(self.issue().sequence);
         }
@@ -153,7 +153,7 @@ impl LocalIds {
         sequence: u64,
         used: &ConnectionId,
     ) -> Result<Option<ConnectionId>, TransportError> {
-        // RFC 9000-19.16-1.
+        // RFC 9000-19.16-1: a number that was never sent is a PROTOCOL_VIOLATION.
         if sequence >= self.sent {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -294,7 +294,7 @@ impl RemoteIds {
         retire_prior_to: u64,
         mut retire: impl FnMut(u64),
     ) -> Result<(), TransportError> {
-        // RFC 9000-19.15-3.
+        // RFC 9000-19.15-3: a peer with an empty id must not issue others.
         if self.current().is_empty() {
             return Err(TransportError::new(
                 Code::PROTOCOL_VIOLATION,
@@ -312,7 +312,7 @@ impl RemoteIds {
         }
         // RFC 9000-19.15-4: a repeated frame is not an error.
         if same_number.is_none() {
-            // RFC 9000-19.15-8.
+            // RFC 9000-19.15-8: an id that is already retired is not added again.
             if self.given_up.contains(new.sequence) {
                 return Ok(());
             }
@@ -322,7 +322,7 @@ impl RemoteIds {
                 self.active.push(RemoteId { known: new, used: false });
             }
         }
-        // RFC 9000-5.1.2-1, 9000-19.15-7.
+        // RFC 9000-5.1.2-1, 9000-19.15-7: only a higher Retire Prior To retires ids.
         if retire_prior_to > self.retire_prior_to {
             self.retire_prior_to = retire_prior_to;
             self.given_up.remove_below(retire_prior_to);
@@ -336,7 +336,7 @@ impl RemoteIds {
                 self.retire(sequence, &mut retire)?;
             }
         }
-        // RFC 9000-5.1.1-4.
+        // RFC 9000-5.1.1-4: too many ids are a CONNECTION_ID_LIMIT_ERROR.
         if self.active.len() as u64 > self.limit {
             return Err(TransportError::new(
                 Code::CONNECTION_ID_LIMIT_ERROR,

@@ -260,7 +260,7 @@ impl Recovery {
                 run.lost(loss.number, packet.sent_at, packet.ack_eliciting && !probe);
             }
         }
-        // RFC 9000-13.3-4.
+        // RFC 9000-13.3-4: a loss requires a reaction of the congestion controller.
         let signalled = self.regulator.end_losses(now, self.bytes_in_flight);
         if signalled && run.longest() >= loss::persistent_congestion_period(&self.rtt, max_ack_delay) {
             self.regulator.signal(now, &Signal::PersistentCongestion);

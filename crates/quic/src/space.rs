@@ -147,7 +147,7 @@ impl ReceivedPackets {
             wire::Ecn::Ect1 => self.ect1_count += 1,
             wire::Ecn::Ce => self.ce_count += 1,
         }
-        // RFC 9000-13.2.1-4.
+        // RFC 9000-13.2.1-4: packets that are not ack-eliciting cause no packet of their own.
         let immediate_ack_requested = std::mem::take(&mut self.immediate_ack_requested);
         if !ack_eliciting {
             self.has_news |= self.bundles;

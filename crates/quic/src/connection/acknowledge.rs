@@ -60,7 +60,7 @@ impl FrameOwners<'_> {
                     datagrams.on_lost(number);
                 }
             }
-            // RFC 9000-13.3-2.
+            // RFC 9000-13.3-2: "The HANDSHAKE_DONE frame MUST be retransmitted until it is acknowledged."
             control => self.control.on_lost(control),
         }
     }

@@ -168,7 +168,8 @@ impl Connection {
     /// The spaces in which CONNECTION_CLOSE is sent: those whose packets the peer may be able to decrypt (10.2.3).
     /// Once the handshake is confirmed, only 1-RTT keys are left.
     pub(super) fn closing_spaces(&self) -> impl Iterator<Item = SpaceKind> + '_ {
-        // RFC 9000-10.2.3-1.
+        // RFC 9000-10.2.3-1: after confirmation, "an endpoint MUST send any CONNECTION_CLOSE frames in a 1-RTT
+        // packet".
         SpaceKind::ALL.into_iter().filter(|kind| self.has_keys(*kind))
     }
 }

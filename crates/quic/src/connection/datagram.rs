@@ -79,9 +79,9 @@ impl Connection {
         let hollow = if let wire::Data::Virtual { length } = data { length } else { 0 };
         let violation = |what| Err(TransportError::new(Code::PROTOCOL_VIOLATION, what));
         match self.config.max_datagram_frame_size {
-            // RFC 9221-3-3.
+            // RFC 9221-3-3: frames that were not negotiated.
             0 => violation("DATAGRAM was not negotiated"),
-            // RFC 9221-3-4.
+            // RFC 9221-3-4: frames above the announced size.
             most if (size + hollow) as u64 > most => violation("DATAGRAM beyond max_datagram_frame_size"),
             _ => {
                 self.datagrams().receive(data);

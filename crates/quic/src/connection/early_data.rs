@@ -113,8 +113,9 @@ impl Connection {
         Ok(())
     }
 
-    /// RFC 9001 section 4.6.2: "the client MUST reset the state of all streams". Written data is kept and sent again,
-    /// unless the application protocol differs (RFC 8446 section 4.2.10) or the server permits fewer streams.
+    /// RFC 9001 section 4.6.2: "The client therefore MUST reset the state of all streams". Written data is kept and
+    /// sent again, unless the application protocol differs (RFC 8446 section 4.2.10) or the server permits fewer
+    /// streams.
     fn on_early_data_rejected(
         &mut self,
         now: Time,

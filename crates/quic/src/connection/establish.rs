@@ -100,7 +100,8 @@ impl Connection {
 
     /// Handles HANDSHAKE_DONE (RFC 9000 section 19.20).
     pub(super) fn on_handshake_done(&mut self, now: Time) -> Result<(), TransportError> {
-        // RFC 9000-19.20-2.
+        // RFC 9000-19.20-2: "A server MUST treat receipt of a HANDSHAKE_DONE frame as a connection error of type
+        // PROTOCOL_VIOLATION."
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
         }
@@ -111,7 +112,8 @@ impl Connection {
     }
     /// Handles NEW_TOKEN (RFC 9000 section 19.7).
     pub(super) fn on_new_token(&mut self, token: &[u8]) -> Result<(), TransportError> {
-        // RFC 9000-19.7-4.
+        // RFC 9000-19.7-4: "A server MUST treat receipt of a NEW_TOKEN frame as a connection error of type
+        // PROTOCOL_VIOLATION."
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
         }
@@ -309,7 +311,7 @@ pub(super) fn no_session(error: tls::Error) -> TransportError {
 /// The transport parameters of this endpoint (RFC 9000 section 18.2).
 pub(super) fn local_parameters(config: &Config, origin: &Origin, ids: &LocalIds) -> TransportParameters {
     TransportParameters {
-        // RFC 9000-7.3-1.
+        // RFC 9000-7.3-1: the ids of the headers are repeated here, which authenticates them.
         initial_source_connection_id: Some(ids.first()),
         // RFC 9000-18.2-1, 9000-18.2-8: only servers send these.
         original_destination_connection_id: (origin.side == Side::Server)

@@ -93,7 +93,7 @@ impl Connection {
     }
 
     /// Handles a stateless reset: the peer has lost all state, so nothing more is sent.
-    // RFC 9000-10.3.1-4.
+    // RFC 9000-10.3.1-4: "MUST enter the draining period and not send any further packets on this connection".
     pub(crate) fn on_stateless_reset(&mut self, now: Time) {
         self.begin_draining(now, crate::CloseReason::StatelessReset);
     }
@@ -154,7 +154,7 @@ impl Connection {
         while !rest.is_empty() && !self.is_over() {
             // By reference, because moving the header costs more than reading it in place.
             let parsed = if self.config.grease_quic_bit {
-                // RFC 9287-3-2.
+                // RFC 9287-3-2: this endpoint accepts packets in which the bit is 0.
                 Header::parse_with_any_quic_bit(rest, LOCAL_ID_LENGTH, hole)
             } else {
                 Header::parse_with_hole(rest, LOCAL_ID_LENGTH, hole)
@@ -204,7 +204,7 @@ impl Connection {
         // RFC 9000-7.2-3, 9000-7.2-6: the peer keeps the id of its first packet.
         let known =
             self.origin.peer_id.is_none_or(|id| id == header.source) || space_of(header.kind).is_none();
-        // RFC 9000-5.2.1-1.
+        // RFC 9000-5.2.1-1: a client discards packets that use "a different version than it initially selected".
         if !self.admits_version(header) {
             return false;
         }
@@ -255,7 +255,7 @@ impl Connection {
         if received {
             return self.drop_packet(now, header.kind, length, DropReason::Duplicate);
         }
-        // RFC 9000-17.2-7, 9000-17.3.1-3.
+        // RFC 9000-17.2-7, 9000-17.3.1-3: nonzero reserved bits are a PROTOCOL_VIOLATION.
         if !FirstByte(bytes[0]).reserved_bits_are_zero() {
             if !self.acks.admits_bit(FirstByte(bytes[0])) {
                 let error = TransportError::new(Code::PROTOCOL_VIOLATION, "reserved bits set");

@@ -39,7 +39,7 @@ impl Connection {
             && header.destination == self.origin.source
             // RFC 9369 section 4.1: only in the version of the client's first packet.
             && header.version == self.versions.first()
-            // RFC 9000-17.2.5.1-2.
+            // RFC 9000-17.2.5.1-2: its source id must differ from the client's destination id.
             && header.source != original
             // RFC 9000-17.2.5.2-4: the parser refuses a Retry without a token.
             && header.token_range().len() <= MAX_TOKEN

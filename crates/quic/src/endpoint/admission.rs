@@ -38,7 +38,7 @@ impl Endpoint {
             && header.destination.len() >= MIN_INITIAL_ID
             && datagram.length() >= usize::from(MIN_PAYLOAD);
         let Some(config) = self.options.accept.clone().filter(|_| acceptable) else {
-            // RFC 9000-5.2.2-2.
+            // RFC 9000-5.2.2-2: "Servers MUST drop incoming packets under all other circumstances."
             self.stats.dropped += 1;
             return;
         };
@@ -112,7 +112,7 @@ impl Endpoint {
             retry_source: retried.map(|_| destination),
             validated: retried.is_some() || credential == Credential::Known,
             source: ConnectionId::EMPTY,
-            // RFC 9000-7.2-5.
+            // RFC 9000-7.2-5: the source id of the client's first Initial packet.
             peer_id: Some(header.source),
         };
         let Ok(slot) = self.insert(now, origin, config, None) else {
@@ -205,7 +205,7 @@ impl Endpoint {
     /// RFC 9000 section 6.1: answers a sufficiently large datagram of an unsupported version with the server's
     /// versions.
     pub(super) fn negotiate(&mut self, version: Version, datagram: &Datagram<'_>) {
-        // RFC 9000-6.1-1, 9000-5.2.2-1.
+        // RFC 9000-6.1-1, 9000-5.2.2-1: not to Version Negotiation, and not to small datagrams.
         let answerable = self.options.accept.is_some()
             && version != Version::NEGOTIATION
             && datagram.length() >= usize::from(MIN_PAYLOAD);
@@ -220,11 +220,11 @@ impl Endpoint {
         }
         let mut packet = Vec::new();
         let unused = self.random.bits() as u8 & 0x7f;
-        // RFC 9000-17.2.1-3, 9000-17.2.1-4.
+        // RFC 9000-17.2.1-3, 9000-17.2.1-4: the client's ids, exchanged.
         let (destination, source) = (invariants.source, invariants.destination);
         let spoken: Vec<_> = self.options.accept.iter().flat_map(|config| config.versions.iter()).collect();
         wire::header::version_negotiation(&mut packet, unused, destination, source, &spoken);
-        // RFC 9000-17.2.1-6.
+        // RFC 9000-17.2.1-6: at most one packet per datagram.
         self.answers.push(datagram, packet);
         self.stats.version_negotiations_sent += 1;
     }

@@ -49,7 +49,7 @@ impl Endpoint {
     /// its connection.
     #[cold]
     fn take_reset(&mut self, now: Time, datagram: &Datagram<'_>) -> bool {
-        // RFC 9000-10.3.1-1.
+        // RFC 9000-10.3.1-1: checked for a first packet without a connection.
         let Some(token) = wire::header::reset_token(datagram.bytes) else { return false };
         let Some(slot) = self.resets.find(token) else { return false };
         let connection = self.slots[slot as usize].connection.as_deref_mut();

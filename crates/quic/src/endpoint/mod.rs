@@ -169,7 +169,7 @@ impl Endpoint {
         if self.len() >= self.options.max_connections {
             return Err(TransportError::new(wire::Code::INTERNAL_ERROR, "too many connections"));
         }
-        // RFC 9000-7.2-1.
+        // RFC 9000-7.2-1: "This Destination Connection ID MUST be at least 8 bytes in length."
         let mut id = [0; MIN_INITIAL_ID];
         opening.random.as_mut().unwrap_or(&mut self.random).fill(&mut id);
         let original_destination = ConnectionId::new(&id).unwrap_or(ConnectionId::EMPTY);

@@ -155,7 +155,7 @@ impl Paths {
         route.addressed_to = to;
         let id = match kept || self.ids.current().is_empty() {
             true => self.ids.current_numbered(),
-            // RFC 9000-9.5-2.
+            // RFC 9000-9.5-2: an id is used towards only one remote address.
             false => match self.ids.take_unused() {
                 Some(id) => id,
                 None => {

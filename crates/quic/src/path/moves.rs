@@ -48,7 +48,7 @@ impl Paths {
             self.current.route.local = local;
             return Ok(());
         }
-        // RFC 9000-9-1.
+        // RFC 9000-9-1: "MUST NOT initiate connection migration before the handshake is confirmed".
         if !self.confirmed {
             return Err(MigrateError::NotConfirmed);
         }
@@ -60,7 +60,7 @@ impl Paths {
             return Err(MigrateError::SameAddress);
         }
         self.drop_candidates();
-        // RFC 9000-9.5-1.
+        // RFC 9000-9.5-1: an id is used from only one local address.
         let Some(id) = self.ids.take_unused() else { return Err(MigrateError::NoConnectionId) };
         let remote = self.current.route.remote;
         self.try_path(now, local, remote, id);
@@ -158,7 +158,7 @@ impl Paths {
             space.ping = true;
         }
         if !self.current.route.is_proven() && self.current.route.validation.is_none() {
-            // RFC 9000-9-4, 9000-9.3-1.
+            // RFC 9000-9-4, 9000-9.3-1: a new address of the peer is validated.
             self.current.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         }
         self.leave(at, old);

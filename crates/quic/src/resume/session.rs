@@ -41,7 +41,7 @@ fn limits(of: &TransportParameters) -> [(&'static str, u64); 8] {
         ("initial_max_stream_data_uni", of.initial_max_stream_data_uni),
         ("initial_max_streams_bidi", of.initial_max_streams_bidi),
         ("initial_max_streams_uni", of.initial_max_streams_uni),
-        // RFC 9221-3-5, 9221-3-6.
+        // RFC 9221-3-5, 9221-3-6: max_datagram_frame_size must not be lowered either.
         ("max_datagram_frame_size", of.max_datagram_frame_size),
     ]
 }
@@ -53,7 +53,7 @@ pub(crate) fn lowered(remembered: &TransportParameters, now: &TransportParameter
 }
 
 /// The terms for later 0-RTT, as stored in a server's tickets: its limits, and two parameters that would make 0-RTT
-/// packets fail if lowered ("a server MAY store and recover the previously sent values").
+/// packets fail if lowered ("A server MAY store and recover the previously sent values").
 pub(crate) fn terms(parameters: &TransportParameters) -> Vec<u8> {
     let values = limits(parameters).map(|(_, value)| value);
     // A timeout of 0 means none, which is the longest.

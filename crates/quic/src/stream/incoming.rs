@@ -56,7 +56,7 @@ impl Streams {
     }
 
     fn check_receives(&self, id: StreamId) -> Result<(), TransportError> {
-        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1.
+        // RFC 9000-19.4-1, 9000-19.8-1, 9000-19.13-1: STREAM_STATE_ERROR for a send-only stream.
         match id.receives(self.side) {
             true => Ok(()),
             false => {
@@ -65,7 +65,7 @@ impl Streams {
         }
     }
     fn check_sends(&self, id: StreamId) -> Result<(), TransportError> {
-        // RFC 9000-19.5-2, 9000-19.10-2.
+        // RFC 9000-19.5-2, 9000-19.10-2: STREAM_STATE_ERROR for a receive-only stream.
         match id.sends(self.side) {
             true => Ok(()),
             false => Err(TransportError::new(
@@ -172,7 +172,7 @@ impl Streams {
     ) -> Result<(), TransportError> {
         self.check_sends(id)?;
         if let Some(half) = self.resolve(id)?.and_then(|stream| stream.send.as_mut())
-            // RFC 9000-4.1-3.
+            // RFC 9000-4.1-3: a frame that does not raise the limit is ignored.
             && maximum > half.credit
         {
             let before = half.waiting();
@@ -188,7 +188,7 @@ impl Streams {
     /// Handles MAX_STREAMS (RFC 9000 section 19.11).
     pub(crate) fn on_max_streams(&mut self, direction: Direction, maximum: u64) {
         let counts = &mut self.counts[direction_index(direction)];
-        // RFC 9000-4.6-4, 9000-19.11-2.
+        // RFC 9000-4.6-4, 9000-19.11-2: a frame that does not raise the limit is ignored.
         if maximum > counts.may_open {
             counts.may_open = maximum;
             self.events.push_back(Event::StreamsAvailable(direction));

@@ -250,7 +250,7 @@ impl Streams {
 
     pub(crate) fn open(&mut self, direction: Direction) -> Result<StreamId, StreamError> {
         let counts = &mut self.counts[direction_index(direction)];
-        // RFC 9000-4.6-2, 9000-19.11-3.
+        // RFC 9000-4.6-2, 9000-19.11-3: "Endpoints MUST NOT exceed the limit set by their peer."
         if counts.opened >= counts.may_open {
             if counts.blocked_at != Some(counts.may_open) {
                 counts.blocked_at = Some(counts.may_open);

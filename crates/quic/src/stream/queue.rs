@@ -88,8 +88,8 @@ mod tests {
         }
     }
 
-    /// RFC 9001 section 4.6.2: after a rejection "the client MUST reset the state of all streams". The data that they
-    /// kept is removed from the queue.
+    /// RFC 9001 section 4.6.2: after a rejection "[t]he client therefore MUST reset the state of all streams". The data
+    /// that they kept is removed from the queue.
     #[test]
     fn forgotten_streams_leave_room() {
         let config = Config { send_queue: Some(units::Size::from_bytes(1000)), ..Config::default() };

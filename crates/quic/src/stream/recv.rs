@@ -115,7 +115,7 @@ impl RecvHalf {
     /// offset, which counts for connection flow control.
     #[inline]
     fn admit(&mut self, end: u64, fin: bool) -> Result<u64, TransportError> {
-        // RFC 9000-4.1-2, 9000-19.10-4.
+        // RFC 9000-4.1-2, 9000-19.10-4: FLOW_CONTROL_ERROR for data beyond the limit.
         if end > self.limit {
             return Err(TransportError::new(Code::FLOW_CONTROL_ERROR, "stream data beyond MAX_STREAM_DATA"));
         }
