@@ -100,8 +100,7 @@ impl Connection {
 
     /// Handles HANDSHAKE_DONE (RFC 9000 section 19.20).
     pub(super) fn on_handshake_done(&mut self, now: Time) -> Result<(), TransportError> {
-        // RFC 9000-19.20-2: "A server MUST treat receipt of a HANDSHAKE_DONE frame as a connection error of type
-        // PROTOCOL_VIOLATION."
+        // RFC 9000-19.20-2: a server treats HANDSHAKE_DONE as a PROTOCOL_VIOLATION.
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "HANDSHAKE_DONE from a client"));
         }
@@ -112,8 +111,7 @@ impl Connection {
     }
     /// Handles NEW_TOKEN (RFC 9000 section 19.7).
     pub(super) fn on_new_token(&mut self, token: &[u8]) -> Result<(), TransportError> {
-        // RFC 9000-19.7-4: "A server MUST treat receipt of a NEW_TOKEN frame as a connection error of type
-        // PROTOCOL_VIOLATION."
+        // RFC 9000-19.7-4: a server treats NEW_TOKEN as a PROTOCOL_VIOLATION.
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
         }

@@ -43,7 +43,7 @@ impl Connection {
     }
     /// Whether the peer's address is validated and the path is known to carry 1200 bytes (RFC 9000 section 8).
     pub fn is_path_validated(&self) -> bool {
-        self.paths.current.route.is_proven()
+        self.paths.current.route.is_fully_validated()
     }
     /// The RTT estimate.
     pub fn rtt(&self) -> &congestion::RttEstimate {
@@ -178,7 +178,7 @@ impl Connection {
     }
 
     /// Validates the peer's address, because it has responded to packets sent there.
-    pub(super) fn on_address_proven(&mut self) {
+    pub(super) fn on_address_validated(&mut self) {
         self.paths.current.route.validate();
     }
     /// Sets the peer's id: that of its first packet or, before that, the one that a client has chosen at random.

@@ -352,7 +352,7 @@ impl Connection {
         if kind == SpaceKind::Handshake && self.origin.side == Side::Server {
             // RFC 9000 section 8.1: a Handshake packet validates the client's address. RFC 9001 section 4.9.1:
             // Initial packets are discarded.
-            self.on_address_proven();
+            self.on_address_validated();
             self.discard_space(now, SpaceKind::Initial);
         }
     }

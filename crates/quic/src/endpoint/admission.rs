@@ -62,10 +62,10 @@ impl Endpoint {
         }
         let validated = matches!(credential, Credential::Known | Credential::Retried(_));
         let share = self.sources.share(remote);
-        let (most, most_half_open) =
+        let (max_connections, max_half_open) =
             (self.options.max_connections_of_source, self.options.max_half_open_of_source);
-        let full = self.len() >= self.options.max_connections || share.connections >= most;
-        let busy = self.half_open >= self.options.max_half_open || share.half_open >= most_half_open;
+        let full = self.len() >= self.options.max_connections || share.connections >= max_connections;
+        let busy = self.half_open >= self.options.max_half_open || share.half_open >= max_half_open;
         if self.refusing || full {
             self.refuse(Code::CONNECTION_REFUSED, &visitor, datagram);
         } else if !validated && self.asks_for_retry(&visitor.config, share) {

@@ -114,7 +114,7 @@ impl Paths {
         let moves = newest && !probing && self.path_may_change_to(index);
         let Some(other) = self.unused.get_mut(index) else { return };
         let other_local = !same_local(self.current.route.local, other.route.local);
-        if moves && other_local && !other.route.is_proven() {
+        if moves && other_local && !other.route.is_fully_validated() {
             // RFC 9000-9.6.2-2: the server keeps sending from its original address until the path from the preferred
             // one is validated. RFC 9000-9.6.3-2: until then the anti-amplification limit applies to the new path,
             // wherever the client is.
@@ -122,7 +122,7 @@ impl Paths {
         } else if moves {
             return self.move_to(at, index);
         }
-        if !other.route.is_proven() && other.route.validation.is_none() {
+        if !other.route.is_fully_validated() && other.route.validation.is_none() {
             // RFC 9000-9.6.2-3: a server validates the path, too. If the peer then migrates to the path it probes,
             // the path is validated already.
             other.route.validation = Some(Box::new(Validation::new(now, timeout)));
@@ -159,7 +159,7 @@ impl Paths {
             false => match self.ids.take_unused() {
                 Some(id) => id,
                 None => {
-                    let proven = self.current.route.is_proven();
+                    let proven = self.current.route.is_fully_validated();
                     if let Some(gone) =
                         self.unused.remove_unless(|known| known.role == Role::Fallback && !proven)
                     {

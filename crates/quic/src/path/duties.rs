@@ -75,11 +75,11 @@ impl Paths {
         let now = at.now;
         let answer = |validation: &Option<Box<Validation>>| validation.as_deref()?.on_response(now, data);
         if let Some(answer) = answer(&self.current.route.validation) {
-            let before = self.current.route.is_proven();
+            let before = self.current.route.is_fully_validated();
             self.current.recovery.guess_rtt(answer.round_trip);
             self.note_answer(now, PathChoice::Current, answer);
-            if !before && self.current.route.is_proven() {
-                self.on_current_proven(now);
+            if !before && self.current.route.is_fully_validated() {
+                self.on_current_validated(now);
             }
             return Ok(None);
         }
@@ -90,8 +90,8 @@ impl Paths {
             .find_map(|(index, known)| Some((index, answer(&known.route.validation)?)));
         let Some((index, answer)) = answered else { return Ok(None) };
         self.note_answer(now, PathChoice::Unused(index), answer);
-        let proven = self.unused.get_mut(index).is_some_and(|known| known.route.is_proven());
-        Ok(if proven { self.on_unused_proven(at, index, answer.round_trip) } else { None })
+        let proven = self.unused.get_mut(index).is_some_and(|known| known.route.is_fully_validated());
+        Ok(if proven { self.on_unused_validated(at, index, answer.round_trip) } else { None })
     }
 
     /// Applies what a response shows about the path.
@@ -110,7 +110,8 @@ impl Paths {
         }
         // RFC 9000-8.2.1-3, 9000-8.2.3-1: the address is validated, but the path is not known to carry 1200 bytes: a
         // second validation with full datagrams, now that nothing limits them.
-        route.validation = (!route.is_proven()).then(|| Box::new(Validation::new(now, validation_timeout)));
+        route.validation =
+            (!route.is_fully_validated()).then(|| Box::new(Validation::new(now, validation_timeout)));
     }
 
     /// The next datagram to send for path validation, if any.

@@ -157,7 +157,7 @@ impl Paths {
             // RFC 9000 section 9.2: a non-probing packet migrates the server.
             space.ping = true;
         }
-        if !self.current.route.is_proven() && self.current.route.validation.is_none() {
+        if !self.current.route.is_fully_validated() && self.current.route.validation.is_none() {
             // RFC 9000-9-4, 9000-9.3-1: a new address of the peer is validated.
             self.current.route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         }
@@ -166,7 +166,7 @@ impl Paths {
         let (local, remote) = (self.current.route.local, self.current.route.remote);
         self.outputs.push(PathOutput::Event(Event::Migrated { local, remote }));
         self.note_state(MigrationState::MigrationStarted, local, remote);
-        if self.current.route.is_proven() {
+        if self.current.route.is_fully_validated() {
             self.note_state(MigrationState::MigrationComplete, local, remote);
         }
         self.outputs.push(PathOutput::Metrics);
@@ -174,7 +174,7 @@ impl Paths {
 
     /// Keeps the recovery state of the path that was left with that path, or with the fallback that shared it.
     fn keep_recovery(&mut self, old: &mut UnusedPath, recovery: Recovery) {
-        if old.route.is_proven() {
+        if old.route.is_fully_validated() {
             old.recovery = Some(Box::new(recovery));
         } else if let Some(fallback) = self.unused.iter_mut().find(|known| known.role == Role::Fallback)
             && fallback.recovery.is_none()
@@ -186,7 +186,7 @@ impl Paths {
     /// Keeps or drops the path that was in use until now.
     fn leave(&mut self, at: &PathContext<'_>, mut old: UnusedPath) {
         let now = at.now;
-        if !old.route.is_proven() {
+        if !old.route.is_fully_validated() {
             // RFC 9000 section 9.3.2: another migration abandons an unfinished validation.
             return self.retire_id_of(&old);
         }
@@ -200,7 +200,7 @@ impl Paths {
             }
             Side::Server => {}
             Side::Client => {
-                if self.current.route.is_proven() {
+                if self.current.route.is_fully_validated() {
                     (old.role, old.until) = (Role::Leaving, now + self.linger(old.recovery.as_deref()));
                 }
             }
@@ -249,7 +249,7 @@ impl Paths {
     // ---- results of validation ----
 
     /// Handles the successful validation of the path in use.
-    pub(super) fn on_current_proven(&mut self, now: Time) {
+    pub(super) fn on_current_validated(&mut self, now: Time) {
         self.unused.failures = 0;
         let (local, remote) = (self.current.route.local, self.current.route.remote);
         self.note_state(MigrationState::MigrationComplete, local, remote);
@@ -265,7 +265,7 @@ impl Paths {
 
     /// Handles the successful validation of another path. If that path is now in use, returns the round-trip time of
     /// the response as its initial RTT.
-    pub(super) fn on_unused_proven(
+    pub(super) fn on_unused_validated(
         &mut self,
         at: &mut PathContext<'_>,
         index: usize,
@@ -289,7 +289,7 @@ impl Paths {
     /// Drops the fallback once the path in use is validated and the validation of the fallback itself has ended (RFC
     /// 9000 section 9.3.3).
     fn drop_unneeded(&mut self) {
-        if self.current.route.is_proven()
+        if self.current.route.is_fully_validated()
             && let Some(gone) = self
                 .unused
                 .remove_unless(|known| known.role != Role::Fallback || known.route.validation.is_some())
@@ -313,7 +313,7 @@ impl Paths {
             }
         }
         while let Some(gone) = self.unused.remove_unless(|other| other.until > now) {
-            if matches!(gone.role, Role::Candidate { .. }) && !gone.route.is_proven() {
+            if matches!(gone.role, Role::Candidate { .. }) && !gone.route.is_fully_validated() {
                 let (local, remote) = (gone.route.local, gone.route.remote);
                 // RFC 9000-9.6.1-1: the path in use remains in use.
                 self.note_state(MigrationState::ProbingAbandoned, local, remote);
@@ -325,7 +325,7 @@ impl Paths {
             }
             self.retire_id_of(&gone);
         }
-        if ended(&mut self.current.route) && !self.current.route.is_proven() {
+        if ended(&mut self.current.route) && !self.current.route.is_fully_validated() {
             self.fall_back(at);
         }
         self.drop_unneeded();

@@ -138,7 +138,7 @@ impl Route {
         self.validated
     }
     /// Whether the path is fully validated: the peer's address, and a size of 1200 bytes.
-    pub(crate) fn is_proven(&self) -> bool {
+    pub(crate) fn is_fully_validated(&self) -> bool {
         self.validated && self.carries_full
     }
     /// The number of bytes that may be sent now.
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(path.payload(), 1300);
         assert!(!first(Side::Client, remote, local).is_blocked());
         let other = path.beside(local, address("10.0.0.9:1"), false);
-        assert!(other.is_blocked() && !other.is_proven(), "nothing is known of another address");
+        assert!(other.is_blocked() && !other.is_fully_validated(), "nothing is known of another address");
         assert_eq!(path.beside(local, remote, true).payload(), 1300, "the peer is the same");
     }
 

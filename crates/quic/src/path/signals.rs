@@ -166,7 +166,7 @@ impl Paths {
         let Path { route, recovery, .. } = &self.current;
         let size = usize::from(route.mtu.as_ref()?.due()?);
         let calm = self.confirmed
-            && route.is_proven()
+            && route.is_fully_validated()
             && route.validation.is_none()
             && recovery.pto_count == 0
             && !probing;
