@@ -32,7 +32,7 @@ pub(crate) struct AckPolicy {
     reordering_threshold: u64,
     /// Whether the peer has requested fewer acknowledgements than one for every second packet; then only the first of
     /// several marked packets is acknowledged immediately.
-    spares_marks: bool,
+    ignores_repeated_marks: bool,
     /// Whether the previous packet was marked.
     was_marked: bool,
 }
@@ -44,7 +44,7 @@ impl AckPolicy {
             ratio: options.ratio,
             max_delay: options.max_delay,
             reordering_threshold: 1,
-            spares_marks: false,
+            ignores_repeated_marks: false,
             was_marked: false,
         }
     }
@@ -54,7 +54,7 @@ impl AckPolicy {
     pub(crate) fn on_received(&mut self, received: &Received) -> When {
         // draft-ietf-quic-ack-frequency section 6.3.
         let marked = received.congestion_experienced;
-        let news = marked && !(self.spares_marks && self.was_marked);
+        let news = marked && !(self.ignores_repeated_marks && self.was_marked);
         self.was_marked = marked;
         if received.out_of_order || news || received.waiting >= self.ratio {
             When::Now
@@ -67,7 +67,7 @@ impl AckPolicy {
         self.ratio = request.ratio;
         self.max_delay = request.max_delay;
         self.reordering_threshold = request.reordering_threshold;
-        self.spares_marks = request.ratio > 2;
+        self.ignores_repeated_marks = request.ratio > 2;
     }
     /// How far a packet may be out of order before [`Received::out_of_order`] is set; 0: any distance.
     #[inline]

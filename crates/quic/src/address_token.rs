@@ -27,7 +27,7 @@ pub(crate) const MAX_SPENT: usize = 4096;
 
 /// The packet in which a client presents a token.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Visit {
+pub(crate) struct Presentation {
     pub(crate) remote: SocketAddr,
     pub(crate) version: Version,
     /// The destination id of the client's Initial packet.
@@ -51,19 +51,19 @@ pub(crate) enum Credential {
     Invalid,
 }
 
-/// The token of a Retry packet with this source id, which answers a packet to `visit.destination`.
+/// The token of a Retry packet with this source id, which answers a packet to `presentation.destination`.
 pub(crate) fn retry_token(
     key: &EndpointKey,
     random: &mut Stream,
-    visit: &Visit,
+    presentation: &Presentation,
     source: ConnectionId,
 ) -> Vec<u8> {
     let mut text = Vec::with_capacity(RETRY_LENGTH);
-    text.extend_from_slice(&visit.date_ms.to_be_bytes());
-    text.push(visit.destination.len() as u8);
-    text.extend_from_slice(visit.destination.as_bytes());
+    text.extend_from_slice(&presentation.date_ms.to_be_bytes());
+    text.push(presentation.destination.len() as u8);
+    text.extend_from_slice(presentation.destination.as_bytes());
     text.resize(TIME_LENGTH + 1 + ConnectionId::MAX_LENGTH, 0);
-    seal(key, random, RETRY, &retry_context(visit, source), &text)
+    seal(key, random, RETRY, &retry_context(presentation, source), &text)
 }
 
 /// A token for a NEW_TOKEN frame to this address.
@@ -88,10 +88,10 @@ fn seal(key: &EndpointKey, random: &mut Stream, kind: u8, context: &[u8], text: 
     token
 }
 
-fn retry_context(visit: &Visit, source: ConnectionId) -> Vec<u8> {
-    let mut context = new_context(visit.remote.ip(), visit.version);
+fn retry_context(presentation: &Presentation, source: ConnectionId) -> Vec<u8> {
+    let mut context = new_context(presentation.remote.ip(), presentation.version);
     context[0] = RETRY;
-    context.extend_from_slice(&visit.remote.port().to_be_bytes());
+    context.extend_from_slice(&presentation.remote.port().to_be_bytes());
     context.extend_from_slice(source.as_bytes());
     context
 }
@@ -147,25 +147,25 @@ impl SpentTokens {
     }
 
     /// Checks the token of a client's first packet.
-    pub(crate) fn judge(
+    pub(crate) fn check(
         &mut self,
         key: &EndpointKey,
         token: &[u8],
-        visit: &Visit,
+        presentation: &Presentation,
         lifetimes: TokenLifetimes,
     ) -> Credential {
         // RFC 9000-8.1.3-7: "it MUST attempt to validate the token".
         match token.split_first() {
             None => Credential::None,
             Some((&RETRY, sealed)) if token.len() == RETRY_LENGTH => {
-                let original = retried(key, sealed, visit, lifetimes.retry);
+                let original = retried(key, sealed, presentation, lifetimes.retry);
                 original.map_or(Credential::Invalid, Credential::Retried)
             }
             Some((&NEW, sealed)) => {
                 // RFC 9000-8.1.4-3, 9000-8.1.4-4: a token from another address does not open.
-                let text = key.open(&new_context(visit.remote.ip(), visit.version), sealed);
+                let text = key.open(&new_context(presentation.remote.ip(), presentation.version), sealed);
                 let issued = text.and_then(|text| Some(u64::from_be_bytes(text.try_into().ok()?)));
-                let fresh = issued.filter(|issued| is_fresh(*issued, visit.date_ms, lifetimes.new));
+                let fresh = issued.filter(|issued| is_fresh(*issued, presentation.date_ms, lifetimes.new));
                 // RFC 9000-8.1.4-5: each token is accepted once.
                 match fresh.is_some_and(|issued| self.spend(issued, key.ids().hash(sealed))) {
                     true => Credential::Known,
@@ -178,12 +178,17 @@ impl SpentTokens {
 }
 
 /// The client's first destination id from the token of a Retry packet, if that is valid.
-fn retried(key: &EndpointKey, sealed: &[u8], visit: &Visit, lifetime: Duration) -> Option<ConnectionId> {
-    let text = key.open(&retry_context(visit, visit.destination), sealed)?;
+fn retried(
+    key: &EndpointKey,
+    sealed: &[u8],
+    presentation: &Presentation,
+    lifetime: Duration,
+) -> Option<ConnectionId> {
+    let text = key.open(&retry_context(presentation, presentation.destination), sealed)?;
     let (issued, id) = text.split_first_chunk::<TIME_LENGTH>()?;
     let (length, id) = id.split_first()?;
     let original = ConnectionId::new(id.get(..usize::from(*length))?)?;
-    is_fresh(u64::from_be_bytes(*issued), visit.date_ms, lifetime).then_some(original)
+    is_fresh(u64::from_be_bytes(*issued), presentation.date_ms, lifetime).then_some(original)
 }
 
 /// Whether a token is within its lifetime. A date of issue in the future comes from another clock and is refused.
@@ -204,38 +209,38 @@ mod tests {
     fn id(byte: u8) -> ConnectionId {
         ConnectionId::new(&[byte; 8]).unwrap()
     }
-    fn visit() -> Visit {
+    fn presentation() -> Presentation {
         let remote = "10.0.0.1:50000".parse().unwrap();
-        Visit { remote, version: Version::V1, destination: id(1), date_ms: 1_000_000 }
+        Presentation { remote, version: Version::V1, destination: id(1), date_ms: 1_000_000 }
     }
-    fn judge(token: &[u8], visit: &Visit) -> Credential {
-        SpentTokens::default().judge(&key(), token, visit, LIFETIMES)
+    fn check(token: &[u8], presentation: &Presentation) -> Credential {
+        SpentTokens::default().check(&key(), token, presentation, LIFETIMES)
     }
 
     /// RFC 9000-8.1.4-1, 9000-8.1.4-2: a token is bound to address, port, id, version and time.
     #[test]
     fn the_token_of_a_retry_is_valid_only_where_it_was_issued() {
-        let token = retry_token(&key(), &mut Stream::new(1, "tokens"), &visit(), id(2));
+        let token = retry_token(&key(), &mut Stream::new(1, "tokens"), &presentation(), id(2));
         assert_eq!(token.len(), RETRY_LENGTH);
-        let back = Visit { destination: id(2), ..visit() };
-        assert_eq!(judge(&token, &back), Credential::Retried(id(1)));
-        assert_eq!(judge(&token, &Visit { date_ms: 1_010_000, ..back }), Credential::Retried(id(1)));
+        let back = Presentation { destination: id(2), ..presentation() };
+        assert_eq!(check(&token, &back), Credential::Retried(id(1)));
+        assert_eq!(check(&token, &Presentation { date_ms: 1_010_000, ..back }), Credential::Retried(id(1)));
         for wrong in [
-            Visit { date_ms: 1_010_001, ..back },
-            Visit { date_ms: 999_999, ..back },
-            Visit { destination: id(3), ..back },
-            Visit { version: Version::V2, ..back },
-            Visit { remote: "10.0.0.1:50001".parse().unwrap(), ..back },
-            Visit { remote: "10.0.0.2:50000".parse().unwrap(), ..back },
+            Presentation { date_ms: 1_010_001, ..back },
+            Presentation { date_ms: 999_999, ..back },
+            Presentation { destination: id(3), ..back },
+            Presentation { version: Version::V2, ..back },
+            Presentation { remote: "10.0.0.1:50001".parse().unwrap(), ..back },
+            Presentation { remote: "10.0.0.2:50000".parse().unwrap(), ..back },
         ] {
-            assert_eq!(judge(&token, &wrong), Credential::Invalid, "{wrong:?}");
+            assert_eq!(check(&token, &wrong), Credential::Invalid, "{wrong:?}");
         }
-        let other = SpentTokens::default().judge(&EndpointKey::new(&[2; 32]), &token, &back, LIFETIMES);
+        let other = SpentTokens::default().check(&EndpointKey::new(&[2; 32]), &token, &back, LIFETIMES);
         assert_eq!(other, Credential::Invalid);
         for at in 1..token.len() {
             let mut changed = token.clone();
             changed[at] ^= 1;
-            assert_eq!(judge(&changed, &back), Credential::Invalid, "{at}");
+            assert_eq!(check(&changed, &back), Credential::Invalid, "{at}");
         }
     }
 
@@ -243,20 +248,21 @@ mod tests {
     #[test]
     fn a_new_token_is_valid_at_its_address_with_any_port() {
         let mut random = Stream::new(1, "tokens");
-        let ip = visit().remote.ip();
+        let ip = presentation().remote.ip();
         let mut issue = || new_token(&key(), &mut random, ip, Version::V1, 1_000_000);
         let (token, another) = (issue(), issue());
         assert_ne!(token[1..], another[1..]);
-        let later = Visit { remote: "10.0.0.1:9".parse().unwrap(), date_ms: 2_000_000, ..visit() };
-        assert_eq!(judge(&token, &later), Credential::Known);
+        let later =
+            Presentation { remote: "10.0.0.1:9".parse().unwrap(), date_ms: 2_000_000, ..presentation() };
+        assert_eq!(check(&token, &later), Credential::Known);
         for wrong in [
-            Visit { date_ms: 2_000_001, ..later },
-            Visit { date_ms: 999_999, ..later },
-            Visit { version: Version::V2, ..later },
-            Visit { remote: "10.0.0.2:9".parse().unwrap(), ..later },
-            Visit { remote: "[2001:db8::1]:9".parse().unwrap(), ..later },
+            Presentation { date_ms: 2_000_001, ..later },
+            Presentation { date_ms: 999_999, ..later },
+            Presentation { version: Version::V2, ..later },
+            Presentation { remote: "10.0.0.2:9".parse().unwrap(), ..later },
+            Presentation { remote: "[2001:db8::1]:9".parse().unwrap(), ..later },
         ] {
-            assert_eq!(judge(&token, &wrong), Credential::Ignored, "{wrong:?}");
+            assert_eq!(check(&token, &wrong), Credential::Ignored, "{wrong:?}");
         }
         // RFC 9000-8.1.3-3: neither the time nor the address is visible.
         assert!(!token.windows(4).any(|part| part == [10, 0, 0, 1] || part == [0, 0x0f, 0x42, 0x40]));
@@ -265,10 +271,10 @@ mod tests {
     #[test]
     fn foreign_tokens_are_ignored() {
         for token in [&[0x17; 50][..], b"N", b"R", &[RETRY; RETRY_LENGTH - 1], &[NEW; 41]] {
-            assert_eq!(judge(token, &visit()), Credential::Ignored, "{token:?}");
+            assert_eq!(check(token, &presentation()), Credential::Ignored, "{token:?}");
         }
-        assert_eq!(judge(&[], &visit()), Credential::None);
-        assert_eq!(judge(&[RETRY; RETRY_LENGTH], &visit()), Credential::Invalid);
+        assert_eq!(check(&[], &presentation()), Credential::None);
+        assert_eq!(check(&[RETRY; RETRY_LENGTH], &presentation()), Credential::Invalid);
     }
 
     /// RFC 9000-8.1.4-5.
@@ -276,18 +282,18 @@ mod tests {
     fn no_token_is_accepted_twice_however_many_there_are() {
         let mut spent = SpentTokens::default();
         let mut random = Stream::new(1, "tokens");
-        let ip = visit().remote.ip();
-        let mut judge = |token: &[u8]| spent.judge(&key(), token, &visit(), LIFETIMES);
+        let ip = presentation().remote.ip();
+        let mut check = |token: &[u8]| spent.check(&key(), token, &presentation(), LIFETIMES);
         let tokens: Vec<_> = (0..MAX_SPENT as u64 + 100)
             .map(|n| new_token(&key(), &mut random, ip, Version::V1, 900_000 + n))
             .collect();
         for token in &tokens {
-            assert_eq!(judge(token), Credential::Known);
+            assert_eq!(check(token), Credential::Known);
         }
-        assert!(tokens.iter().all(|token| judge(token) == Credential::Ignored));
+        assert!(tokens.iter().all(|token| check(token) == Credential::Ignored));
         // As old as a dropped one: nothing shows whether it was used.
         let old = new_token(&key(), &mut random, ip, Version::V1, 900_050);
-        assert_eq!(judge(&old), Credential::Ignored);
+        assert_eq!(check(&old), Credential::Ignored);
         assert!(spent.spent.len() <= MAX_SPENT);
     }
 }

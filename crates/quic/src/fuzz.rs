@@ -2,7 +2,7 @@
 //! tokens. The property test of this crate and the fuzz target call the same function.
 
 use crate::address_token::{
-    Credential, MAX_SPENT, SpentTokens, TokenLifetimes, Visit, new_token, retry_token,
+    Credential, MAX_SPENT, Presentation, SpentTokens, TokenLifetimes, new_token, retry_token,
 };
 use random::Stream;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,7 +18,7 @@ const MAX_KEPT_TOKENS: usize = 64;
 /// An issued token.
 struct IssuedToken {
     token: Vec<u8>,
-    visit: Visit,
+    presentation: Presentation,
     /// The source id of the Retry, if it came with one.
     retry: Option<ConnectionId>,
     spent: bool,
@@ -39,7 +39,7 @@ pub fn tokens(data: &[u8]) {
     for event in data.chunks_exact(8) {
         let [what, which, at, bit, port, id, version, time] = event.try_into().expect("eight bytes");
         date_ms += u64::from(time) * u64::from(time);
-        let visit = Visit {
+        let presentation = Presentation {
             remote: address(at, port),
             version: [Version::V1, Version::V2, Version(u32::from(version))][usize::from(version % 3)],
             destination: self::id(id),
@@ -48,22 +48,23 @@ pub fn tokens(data: &[u8]) {
         match what % 4 {
             0 => {
                 let source = self::id(bit);
-                let token = retry_token(&key, &mut random, &visit, source);
-                keep(&mut given, IssuedToken { token, visit, retry: Some(source), spent: false });
+                let token = retry_token(&key, &mut random, &presentation, source);
+                keep(&mut given, IssuedToken { token, presentation, retry: Some(source), spent: false });
             }
             1 => {
-                let token = new_token(&key, &mut random, visit.remote.ip(), visit.version, date_ms);
-                keep(&mut given, IssuedToken { token, visit, retry: None, spent: false });
+                let token =
+                    new_token(&key, &mut random, presentation.remote.ip(), presentation.version, date_ms);
+                keep(&mut given, IssuedToken { token, presentation, retry: None, spent: false });
             }
             // Arbitrary bytes.
             2 => {
-                let verdict = spent.judge(&key, event, &visit, LIFETIMES);
+                let verdict = spent.check(&key, event, &presentation, LIFETIMES);
                 assert!(!matches!(verdict, Credential::Known | Credential::Retried(_)), "{event:?}");
             }
             _ => {
                 let count = given.len();
                 let Some(known) = given.get_mut(usize::from(which) % count.max(1)) else { continue };
-                present(&key, &mut spent, known, &visit, (at, bit, port));
+                present(&key, &mut spent, known, &presentation, (at, bit, port));
             }
         }
         assert!(spent.len() <= MAX_SPENT);
@@ -75,14 +76,16 @@ fn present(
     key: &EndpointKey,
     spent: &mut SpentTokens,
     known: &mut IssuedToken,
-    visit: &Visit,
+    presentation: &Presentation,
     (at, bit, how): (u8, u8, u8),
 ) {
     let home = how % 2 == 0;
-    let visit = match (home, known.retry) {
-        (true, Some(source)) => Visit { destination: source, date_ms: visit.date_ms, ..known.visit },
-        (true, None) => Visit { date_ms: visit.date_ms, ..known.visit },
-        (false, _) => *visit,
+    let presentation = match (home, known.retry) {
+        (true, Some(source)) => {
+            Presentation { destination: source, date_ms: presentation.date_ms, ..known.presentation }
+        }
+        (true, None) => Presentation { date_ms: presentation.date_ms, ..known.presentation },
+        (false, _) => *presentation,
     };
     let mut token = known.token.clone();
     match how / 2 % 4 {
@@ -94,25 +97,25 @@ fn present(
         2 => token.push(bit),
         _ => {}
     }
-    let verdict = spent.judge(key, &token, &visit, LIFETIMES);
-    let age_ms = visit.date_ms - known.visit.date_ms;
+    let verdict = spent.check(key, &token, &presentation, LIFETIMES);
+    let age_ms = presentation.date_ms - known.presentation.date_ms;
     let whole = token == known.token;
     match known.retry {
         Some(source) => {
-            let same = canonical(visit.remote) == canonical(known.visit.remote)
-                && visit.remote.port() == known.visit.remote.port()
-                && visit.version == known.visit.version
-                && visit.destination == source;
+            let same = canonical(presentation.remote) == canonical(known.presentation.remote)
+                && presentation.remote.port() == known.presentation.remote.port()
+                && presentation.version == known.presentation.version
+                && presentation.destination == source;
             let good = whole && same && age_ms <= LIFETIMES.retry.as_millis();
-            let expected = Credential::Retried(known.visit.destination);
-            assert_eq!(verdict == expected, good, "{verdict:?} for {visit:?}");
+            let expected = Credential::Retried(known.presentation.destination);
+            assert_eq!(verdict == expected, good, "{verdict:?} for {presentation:?}");
             assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
         }
         None => {
-            let same = canonical(visit.remote) == canonical(known.visit.remote)
-                && visit.version == known.visit.version;
+            let same = canonical(presentation.remote) == canonical(known.presentation.remote)
+                && presentation.version == known.presentation.version;
             let good = whole && same && !known.spent && age_ms <= LIFETIMES.new.as_millis();
-            assert_eq!(verdict == Credential::Known, good, "{verdict:?} for {visit:?}");
+            assert_eq!(verdict == Credential::Known, good, "{verdict:?} for {presentation:?}");
             known.spent |= good;
             assert!(good || matches!(verdict, Credential::None | Credential::Ignored | Credential::Invalid));
         }

@@ -38,7 +38,7 @@ impl KeySet {
         }
     }
     /// Sets the keys of a handshake space; returns the previous ones.
-    pub(crate) fn set_early(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {
+    pub(crate) fn set_handshake_keys(&mut self, kind: SpaceKind, keys: Keys) -> Option<Keys> {
         let place = self.early.get_mut(kind as usize)?;
         place.replace(Box::new(keys)).map(|before| *before)
     }

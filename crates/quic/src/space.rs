@@ -49,7 +49,7 @@ impl SpaceKind {
 /// One value for each packet number space. The values of the handshake spaces are discarded with them.
 #[derive(Debug)]
 pub(crate) struct BySpace<T> {
-    early: [Option<Box<T>>; 2],
+    handshake: [Option<Box<T>>; 2],
     /// The value for 0-RTT and 1-RTT packets.
     pub(crate) data: T,
 }
@@ -57,30 +57,30 @@ pub(crate) struct BySpace<T> {
 impl<T> BySpace<T> {
     /// The values of Initial, Handshake, and 0-RTT and 1-RTT packets.
     pub(crate) fn new(initial: T, handshake: T, data: T) -> BySpace<T> {
-        BySpace { early: [Some(Box::new(initial)), Some(Box::new(handshake))], data }
+        BySpace { handshake: [Some(Box::new(initial)), Some(Box::new(handshake))], data }
     }
     #[inline]
     pub(crate) fn get(&self, kind: SpaceKind) -> Option<&T> {
         match kind {
             SpaceKind::Data => Some(&self.data),
-            early => self.early[early as usize].as_deref(),
+            handshake => self.handshake[handshake as usize].as_deref(),
         }
     }
     #[inline]
     pub(crate) fn get_mut(&mut self, kind: SpaceKind) -> Option<&mut T> {
         match kind {
             SpaceKind::Data => Some(&mut self.data),
-            early => self.early[early as usize].as_deref_mut(),
+            handshake => self.handshake[handshake as usize].as_deref_mut(),
         }
     }
     /// The values of the handshake spaces that are not discarded.
     #[inline]
-    pub(crate) fn early(&self) -> impl Iterator<Item = &T> {
-        self.early.iter().flatten().map(|early| &**early)
+    pub(crate) fn handshake(&self) -> impl Iterator<Item = &T> {
+        self.handshake.iter().flatten().map(|handshake| &**handshake)
     }
     /// Discards the value of a handshake space.
     pub(crate) fn discard(&mut self, kind: SpaceKind) -> Option<Box<T>> {
-        self.early.get_mut(kind as usize).and_then(Option::take)
+        self.handshake.get_mut(kind as usize).and_then(Option::take)
     }
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct ReceivedPackets {
     /// `ack_bundling`).
     bundles: bool,
     /// Whether such a packet arrived since the last ACK frame.
-    has_news: bool,
+    has_unreported: bool,
     /// The last time that the peer was asked to acknowledge an ACK frame.
     asked_at: Option<Time>,
     /// Whether the packet being read requests an immediate acknowledgement.
@@ -150,7 +150,7 @@ impl ReceivedPackets {
         // RFC 9000-13.2.1-4: packets that are not ack-eliciting cause no packet of their own.
         let immediate_ack_requested = std::mem::take(&mut self.immediate_ack_requested);
         if !ack_eliciting {
-            self.has_news |= self.bundles;
+            self.has_unreported |= self.bundles;
             return;
         }
         self.waiting += 1;
@@ -213,7 +213,7 @@ impl ReceivedPackets {
     /// Whether an ACK frame may be sent together with other frames.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
-        self.ack_at.is_some() || self.has_news
+        self.ack_at.is_some() || self.has_unreported
     }
     /// The latest time at which an ACK frame must be sent.
     #[inline]
@@ -251,7 +251,7 @@ impl ReceivedPackets {
         // RFC 9000-13.2.1-3: no acknowledgement is due any more.
         self.waiting = 0;
         self.ack_at = None;
-        self.has_news = false;
+        self.has_unreported = false;
         self.largest_reported = self.ranges.max();
     }
     /// Whether to ask the peer to acknowledge the ACK frame being sent, at most once per round trip: until it does,

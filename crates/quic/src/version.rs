@@ -33,7 +33,7 @@ pub(crate) struct Versions {
     /// The version of the client's first packet; after a restart, of the first packet of the last attempt.
     first: Version,
     /// The version in use.
-    spoken: Version,
+    in_use: Version,
     /// The versions in the options, the preferred one first.
     supported: VersionList,
     /// Present if there is more than one.
@@ -68,7 +68,7 @@ impl Versions {
             });
             Box::new(Negotiation { former: None, restart, reacted: false })
         });
-        Versions { side, first, spoken: first, supported: config.versions, negotiation }
+        Versions { side, first, in_use: first, supported: config.versions, negotiation }
     }
 
     /// The version of the client's first packet.
@@ -77,17 +77,17 @@ impl Versions {
     }
     /// The version in use.
     #[inline]
-    pub(crate) fn spoken(&self) -> Version {
-        self.spoken
+    pub(crate) fn in_use(&self) -> Version {
+        self.in_use
     }
     /// The version of sent packets of this type.
     pub(crate) fn of_packets(&self, kind: PacketKind) -> Version {
         // RFC 9369 section 4.1: 0-RTT packets use the version of the client's first packet.
-        if kind == PacketKind::ZeroRtt { self.first } else { self.spoken }
+        if kind == PacketKind::ZeroRtt { self.first } else { self.in_use }
     }
     /// The version_information parameter of this endpoint.
     pub(crate) fn information(&self) -> Option<VersionInformation> {
-        information(&self.supported, self.spoken, false)
+        information(&self.supported, self.in_use, false)
     }
 
     /// Whether packets of this type and version may belong to this connection. `undecided`: TLS has not read a
@@ -98,14 +98,14 @@ impl Versions {
             PacketKind::VersionNegotiation => true,
             // The integrity tag authenticates a Retry packet.
             PacketKind::Retry | PacketKind::ZeroRtt => first,
-            _ if version == self.spoken => true,
+            _ if version == self.in_use => true,
             // RFC 9369 section 4.1: until a packet shows that the client has changed, too.
             PacketKind::Initial if first => self.former_keys().is_some(),
             // At a client: the server may still change to this version; the ServerHello decides.
             PacketKind::Initial | PacketKind::Handshake => {
                 self.side == Side::Client
                     && self.negotiation.is_some()
-                    && self.spoken == self.first
+                    && self.in_use == self.first
                     && undecided
                     && self.supported.contains(version)
             }
@@ -120,7 +120,7 @@ impl Versions {
     /// Notes that the peer has sent a packet in this version.
     pub(crate) fn on_seen(&mut self, version: Version) {
         if let Some(negotiation) = &mut self.negotiation
-            && version == self.spoken
+            && version == self.in_use
         {
             negotiation.former = None;
         }
@@ -130,11 +130,11 @@ impl Versions {
         if let Some(negotiation) = &mut self.negotiation {
             negotiation.former = former;
         }
-        self.spoken = version;
+        self.in_use = version;
     }
     /// Switches a client to the version that the server has chosen.
     pub(crate) fn follow(&mut self, version: Version) {
-        self.spoken = version;
+        self.in_use = version;
     }
 
     /// The reaction of a client to a Version Negotiation packet with this list, received before any other packet (RFC
@@ -155,7 +155,7 @@ impl Versions {
         let negotiation = self.negotiation.as_deref_mut()?;
         let restart = negotiation.restart.as_mut()?;
         negotiation.reacted = true;
-        (self.first, self.spoken) = (version, version);
+        (self.first, self.in_use) = (version, version);
         Some(restart)
     }
 
@@ -166,16 +166,16 @@ impl Versions {
         let reacted = self.negotiation.as_ref().is_some_and(|negotiation| negotiation.reacted);
         let Some(theirs) = theirs else {
             // RFC 9368 section 8: a server that supports only version 1 may omit it.
-            let needed = self.spoken != self.first || reacted && self.spoken != Version::V1;
+            let needed = self.in_use != self.first || reacted && self.in_use != Version::V1;
             return if client && needed { error("version_information is missing") } else { Ok(()) };
         };
-        let expected = if client { self.spoken } else { self.first };
+        let expected = if client { self.in_use } else { self.first };
         if theirs.chosen != expected {
             return error("the version that the peer has chosen is not the one in use");
         }
         // Without a forged list, the client would have chosen this version.
         let best = self.supported.iter().find(|version| theirs.available.contains(*version));
-        if reacted && best != Some(self.spoken) {
+        if reacted && best != Some(self.in_use) {
             return error("a version that both ends like better was kept from them");
         }
         Ok(())
@@ -223,7 +223,7 @@ mod tests {
         let supported: VersionList = supported.iter().copied().collect();
         let negotiation = Negotiation { former: None, restart: None, reacted: false };
         let negotiation = (supported.iter().count() > 1).then(|| Box::new(negotiation));
-        Versions { side, first: Version::V1, spoken: Version::V1, supported, negotiation }
+        Versions { side, first: Version::V1, in_use: Version::V1, supported, negotiation }
     }
 
     /// RFC 9000-6.2-1, 9000-6.2-3; RFC 9368 section 2.1: a client reacts to only one packet.

@@ -114,7 +114,7 @@ impl Connection {
         }
         let mut batch = self.paths.begin_ack();
         let congested = self.take_acked(now, kind, ack, &mut batch);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
         if !batch.newly.any {
             if batch.foreign {
                 self.detect_losses(now, kind);
@@ -197,7 +197,7 @@ impl Connection {
         space.sent.trim(horizon);
         if !self.losses.is_empty() {
             self.paths.on_losses(now, &self.losses);
-            self.settle_paths(now);
+            self.apply_path_outputs(now);
             self.trace_losses(now, kind);
         }
     }

@@ -166,7 +166,7 @@ impl Connection {
                 ticket,
                 parameters: remembered(peer),
                 alpn: self.session.alpn().unwrap_or_default().to_vec(),
-                version: self.versions.spoken(),
+                version: self.versions.in_use(),
             };
             self.tokens.remember_session(session);
         }

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::handshake::CryptoStream;
 use crate::ids::LocalIds;
 use crate::opening::Opening;
-use crate::resume::{ServerMemory, Session, admits, terms};
+use crate::resume::{Remembering, Session, admits, terms};
 use crate::sent::SentFrame;
 use crate::space::SpaceKind;
 use std::net::SocketAddr;
@@ -115,13 +115,13 @@ impl Connection {
         if self.origin.side == Side::Server {
             return Err(TransportError::new(Code::PROTOCOL_VIOLATION, "NEW_TOKEN from a client"));
         }
-        self.tokens.remember_token(self.versions.spoken(), token);
+        self.tokens.remember_token(self.versions.in_use(), token);
         Ok(())
     }
 
     /// Takes the handshake messages to send from TLS, and installs its new keys.
     pub(super) fn drive_handshake(&mut self, now: Time) -> Result<(), TransportError> {
-        if self.session.version() != self.versions.spoken().0 {
+        if self.session.version() != self.versions.in_use().0 {
             self.adopt_choice();
         }
         loop {
@@ -147,7 +147,7 @@ impl Connection {
             match change {
                 Some(KeyChange::Handshake(keys)) => {
                     self.crypto.enter(SpaceKind::Handshake);
-                    self.keys.set_early(SpaceKind::Handshake, keys);
+                    self.keys.set_handshake_keys(SpaceKind::Handshake, keys);
                     self.trace_keys(now, SpaceKind::Handshake);
                 }
                 Some(KeyChange::OneRtt(keys, ..)) => {
@@ -189,7 +189,7 @@ impl Connection {
         self.trace_state(now, "handshake_complete");
         self.events.push_back(Event::Connected);
         self.top_up_ids();
-        self.tokens.remember_version(self.versions.spoken());
+        self.tokens.remember_version(self.versions.in_use());
         if self.acks.asks() {
             self.control.ask(SentFrame::AckFrequency);
         }
@@ -199,7 +199,7 @@ impl Connection {
             self.control.ask(SentFrame::HandshakeDone);
             // A client's address does not change before the handshake is confirmed.
             let ip = self.origin.remote.ip();
-            for index in 0..self.tokens.issue(now, ip, self.versions.spoken()) {
+            for index in 0..self.tokens.issue(now, ip, self.versions.in_use()) {
                 self.control.ask(SentFrame::NewToken { index });
             }
             self.confirm_handshake(now);
@@ -253,7 +253,7 @@ impl Connection {
             variety.on_peer_parameters(peer.grease_quic_bit);
         }
         let theirs = peer.version_information.map(|theirs| theirs.available).unwrap_or_default();
-        self.trace_versions(now, theirs, Some(self.versions.spoken()));
+        self.trace_versions(now, theirs, Some(self.versions.in_use()));
         self.trace_parameters(now, &peer);
         self.peer = Some(peer);
         Ok(())
@@ -267,10 +267,10 @@ pub(super) type RememberedTerms = (TransportParameters, Vec<u8>);
 /// The remembered session of a client with the server in this version (RFC 9369 section 5).
 pub(super) fn recall(
     opening: &Opening,
-    server_memory: Option<&ServerMemory>,
+    remembering: Option<&Remembering>,
     version: Version,
 ) -> Option<Session> {
-    let known = server_memory.filter(|_| opening.resume)?;
+    let known = remembering.filter(|_| opening.resume)?;
     known.memory.take_session(&known.server, version)
 }
 

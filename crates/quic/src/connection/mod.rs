@@ -23,7 +23,7 @@ mod transmit;
 mod versions;
 
 pub use receive::Datagram;
-pub(crate) use receive::opens;
+pub(crate) use receive::can_decrypt;
 pub use transmit::Transmit;
 
 use crate::ack_frequency::AckRequests;
@@ -39,7 +39,7 @@ use crate::key_set::KeySet;
 use crate::opening::Opening;
 use crate::path::{Path, Paths, Preferred, Route};
 use crate::recovery::{Loss, Recovery};
-use crate::resume::{ServerMemory, ZeroRtt};
+use crate::resume::{Remembering, ZeroRtt};
 use crate::schedule::Priority;
 use crate::sent::Contents;
 use crate::space::{BySpace, Space};
@@ -94,7 +94,7 @@ pub(crate) struct Origin {
 }
 
 /// What an endpoint passes to a new connection.
-pub(crate) struct ConnectionParts<'a> {
+pub(crate) struct Parts<'a> {
     pub maker: IdMaker,
     pub random: &'a mut Stream,
     pub interest: Interest,
@@ -103,7 +103,7 @@ pub(crate) struct ConnectionParts<'a> {
     /// At a client: the application's request.
     pub opening: Option<&'a Opening>,
     /// At a client: the memory of earlier connections.
-    pub server_memory: Option<ServerMemory>,
+    pub remembering: Option<Remembering>,
     /// At a server: the ticket store.
     pub tickets: Option<tls::TicketStore>,
     /// At a server: its preferred addresses.
@@ -162,10 +162,9 @@ impl Connection {
         mut origin: Origin,
         config: Arc<Config>,
         context: &tls::Context,
-        parts: ConnectionParts<'_>,
+        parts: Parts<'_>,
     ) -> Result<Connection, TransportError> {
-        let ConnectionParts { maker, random, interest, issuer, opening, server_memory, tickets, preferred } =
-            parts;
+        let Parts { maker, random, interest, issuer, opening, remembering, tickets, preferred } = parts;
         let mut fork = |name| random.fork(name);
         let mut local_ids = LocalIds::new(maker, fork("ids"));
         origin.source = local_ids.first();
@@ -174,7 +173,7 @@ impl Connection {
             parameters.preferred_address = preferred.parameter(|| local_ids.issue_preferred());
         }
         let remembered =
-            opening.and_then(|opening| establish::recall(opening, server_memory.as_ref(), origin.version));
+            opening.and_then(|opening| establish::recall(opening, remembering.as_ref(), origin.version));
         parameters.version_information =
             version::information(&config.versions, origin.version, remembered.is_some());
         let mut encoded = Vec::with_capacity(128);
@@ -195,7 +194,7 @@ impl Connection {
         let versions = Versions::new(origin.side, first, &config, context, (opening, &mut fork));
         let id = origin.initial_destination;
         let keys = tls::initial_keys(context.protection(), first.0, id.as_bytes(), origin.side);
-        let tokens = Tokens::new(issuer, server_memory, config.new_tokens, first);
+        let tokens = Tokens::new(issuer, remembering, config.new_tokens, first);
         let controller = congestion::build(
             config.controller.name,
             &config.controller.arguments,
@@ -213,13 +212,13 @@ impl Connection {
         let mut recovery = Recovery::new(&config, controller);
         recovery.probe_base = now;
         let remote_ids = RemoteIds::new(origin.peer_id.unwrap_or(id), config.active_connection_id_limit);
-        let is_moveable = parameters.preferred_address.is_some();
+        let has_preferred_address = parameters.preferred_address.is_some();
         let paths = Paths::new(
             origin.side,
             Path::new(route, recovery),
             remote_ids,
             config.clone(),
-            (path_seed, is_moveable),
+            (path_seed, has_preferred_address),
         );
         let mut connection = Connection {
             progress: Progress::Handshaking,

@@ -65,7 +65,7 @@ impl Connection {
         if due { SpaceWants::Ack } else { SpaceWants::Nothing }
     }
     /// What a handshake space may send.
-    pub(super) fn early_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> SpaceWants {
+    pub(super) fn handshake_wants(&mut self, now: Time, kind: SpaceKind, limit: usize) -> SpaceWants {
         // Nothing waits in a space without keys.
         let Some(space) = self.spaces.get(kind) else { return SpaceWants::Nothing };
         let flight = self.crypto.has_pending(kind) || space.ping;
@@ -127,7 +127,7 @@ impl Connection {
     /// something else is sent.
     #[inline]
     fn awaits_acknowledgement(&self) -> bool {
-        let mut early = self.spaces.early();
+        let mut early = self.spaces.handshake();
         self.spaces.data.sent.ack_eliciting() > 0 || early.any(|space| space.sent.ack_eliciting() > 0)
     }
 

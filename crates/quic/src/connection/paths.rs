@@ -147,12 +147,12 @@ impl Connection {
         let open = !self.is_over();
         let mut at = PathContext { now, open, space: &mut self.spaces.data, local_ids: &self.local_ids };
         let result = input(&mut self.paths, &mut at);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
         result
     }
     /// Carries out the outputs of the paths.
     #[inline]
-    pub(super) fn settle_paths(&mut self, now: Time) {
+    pub(super) fn apply_path_outputs(&mut self, now: Time) {
         if self.paths.has_outputs() {
             self.carry_out(now);
         }
@@ -188,7 +188,7 @@ impl Connection {
     /// Notes that the handshake is confirmed.
     pub(super) fn confirm_path(&mut self, now: Time) {
         self.paths.on_confirmed(now);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
     }
     /// Handles NEW_CONNECTION_ID (RFC 9000 section 19.15).
     pub(super) fn on_new_id(
@@ -238,7 +238,7 @@ impl Connection {
     #[inline]
     pub(super) fn mark(&mut self, now: Time) -> Ecn {
         let ecn = self.paths.mark(now);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
         ecn
     }
 

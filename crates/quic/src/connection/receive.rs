@@ -227,7 +227,7 @@ impl Connection {
         let length = bytes.len() + hole.map_or(0, |hole| hole.length as usize);
         let largest = self.spaces.get(kind).map(|space| space.received.ranges.max());
         if kind == SpaceKind::Initial
-            && header.version != self.versions.spoken()
+            && header.version != self.versions.in_use()
             && self.versions.former_keys().is_none()
             && !self.follow(header, bytes, (largest.flatten(), damaged))
         {
@@ -329,7 +329,7 @@ impl Connection {
         if header.kind == PacketKind::ZeroRtt {
             return self.zero_rtt.as_ref()?.opener.as_ref();
         }
-        if header.kind == PacketKind::Initial && header.version != self.versions.spoken() {
+        if header.kind == PacketKind::Initial && header.version != self.versions.in_use() {
             return self.versions.former_keys().map(|keys| &keys.remote);
         }
         Some(&self.keys.get(kind)?.remote)
@@ -402,7 +402,7 @@ impl Connection {
 
 /// Whether a packet can be decrypted with these keys, given the largest number so far and whether it was damaged in
 /// transit. Alters the packet.
-pub(crate) fn opens(
+pub(crate) fn can_decrypt(
     keys: &tls::Keys,
     header: &Header,
     packet: &mut [u8],

@@ -70,7 +70,7 @@ impl Connection {
             return None;
         }
         let mut deadline = self.spaces.data.received.deadline();
-        for space in self.spaces.early() {
+        for space in self.spaces.handshake() {
             if let Some(at) = space.received.deadline() {
                 deadline = Some(deadline.map_or(at, |known| known.min(at)));
             }
@@ -156,7 +156,7 @@ impl Connection {
             return self.fail(now, TransportError::new(Code::INTERNAL_ERROR, "too much is not acknowledged"));
         }
         self.paths.on_probe_timeout(now);
-        self.settle_paths(now);
+        self.apply_path_outputs(now);
         // RFC 9002 section 6.2.4: two probes; during the handshake also two for every other space with data in
         // flight.
         for probed in SpaceKind::ALL {

@@ -35,7 +35,7 @@ impl Connection {
         if self.is_over() {
             return self.transmit_close(now, buffer);
         }
-        if self.paths.has_duties()
+        if self.paths.has_validation_work()
             && let Some(transmit) = self.transmit_validation(now, buffer)
         {
             return Some(transmit);
@@ -103,7 +103,7 @@ impl Connection {
         for kind in SpaceKind::ALL {
             wants[kind as usize] = match kind {
                 SpaceKind::Data => self.data_wants(now, limit),
-                early => self.early_wants(now, early, limit),
+                early => self.handshake_wants(now, early, limit),
             };
         }
         if !wants.contains(&SpaceWants::Flight) && self.paths.current.recovery.admits(limit as u64) {

@@ -16,7 +16,7 @@ use wire::{ConnectionId, Header, Side, Truncated, Version};
 impl Connection {
     /// The version of QUIC in use.
     pub fn version(&self) -> Version {
-        self.versions.spoken()
+        self.versions.in_use()
     }
 
     /// Whether packets of this type and version may belong to this connection.
@@ -29,7 +29,7 @@ impl Connection {
     #[cold]
     pub(super) fn adopt_choice(&mut self) {
         let version = Version(self.session.version());
-        let former = self.keys.set_early(SpaceKind::Initial, self.initial_keys(version));
+        let former = self.keys.set_handshake_keys(SpaceKind::Initial, self.initial_keys(version));
         self.versions.adopt(version, former);
         self.local_parameters.version_information = self.versions.information();
     }
@@ -44,10 +44,10 @@ impl Connection {
         (largest, damaged): (Option<u64>, bool),
     ) -> bool {
         let keys = self.initial_keys(header.version);
-        let follows = super::opens(&keys, header, &mut packet.to_vec(), (largest, damaged))
+        let follows = super::can_decrypt(&keys, header, &mut packet.to_vec(), (largest, damaged))
             && self.session.follow(header.version.0);
         if follows {
-            self.keys.set_early(SpaceKind::Initial, keys);
+            self.keys.set_handshake_keys(SpaceKind::Initial, keys);
             self.versions.follow(header.version);
         }
         follows
@@ -111,7 +111,7 @@ impl Connection {
     }
     /// Derives new Initial keys after a change of the destination id or the version.
     pub(super) fn renew_initial_keys(&mut self) {
-        self.keys.set_early(SpaceKind::Initial, self.initial_keys(self.versions.spoken()));
+        self.keys.set_handshake_keys(SpaceKind::Initial, self.initial_keys(self.versions.in_use()));
     }
 
     /// Writes a long header.

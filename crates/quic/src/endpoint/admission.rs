@@ -2,9 +2,9 @@
 
 use super::Endpoint;
 use super::sources::Share;
-use crate::address_token::{self, Credential, TokenLifetimes, Visit};
+use crate::address_token::{self, Credential, Presentation, TokenLifetimes};
 use crate::config::{Config, RetryPolicy};
-use crate::connection::{Connection, Datagram, Origin, opens};
+use crate::connection::{Connection, Datagram, Origin, can_decrypt};
 use crate::ids::{LOCAL_ID_LENGTH, MIN_INITIAL_ID};
 use crate::path::MIN_PAYLOAD;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use wire::{Code, ConnectionId, FirstByte, Frame, Header, Side, Truncated, Versio
 /// The tag of every AEAD of QUIC (RFC 9001 section 5.3).
 const TAG: usize = 16;
 
-/// A client's first packet, and the configuration for its connection.
-struct Visitor<'a> {
+/// A client's first packet, its token's presentation, and the configuration for its connection.
+struct FirstPacket<'a> {
     header: &'a Header,
     config: Arc<Config>,
-    visit: Visit,
+    presentation: Presentation,
 }
 
 impl Endpoint {
@@ -44,17 +44,21 @@ impl Endpoint {
         };
         let date_ms = self.options.tls.date(now).as_millis() as u64;
         let (remote, version, destination) = (datagram.remote, header.version, header.destination);
-        let visitor = Visitor { header, config, visit: Visit { remote, version, destination, date_ms } };
+        let first_packet = FirstPacket {
+            header,
+            config,
+            presentation: Presentation { remote, version, destination, date_ms },
+        };
         let lifetimes = TokenLifetimes {
-            retry: visitor.config.retry_token_lifetime,
-            new: visitor.config.new_token_lifetime,
+            retry: first_packet.config.retry_token_lifetime,
+            new: first_packet.config.new_token_lifetime,
         };
         let token = header.token(datagram.bytes);
-        let credential = self.spent.judge(&self.key, token, &visitor.visit, lifetimes);
+        let credential = self.spent.check(&self.key, token, &first_packet.presentation, lifetimes);
         match credential {
             // RFC 9000 section 8.1.2: the client does not accept another Retry, so the connection is refused
             // immediately.
-            Credential::Invalid => return self.refuse(Code::INVALID_TOKEN, &visitor, datagram),
+            Credential::Invalid => return self.refuse(Code::INVALID_TOKEN, &first_packet, datagram),
             Credential::Known => self.stats.new_tokens_accepted += 1,
             Credential::Retried(_) => self.stats.retry_tokens_accepted += 1,
             Credential::Ignored => self.stats.tokens_ignored += 1,
@@ -67,13 +71,13 @@ impl Endpoint {
         let full = self.len() >= self.options.max_connections || share.connections >= max_connections;
         let busy = self.half_open >= self.options.max_half_open || share.half_open >= max_half_open;
         if self.refusing || full {
-            self.refuse(Code::CONNECTION_REFUSED, &visitor, datagram);
-        } else if !validated && self.asks_for_retry(&visitor.config, share) {
-            self.retry(&visitor, datagram);
+            self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
+        } else if !validated && self.asks_for_retry(&first_packet.config, share) {
+            self.retry(&first_packet, datagram);
         } else if busy {
-            self.refuse(Code::CONNECTION_REFUSED, &visitor, datagram);
+            self.refuse(Code::CONNECTION_REFUSED, &first_packet, datagram);
         } else {
-            self.accept(now, visitor, credential, datagram);
+            self.accept(now, first_packet, credential, datagram);
         }
     }
 
@@ -92,11 +96,11 @@ impl Endpoint {
     fn accept(
         &mut self,
         now: Time,
-        visitor: Visitor<'_>,
+        first_packet: FirstPacket<'_>,
         credential: Credential,
         datagram: &mut Datagram<'_>,
     ) {
-        let Visitor { header, config, .. } = visitor;
+        let FirstPacket { header, config, .. } = first_packet;
         let destination = header.destination;
         let retried = match credential {
             Credential::Retried(original) => Some(original),
@@ -136,18 +140,19 @@ impl Endpoint {
     }
 
     /// Requests address validation by a Retry packet (RFC 9000 section 8.1.2). No state is kept.
-    fn retry(&mut self, visitor: &Visitor<'_>, datagram: &Datagram<'_>) {
+    fn retry(&mut self, first_packet: &FirstPacket<'_>, datagram: &Datagram<'_>) {
         if !self.answers.has_room() {
             self.stats.answers_withheld += 1;
             return;
         }
         // RFC 9000-17.2.5.1-1: a random id differs from the client's.
         let source = self.stateless_id();
-        let token = address_token::retry_token(&self.key, &mut self.random, &visitor.visit, source);
-        let Visit { version, destination, .. } = visitor.visit;
+        let token =
+            address_token::retry_token(&self.key, &mut self.random, &first_packet.presentation, source);
+        let Presentation { version, destination, .. } = first_packet.presentation;
         let mut packet = Vec::with_capacity(128);
         // RFC 9369 section 4.1: in the version of the client's first packet.
-        wire::header::retry(&mut packet, version, visitor.header.source, source, &token);
+        wire::header::retry(&mut packet, version, first_packet.header.source, source, &token);
         let tag = tls::retry_integrity_tag(version.0, destination.as_bytes(), &packet);
         packet.extend_from_slice(&tag);
         // RFC 9000-17.2.5.1-4: at most one Retry per datagram.
@@ -157,25 +162,25 @@ impl Endpoint {
 
     /// Answers a client's first packet, if it is authentic, with CONNECTION_CLOSE in an Initial packet, without
     /// keeping state (RFC 9000 sections 5.2.2 and 8.1.2).
-    fn refuse(&mut self, code: Code, visitor: &Visitor<'_>, datagram: &mut Datagram<'_>) {
+    fn refuse(&mut self, code: Code, first_packet: &FirstPacket<'_>, datagram: &mut Datagram<'_>) {
         if !self.answers.has_room() {
             self.stats.answers_withheld += 1;
             return;
         }
-        let Visit { version, destination, .. } = visitor.visit;
+        let Presentation { version, destination, .. } = first_packet.presentation;
         let protection = self.options.tls.protection();
         let keys = tls::initial_keys(protection, version.0, destination.as_bytes(), Side::Server);
-        let end = visitor.header.end;
+        let end = first_packet.header.end;
         let damaged = datagram.damage.is_some_and(|damage| damage.touches(0, end));
         let packet = datagram.bytes.get_mut(..end).unwrap_or_default();
-        if !opens(&keys, visitor.header, packet, (None, damaged)) {
+        if !can_decrypt(&keys, first_packet.header, packet, (None, damaged)) {
             self.stats.dropped += 1;
             return;
         }
         let header = LongHeader {
             kind: PacketKind::Initial,
             version,
-            destination: visitor.header.source,
+            destination: first_packet.header.source,
             source: self.stateless_id(),
             token: &[],
             number: Truncated::new(0, None),

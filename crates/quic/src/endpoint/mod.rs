@@ -18,12 +18,12 @@ pub use stats::EndpointStats;
 
 use crate::address_token::SpentTokens;
 use crate::config::Config;
-use crate::connection::{Connection, ConnectionParts, Origin, Transmit};
+use crate::connection::{Connection, Origin, Parts, Transmit};
 use crate::error::TransportError;
 use crate::ids::{IdMaker, LOCAL_ID_LENGTH, MAX_SLOTS, MIN_INITIAL_ID};
 use crate::opening::Opening;
 use crate::path::{Migration, Preferred};
-use crate::resume::{Memory, ServerMemory};
+use crate::resume::{Memory, Remembering};
 use crate::tokens::TokenIssuer;
 use crate::waiting::WaitingRoom;
 use answers::Answers;
@@ -198,7 +198,7 @@ impl Endpoint {
         mut opening: Option<&mut Opening>,
     ) -> Result<u32, TransportError> {
         let slot = self.free.last().copied().unwrap_or(self.slots.len() as u32);
-        let server_memory = opening.as_deref().map(|opening| self.server_memory(opening));
+        let remembering = opening.as_deref().map(|opening| self.remembering(opening));
         let mut own = opening.as_deref_mut().and_then(|opening| opening.random.take());
         // RFC 9000-19.7-3: a client issues no tokens.
         let issues = origin.side == Side::Server && config.new_tokens > 0;
@@ -206,13 +206,13 @@ impl Endpoint {
             let random = self.random.fork("tokens");
             TokenIssuer::new(self.key.clone(), random, self.options.tls.clone())
         });
-        let parts = ConnectionParts {
+        let parts = Parts {
             maker: IdMaker { key: self.key.clone(), slot },
             random: own.as_mut().unwrap_or(&mut self.random),
             interest: self.options.interest,
             issuer,
             opening: opening.as_deref(),
-            server_memory,
+            remembering,
             tickets: self.tickets.clone().filter(|_| origin.side == Side::Server),
             preferred: self.preferred,
         };
@@ -227,14 +227,14 @@ impl Endpoint {
     }
 
     /// The memory, and the server's key in it.
-    fn server_memory(&self, opening: &Opening) -> ServerMemory {
+    fn remembering(&self, opening: &Opening) -> Remembering {
         let tls = opening.tls.as_ref().unwrap_or(&self.options.tls);
         let name = opening.server_name.as_deref().unwrap_or(tls.server_name());
         let server = match &opening.authority {
             Some(authority) => authority.as_str().into(),
             None => format!("{name}:{}", opening.remote.port()).into(),
         };
-        ServerMemory { memory: self.memory.clone(), server }
+        Remembering { memory: self.memory.clone(), server }
     }
 
     /// The version last negotiated with the requested server.
@@ -242,7 +242,7 @@ impl Endpoint {
         if opening.config.versions.iter().count() < 2 {
             return None;
         }
-        let ServerMemory { memory, server } = self.server_memory(opening);
+        let Remembering { memory, server } = self.remembering(opening);
         memory.version(&server)
     }
 

@@ -49,22 +49,22 @@ impl ResetIndex {
 #[derive(Debug)]
 pub(crate) struct ResetRate {
     interval: Duration,
-    most: u32,
+    burst: u32,
     /// The time at which the full burst is available again.
-    whole_at: Time,
+    full_at: Time,
 }
 
 impl ResetRate {
     pub(crate) fn new(per_second: u32) -> ResetRate {
         let interval = Duration::from_secs(1) / u64::from(per_second.max(1));
-        ResetRate { interval, most: per_second, whole_at: Time::ZERO }
+        ResetRate { interval, burst: per_second, full_at: Time::ZERO }
     }
     /// Uses up one reset; returns whether it is allowed.
     pub(crate) fn take(&mut self, now: Time) -> bool {
-        let whole_at = self.whole_at.max(now) + self.interval;
-        let allowed = whole_at <= now + self.interval * u64::from(self.most);
+        let full_at = self.full_at.max(now) + self.interval;
+        let allowed = full_at <= now + self.interval * u64::from(self.burst);
         if allowed {
-            self.whole_at = whole_at;
+            self.full_at = full_at;
         }
         allowed
     }

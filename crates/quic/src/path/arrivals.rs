@@ -57,7 +57,7 @@ impl Paths {
             // validated like any other.
             Side::Server => {
                 let here = same_local(self.current.route.local, local);
-                self.confirmed && open && (here || self.is_moveable)
+                self.confirmed && open && (here || self.has_preferred_address)
             }
         };
         if known {
@@ -148,7 +148,7 @@ impl Paths {
         if self.side == Side::Client {
             return None;
         }
-        let mut route = self.current.route.beside(local, remote, false);
+        let mut route = self.current.route.for_addresses(local, remote, false);
         // RFC 9000 section 9.5: if the peer did not change the id, it is not aware of the migration; then this
         // endpoint may keep its id, too, if its own address is the same.
         let kept = to == self.current.route.addressed_to && same_local(local, self.current.route.local);

@@ -33,14 +33,14 @@ pub(crate) struct ValidationDatagram {
 impl Paths {
     /// Whether any path may have a validation, a response or a timer.
     #[inline]
-    pub(crate) fn has_duties(&self) -> bool {
+    pub(crate) fn has_validation_work(&self) -> bool {
         self.current.route.validation.is_some() || !self.responses.is_empty() || !self.unused.is_empty()
     }
 
     /// The time of the next timer of a path.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
-        if !self.has_duties() {
+        if !self.has_validation_work() {
             return None;
         }
         let current = self.current.route.validation.as_deref().map_or(Time::NEVER, Validation::wake_at);

@@ -154,11 +154,11 @@ pub(crate) struct Paths {
     /// The addresses of the handshake: local and remote.
     first: (SocketAddr, SocketAddr),
     /// At a server: whether it has sent a preferred address.
-    is_moveable: bool,
+    has_preferred_address: bool,
     /// Whether the handshake is confirmed.
     confirmed: bool,
     /// Whether the peer has sent disable_active_migration.
-    moves_disabled: bool,
+    migration_disabled: bool,
     /// The server's preferred address.
     preferred: Option<PreferredAddress>,
     /// The number of recoveries created so far, beside the first.
@@ -176,7 +176,7 @@ impl Paths {
         current: Path,
         ids: RemoteIds,
         config: Arc<Config>,
-        (seed, is_moveable): (u64, bool),
+        (seed, has_preferred_address): (u64, bool),
     ) -> Paths {
         Paths {
             first: (current.route.local, current.route.remote),
@@ -186,9 +186,9 @@ impl Paths {
             responses: VecDeque::new(),
             config,
             side,
-            is_moveable,
+            has_preferred_address,
             confirmed: false,
-            moves_disabled: false,
+            migration_disabled: false,
             preferred: None,
             epochs: 0,
             seed,
@@ -202,7 +202,7 @@ impl Paths {
         self.current.peer_acks.max_delay = Duration::from_millis(peer.max_ack_delay_ms);
         self.current.peer_acks.exponent = peer.ack_delay_exponent;
         self.current.route.limit_payload(peer.max_udp_payload_size);
-        self.moves_disabled = peer.disable_active_migration;
+        self.migration_disabled = peer.disable_active_migration;
         self.preferred = peer.preferred_address;
         if let Some(preferred) = peer.preferred_address {
             self.ids.add_preferred(preferred.id, preferred.token);

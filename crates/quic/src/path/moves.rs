@@ -53,7 +53,7 @@ impl Paths {
             return Err(MigrateError::NotConfirmed);
         }
         // RFC 9000-9-2, 9000-18.2-2: it only applies to the server's address of the handshake (section 18.2).
-        if self.moves_disabled && self.current.route.remote == self.first.1 {
+        if self.migration_disabled && self.current.route.remote == self.first.1 {
             return Err(MigrateError::Disabled);
         }
         if self.current.route.local == local {
@@ -79,7 +79,7 @@ impl Paths {
 
     /// Starts validating a path to which a client migrates on success.
     fn try_path(&mut self, now: Time, local: SocketAddr, remote: SocketAddr, id: NumberedId) {
-        let mut route = self.current.route.beside(local, remote, true);
+        let mut route = self.current.route.for_addresses(local, remote, true);
         route.addressed_to = self.current.route.addressed_to;
         route.validation = Some(Box::new(Validation::new(now, self.validation_timeout())));
         self.note_state(MigrationState::ProbingStarted, local, remote);
@@ -500,7 +500,7 @@ mod tests {
         assert_eq!(tries(&mut paths, false), Err(MigrateError::Closed));
         assert_eq!(tries(&mut paths, true), Ok(()));
         assert_eq!(tries(&mut paths, true), Err(MigrateError::NoConnectionId));
-        paths.moves_disabled = true;
+        paths.migration_disabled = true;
         assert_eq!(tries(&mut paths, true), Err(MigrateError::Disabled));
         paths.confirmed = false;
         assert_eq!(tries(&mut paths, true), Err(MigrateError::NotConfirmed));

@@ -83,8 +83,9 @@ impl Route {
         let mtu = config.mtu_discovery.then(|| Box::new(MtuSearch::new(config.max_udp_payload)));
         Route { ecn: EcnPath::new(mark), mtu, max_payload: config.max_udp_payload, ..self }
     }
-    /// A path between other addresses to the same peer. `trusted`: the peer's address needs no validation.
-    pub(crate) fn beside(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Route {
+    /// The route of a path between other addresses to the same peer. `trusted`: the peer's address needs no
+    /// validation.
+    pub(crate) fn for_addresses(&self, local: SocketAddr, remote: SocketAddr, trusted: bool) -> Route {
         Route {
             local,
             remote,
@@ -187,7 +188,7 @@ impl Route {
     /// The state of MTU discovery: the largest payload that the path is known to carry, and whether the search is
     /// finished for now.
     #[inline]
-    pub(crate) fn searched(&self) -> Option<(u16, bool)> {
+    pub(crate) fn search_state(&self) -> Option<(u16, bool)> {
         self.mtu.as_deref().map(|search| (search.current(), search.is_done()))
     }
     /// The largest payload of the path, regardless of the anti-amplification limit.
@@ -230,9 +231,9 @@ mod tests {
         path.limit_payload(1300);
         assert_eq!(path.payload(), 1300);
         assert!(!first(Side::Client, remote, local).is_blocked());
-        let other = path.beside(local, address("10.0.0.9:1"), false);
+        let other = path.for_addresses(local, address("10.0.0.9:1"), false);
         assert!(other.is_blocked() && !other.is_fully_validated(), "nothing is known of another address");
-        assert_eq!(path.beside(local, remote, true).payload(), 1300, "the peer is the same");
+        assert_eq!(path.for_addresses(local, remote, true).payload(), 1300, "the peer is the same");
     }
 
     #[test]
@@ -244,8 +245,8 @@ mod tests {
         assert!(!path.is_between(local, address("10.0.0.1:2")));
         let any = first(Side::Client, address("[::]:5"), remote);
         assert!(any.is_between(address("[fe80::1]:5"), remote));
-        assert!(path.differs_in_port_only(&path.beside(local, address("10.0.0.1:2"), false)));
-        assert!(!path.differs_in_port_only(&path.beside(local, address("10.0.0.2:1"), false)));
-        assert!(!any.differs_in_port_only(&any.beside(address("[::]:6"), remote, true)), "who knows");
+        assert!(path.differs_in_port_only(&path.for_addresses(local, address("10.0.0.1:2"), false)));
+        assert!(!path.differs_in_port_only(&path.for_addresses(local, address("10.0.0.2:1"), false)));
+        assert!(!any.differs_in_port_only(&any.for_addresses(address("[::]:6"), remote, true)), "who knows");
     }
 }

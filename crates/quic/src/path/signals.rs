@@ -22,7 +22,7 @@ pub(crate) struct AckBatch {
     /// Whether any packet was sent on another path with a mark.
     marked_on_other_path: bool,
     /// The state of MTU discovery before the frame.
-    searched: Option<(u16, bool)>,
+    search_state: Option<(u16, bool)>,
 }
 
 impl Path {
@@ -63,7 +63,7 @@ impl Paths {
     #[inline]
     pub(crate) fn begin_ack(&mut self) -> AckBatch {
         self.current.recovery.begin_ack();
-        AckBatch { searched: self.current.route.searched(), ..AckBatch::default() }
+        AckBatch { search_state: self.current.route.search_state(), ..AckBatch::default() }
     }
     /// Finishes processing an ACK frame. `raised`: it raised the largest acknowledged. Returns the number of packets
     /// newly reported with CE.
@@ -76,7 +76,7 @@ impl Paths {
         batch: &AckBatch,
     ) -> u64 {
         self.stats.packets_spuriously_lost += batch.spurious;
-        self.on_searched(now, batch.searched);
+        self.on_search_progress(now, batch.search_state);
         // RFC 9000-13.4.2.1-1: the counts of reordered ACK frames are ignored.
         if raised && self.current.route.ecn.is_enabled() {
             self.on_ecn_counts(now, space, ack, batch)
@@ -93,23 +93,23 @@ impl Paths {
             self.current.route.ecn.on_lost();
         }
         self.note_ecn_state(state);
-        let before = self.current.route.searched();
+        let before = self.current.route.search_state();
         let Some(search) = &mut self.current.route.mtu else { return };
         for loss in of_path {
             self.stats.mtu_probes_lost += u64::from(loss.kind == SentKind::MtuProbe);
             self.stats.mtu_black_holes +=
                 u64::from(search.on_lost(now, loss.number, loss.size, loss.sent_at));
         }
-        self.on_searched(now, before);
+        self.on_search_progress(now, before);
     }
     /// Counts a probe timeout.
     pub(crate) fn on_probe_timeout(&mut self, now: Time) {
         self.stats.probe_timeouts += 1;
         self.current.recovery.pto_count += 1;
-        let before = self.current.route.searched();
+        let before = self.current.route.search_state();
         if let Some(search) = &mut self.current.route.mtu {
             self.stats.mtu_black_holes += u64::from(search.on_silence(self.current.recovery.pto_count));
-            self.on_searched(now, before);
+            self.on_search_progress(now, before);
         }
     }
 
@@ -204,10 +204,10 @@ impl Paths {
 
     /// Reports a change of the MTU search since `before`.
     #[inline]
-    fn on_searched(&mut self, now: Time, before: Option<(u16, bool)>) {
-        let searched = self.current.route.searched();
-        if searched != before
-            && let (Some((old, _)), Some((new, done))) = (before, searched)
+    fn on_search_progress(&mut self, now: Time, before: Option<(u16, bool)>) {
+        let search_state = self.current.route.search_state();
+        if search_state != before
+            && let (Some((old, _)), Some((new, done))) = (before, search_state)
         {
             if new != old {
                 self.current.recovery.set_datagram_size(now, u64::from(new));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A client's memory, and the key of a connection's server in it.
 #[derive(Debug, Clone)]
-pub(crate) struct ServerMemory {
+pub(crate) struct Remembering {
     pub(crate) memory: Memory,
     /// The authority: see [`Memory`].
     pub(crate) server: Arc<str>,

@@ -13,7 +13,7 @@ pub(super) enum List {
     /// Streams that wait for connection credit.
     Starved = 2,
     /// Streams that wait for the send allowance of the connection.
-    Short = 4,
+    AwaitingAllowance = 4,
 }
 
 /// The lists that contain a stream.
@@ -42,7 +42,7 @@ impl Streams {
         match list {
             List::Blocked => &mut self.blocked,
             List::Starved => &mut self.starved,
-            List::Short => &mut self.short,
+            List::AwaitingAllowance => &mut self.awaiting_allowance,
         }
     }
 

@@ -121,7 +121,7 @@ pub(crate) struct Streams {
     /// Streams whose new data was blocked by stream credit, each once; some may have new credit by now.
     blocked: VecDeque<StreamId>,
     /// Streams that wait for the allowance.
-    short: VecDeque<StreamId>,
+    awaiting_allowance: VecDeque<StreamId>,
     /// The queued notices, each once.
     notices: VecDeque<Notice>,
     events: VecDeque<Event>,
@@ -168,7 +168,7 @@ impl Streams {
             scheduler,
             starved: VecDeque::new(),
             blocked: VecDeque::new(),
-            short: VecDeque::new(),
+            awaiting_allowance: VecDeque::new(),
             notices: VecDeque::new(),
             events: VecDeque::new(),
             stats: StreamStats::default(),

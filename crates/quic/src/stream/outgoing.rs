@@ -215,8 +215,7 @@ impl Streams {
                 let Some(half) = half else { return };
                 let buffered = half.buffered();
                 let acked = half.on_acked(offset..offset + u64::from(length), fin);
-                let (retire_id_of, wants_room) =
-                    (buffered - half.buffered(), half.awaited == WaitingFor::Room);
+                let (dropped, wants_room) = (buffered - half.buffered(), half.awaited == WaitingFor::Room);
                 if let (Some(marks), Some(slot)) = (&mut self.marks, slot) {
                     marks.release(slot, half.acked_to());
                 }
@@ -234,8 +233,8 @@ impl Streams {
                 if self.queue.is_some() {
                     self.release(released);
                 }
-                if retire_id_of > 0 {
-                    self.note_dropped(retire_id_of);
+                if dropped > 0 {
+                    self.note_dropped(dropped);
                     if wants_room {
                         self.offer(id);
                     }

@@ -67,13 +67,13 @@ impl Streams {
     }
     /// Whether a stream waits for the allowance.
     pub(crate) fn wait_for_allowance(&mut self) -> bool {
-        while let Some(&id) = self.short.front() {
+        while let Some(&id) = self.awaiting_allowance.front() {
             match self.send_half(id) {
                 Some(half) if half.awaited == WaitingFor::Room => return true,
-                Some(half) => half.lists.leave(List::Short),
+                Some(half) => half.lists.leave(List::AwaitingAllowance),
                 None => {}
             }
-            self.short.pop_front();
+            self.awaiting_allowance.pop_front();
         }
         false
     }
@@ -82,14 +82,14 @@ impl Streams {
     pub(super) fn note_dropped(&mut self, bytes: u64) {
         let Some(allowance) = &mut self.allowance else { return };
         allowance.kept = allowance.kept.saturating_sub(bytes);
-        if !self.short.is_empty() {
+        if !self.awaiting_allowance.is_empty() {
             self.offer_allowance();
         }
     }
 
     /// Forgets all streams.
     pub(super) fn forget_kept(&mut self) {
-        self.short.clear();
+        self.awaiting_allowance.clear();
         if let Some(allowance) = &mut self.allowance {
             allowance.kept = 0;
         }
@@ -144,7 +144,7 @@ impl Streams {
             queue.note_written(id, 0, false);
         }
         if self.allowance.as_ref().is_some_and(|allowance| allowance.left() == 0) {
-            self.enlist(id, List::Short);
+            self.enlist(id, List::AwaitingAllowance);
         }
     }
 
@@ -185,13 +185,13 @@ impl Streams {
     fn offer_allowance(&mut self) {
         let Some(allowance) = &self.allowance else { return };
         let mut left = allowance.left();
-        for _ in 0..self.short.len() {
+        for _ in 0..self.awaiting_allowance.len() {
             if left == 0 {
                 break;
             }
-            let Some(id) = self.short.pop_front() else { break };
+            let Some(id) = self.awaiting_allowance.pop_front() else { break };
             if let Some(half) = self.send_half(id) {
-                half.lists.leave(List::Short);
+                half.lists.leave(List::AwaitingAllowance);
             }
             // Streams that are closed or do not wait any more use nothing of it.
             if self.offer(id) {
@@ -468,7 +468,8 @@ mod tests {
                         streams.on_acked(frame);
                     }
                 }
-                let longest = streams.short.len().max(streams.starved.len()).max(streams.blocked.len());
+                let longest =
+                    streams.awaiting_allowance.len().max(streams.starved.len()).max(streams.blocked.len());
                 assert!(longest < 40 && streams.open_count() < 10, "{longest} {}", streams.open_count());
             }
         }

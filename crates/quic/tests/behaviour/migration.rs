@@ -162,8 +162,8 @@ fn clients_move_while_data_flows() {
             pair.client().migrate(now, address(ELSEWHERE), how).unwrap();
             if how == Migration::Rebound {
                 let mut roads = roads.borrow_mut();
-                roads.deaf.push(address(crate::pair::CLIENT));
-                roads.dumb.push(address(crate::pair::CLIENT));
+                roads.lost_to.push(address(crate::pair::CLIENT));
+                roads.lost_from.push(address(crate::pair::CLIENT));
             }
             read_all(&mut pair, stream, 1_000_000, Duration::from_secs(120));
             roads.borrow_mut().loss = 0.0;
@@ -276,7 +276,7 @@ fn a_nat_that_rebinds_repeatedly() {
 #[test]
 fn a_migration_to_a_dead_address_is_reverted() {
     let (mut pair, roads) = pair_on_roads(7);
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let stream = download(&mut pair, 3_000_000);
     pair.run_for(ms(50));
     let now = pair.now;
@@ -295,7 +295,7 @@ fn a_migration_to_a_dead_address_is_reverted() {
 #[test]
 fn a_probe_that_fails_changes_nothing() {
     let (mut pair, roads) = pair_on_roads(8);
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let now = pair.now;
     pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
     let stream = download(&mut pair, 500_000);
@@ -309,7 +309,7 @@ fn a_probe_that_fails_changes_nothing() {
             .contains(&Event::PathFailed { local: address(ELSEWHERE), remote: address(crate::pair::SERVER) })
     );
     // Its id was retired and replaced: the next attempt works.
-    roads.borrow_mut().deaf.clear();
+    roads.borrow_mut().lost_to.clear();
     let now = pair.now;
     pair.client().migrate(now, address(OTHER_PORT), Migration::Probe).unwrap();
     pair.run_for(ms(200));
@@ -325,8 +325,8 @@ fn an_endpoint_is_rebound() {
     pair.run_for(ms(60));
     let now = pair.now;
     pair.client.rebind(now, address(ELSEWHERE));
-    roads.borrow_mut().deaf.push(address(crate::pair::CLIENT));
-    roads.borrow_mut().dumb.push(address(crate::pair::CLIENT));
+    roads.borrow_mut().lost_to.push(address(crate::pair::CLIENT));
+    roads.borrow_mut().lost_from.push(address(crate::pair::CLIENT));
     read_all(&mut pair, stream, 2_000_000, ms(10_000));
     assert_eq!(pair.server().remote(), address(ELSEWHERE));
     assert_unlinkable(&pair);

@@ -8,16 +8,16 @@ use tls::Context;
 use wire::{Direction, StreamId};
 
 /// The parts of a stream: a number of bytes, real or virtual.
-type ConnectionParts<'a> = &'a [(bool, u64)];
+type Parts<'a> = &'a [(bool, u64)];
 
 /// The bytes of a stream of these parts. Real bytes differ from virtual ones at every offset.
-fn bytes(parts: ConnectionParts<'_>) -> Vec<u8> {
+fn bytes(parts: Parts<'_>) -> Vec<u8> {
     let kinds = parts.iter().flat_map(|(real, length)| (0..*length).map(|_| *real));
     (0..).zip(kinds).map(|(at, real)| wire::pattern::byte(at) ^ if real { 0xff } else { 0 }).collect()
 }
 
 /// Writes a stream of these parts at the client and finishes it.
-fn write(pair: &mut Pair, parts: ConnectionParts<'_>) -> StreamId {
+fn write(pair: &mut Pair, parts: Parts<'_>) -> StreamId {
     let (now, all) = (pair.now, bytes(parts));
     let stream = pair.client().open(Direction::Unidirectional).unwrap();
     let mut at = 0;
@@ -58,7 +58,7 @@ fn established(context: Context) -> Pair {
     pair
 }
 
-const MESSAGE: ConnectionParts<'static> = &[(true, 16), (false, 500), (true, 10), (false, 1)];
+const MESSAGE: Parts<'static> = &[(true, 16), (false, 500), (true, 10), (false, 1)];
 
 #[test]
 fn one_frame_carries_both_kinds_and_the_end() {

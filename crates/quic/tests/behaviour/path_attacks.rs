@@ -28,7 +28,7 @@ fn spoofed(on: Rc<RefCell<bool>>, roads_link: Link) -> Link {
 fn a_victim_gets_at_most_three_times_the_bytes() {
     for duration in [20, 40, 400, 4000] {
         let (roads, link) = Roads::new(duration);
-        roads.borrow_mut().deaf.push(address(VICTIM));
+        roads.borrow_mut().lost_to.push(address(VICTIM));
         let on = Rc::new(RefCell::new(false));
         let mut pair = Pair::new(null(), config(&[]), config(&[]), spoofed(on.clone(), link));
         pair.establish();
@@ -96,7 +96,7 @@ fn copies_from_other_addresses_do_not_migrate_a_connection() {
 #[test]
 fn an_attacker_that_forwards_packets_cannot_keep_a_connection() {
     let (roads, mut inner) = Roads::new(3);
-    roads.borrow_mut().deaf.push(address(VICTIM));
+    roads.borrow_mut().lost_to.push(address(VICTIM));
     // One datagram of the client arrives first as a copy from another address.
     let copied = Rc::new(RefCell::new(None::<u64>));
     let which = copied.clone();
@@ -123,7 +123,7 @@ fn an_attacker_that_forwards_packets_cannot_keep_a_connection() {
 #[test]
 fn an_attack_does_not_cost_the_window() {
     let (roads, link) = Roads::new(4);
-    roads.borrow_mut().deaf.push(address(VICTIM));
+    roads.borrow_mut().lost_to.push(address(VICTIM));
     let on = Rc::new(RefCell::new(false));
     let mut pair = Pair::new(null(), config(&[]), config(&[]), spoofed(on.clone(), link));
     pair.establish();

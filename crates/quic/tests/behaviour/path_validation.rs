@@ -195,7 +195,7 @@ fn a_response_may_arrive_on_another_path() {
     let (_, here) = crate::pair::ends(false);
     let mark = pair.mark();
     assert_eq!(pair.client().local(), here);
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let answered = pair.packets_from(0).into_iter().find(|p| p.has("PATH_RESPONSE") && !p.to_server).unwrap();
     let crate::pair::Frame::PathResponse { data } =
         answered.frames.iter().find(|frame| frame.name() == "PATH_RESPONSE").cloned().unwrap()
@@ -213,7 +213,7 @@ fn challenges_are_repeated_at_growing_intervals() {
     let (roads, link) = Roads::new(5);
     let mut pair = Pair::new(null(), config(&[]), config(&[]), link);
     pair.establish();
-    roads.borrow_mut().deaf.push(address(ELSEWHERE));
+    roads.borrow_mut().lost_to.push(address(ELSEWHERE));
     let now = pair.now;
     let mark = pair.mark();
     pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
@@ -233,7 +233,7 @@ fn challenges_cannot_be_predicted() {
         let (roads, link) = Roads::new(5);
         let mut pair = Pair::seeded(seed, null(), config(&[]), config(&[]), link);
         pair.establish();
-        roads.borrow_mut().deaf.push(address(ELSEWHERE));
+        roads.borrow_mut().lost_to.push(address(ELSEWHERE));
         let (now, mark) = (pair.now, pair.mark());
         pair.client().migrate(now, address(ELSEWHERE), Migration::Probe).unwrap();
         pair.run_for(Duration::from_secs(20));

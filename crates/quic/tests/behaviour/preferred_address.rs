@@ -66,7 +66,7 @@ fn a_client_moves_to_the_preferred_address() {
 #[test]
 fn a_dead_preferred_address_is_not_used() {
     let (mut pair, roads) = pair_with(config(&[]));
-    roads.borrow_mut().deaf.push(address(PREFERRED));
+    roads.borrow_mut().lost_to.push(address(PREFERRED));
     pair.run_for(Duration::from_secs(5));
     assert_eq!(pair.client().remote(), address(crate::pair::SERVER));
     assert_eq!(pair.server().local(), address(crate::pair::SERVER));
@@ -80,7 +80,7 @@ fn a_dead_preferred_address_is_not_used() {
 #[test]
 fn a_server_without_validation_from_there_does_not_migrate() {
     let (mut pair, roads) = pair_with(config(&[]));
-    roads.borrow_mut().dumb.push(address(PREFERRED));
+    roads.borrow_mut().lost_from.push(address(PREFERRED));
     pair.run_for(Duration::from_secs(5));
     assert_eq!(pair.server().local(), address(crate::pair::SERVER));
     let mark = pair.mark();

@@ -18,9 +18,9 @@ pub(crate) struct Roads {
     /// The client's address behind the NAT.
     inside: SocketAddr,
     /// Datagrams to these addresses are lost.
-    pub(crate) deaf: Vec<SocketAddr>,
+    pub(crate) lost_to: Vec<SocketAddr>,
     /// Datagrams from these addresses are lost.
-    pub(crate) dumb: Vec<SocketAddr>,
+    pub(crate) lost_from: Vec<SocketAddr>,
     /// The longest datagram that the link carries.
     pub(crate) mtu: usize,
     pub(crate) loss: f64,
@@ -45,8 +45,8 @@ impl Roads {
         let roads = Rc::new(RefCell::new(Roads {
             outside: None,
             inside: address(super::CLIENT),
-            deaf: Vec::new(),
-            dumb: Vec::new(),
+            lost_to: Vec::new(),
+            lost_from: Vec::new(),
             mtu: 65_535,
             loss: 0.0,
             delay_ms: 10,
@@ -75,7 +75,7 @@ impl Roads {
         } else {
             count(&mut self.to_client, flying.to, length);
         }
-        if lost || self.deaf.contains(&flying.to) || self.dumb.contains(&flying.from) {
+        if lost || self.lost_to.contains(&flying.to) || self.lost_from.contains(&flying.from) {
             return false;
         }
         if to_server {
