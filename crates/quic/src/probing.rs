@@ -37,7 +37,7 @@ impl Probing {
     }
 
     /// Selects the next packet to repeat: the one after the last repeated, and from the oldest again after the
-    /// newest. SkippedNumbers packets in which `is_unacked` finds no frame, and, if there are others, packets that carry no
+    /// newest. Skips packets in which `is_unacked` finds no frame, and, if there are others, packets that carry no
     /// more than the last probe, which may be the other one of the same timeout.
     pub(crate) fn begin_packet(&mut self, sent: &SentPackets, mut is_unacked: impl FnMut(SentFrame) -> bool) {
         let mut spare = None;

@@ -78,7 +78,7 @@ pub(crate) struct Contents {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight: ack-eliciting or padded.
     pub(crate) in_flight: bool,
-    /// What is special about it.
+    /// Its kind.
     pub(crate) kind: SentKind,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct SentPacket {
     pub(crate) ack_eliciting: bool,
     /// Whether it counts towards bytes in flight.
     pub(crate) in_flight: bool,
-    /// What is special about it.
+    /// Its kind.
     pub(crate) kind: SentKind,
 }
 
@@ -150,7 +150,7 @@ impl SentPacket {
     }
 }
 
-/// The sent packets of one packet-number space, by number.
+/// The sent packets of one packet number space, by number.
 #[derive(Debug, Default)]
 pub(crate) struct SentPackets {
     /// The number of the first entry of `packets`.
@@ -216,7 +216,7 @@ impl SentPackets {
         });
     }
 
-    /// SkippedNumbers the next number.
+    /// Skips the next number.
     pub(crate) fn skip(&mut self, now: Time) {
         self.push(now, 0, SentState::default(), &Contents::default());
         if let Some(skipped) = self.packets.back_mut() {
@@ -258,7 +258,7 @@ impl SentPackets {
         self.base
     }
 
-    /// The first number, from this one on, of a packet that an acknowledgement may remove. SkippedNumbers finished packets
+    /// The first number, from this one on, of a packet that an acknowledgement may remove. Skips finished packets
     /// below the first outstanding one: after a loss, these may be a whole window, which every ACK frame covers.
     #[inline]
     pub(crate) fn candidate(&self, from: u64) -> u64 {

@@ -230,7 +230,7 @@ impl Connection {
         self.stats.packets_sent += 1;
     }
 
-    /// SkippedNumbers a packet number, if that is due (RFC 9000 section 21.4).
+    /// Skips a packet number, if that is due (RFC 9000 section 21.4).
     #[cold]
     fn skip_number(&mut self, now: Time) {
         let number = self.next_number();

@@ -353,8 +353,8 @@ mod tests {
         }
     }
 
-    /// RFC 9000 section 13.3: "An updated value is sent ... if the packet containing the most recently sent MAX_DATA frame is
-    /// declared lost".
+    /// RFC 9000 section 13.3: "An updated value is sent ... if the packet containing the most recently sent MAX_DATA
+    /// frame is declared lost".
     #[test]
     fn only_the_newest_limit_is_sent_again() {
         let mut streams = talkative();

@@ -32,7 +32,8 @@ const ONCE: [&str; 13] = [
 /// The arrival time of each datagram by direction and number; missing ones were lost.
 type Arrivals = Rc<RefCell<BTreeMap<(bool, u64), Time>>>;
 
-/// A pair with many control frames, over a link that loses every fourth datagram from 100 ms on and delays each at random.
+/// A pair with many control frames, over a link that loses every fourth datagram from 100 ms on and delays each at
+/// random.
 fn talkative(seed: u64) -> (Pair, Arrivals) {
     let options = |more: &[_]| {
         let mut all = vec![

@@ -28,8 +28,8 @@ fn the_delay_is_in_units_of_the_peers_exponent() {
     }
 }
 
-/// RFC 9002 section 5.3: an endpoint "MUST use the lesser of the acknowledgment delay and the peer's max_ack_delay after the
-/// handshake is confirmed".
+/// RFC 9002 section 5.3: an endpoint "MUST use the lesser of the acknowledgment delay and the peer's max_ack_delay
+/// after the handshake is confirmed".
 #[test]
 fn a_delay_beyond_the_peers_maximum_is_limited() {
     for (claimed_ms, believed_ms) in [(10, 10), (25, 25), (26, 25), (80, 25)] {
