@@ -1,4 +1,4 @@
-//! A QUIC connection as its application sees it.
+//! The application's view of a QUIC connection.
 
 use crate::Connection;
 use transport::{Data, DatagramError, Priority, Read, StreamError, Transport};
@@ -9,7 +9,7 @@ use wire::{Direction, StreamId};
 pub struct QuicTransport<'a> {
     /// The connection.
     pub connection: &'a mut Connection,
-    /// Now.
+    /// The current time.
     pub now: Time,
 }
 
