@@ -1,37 +1,38 @@
-//! What was written and is kept until it is acknowledged.
+//! The send buffer: data kept until it is acknowledged.
 
 use crate::data::Chunk;
 use std::collections::VecDeque;
 use std::ops::Range;
 use wire::Hole;
 
-/// Small writes are put together up to this size, so that many of them cost no more than few.
+/// Small writes are joined up to this size, so that many of them cost no more than few.
 const JOIN_BELOW: usize = 4096;
 
-/// The bytes of the stream, by their place in it.
+/// The bytes of the stream by their offset.
 #[derive(Debug, Default)]
 pub(crate) struct Outgoing {
-    /// Ascending and without gaps: the place of its first byte, and the chunk.
+    /// Ascending and contiguous: the offset of the first byte, and the chunk.
     chunks: VecDeque<(u64, Chunk)>,
-    /// The place behind the last byte.
+    /// The end of the stream so far.
     end: u64,
     stored: u64,
-    /// Where the byte stands whose chunk was looked for last, and that chunk: what is sent follows on what was sent.
+    /// The index of the chunk found by the last lookup. Sending is sequential, so the next lookup mostly finds it
+    /// again.
     last: usize,
 }
 
 impl Outgoing {
-    /// The place behind the last byte.
+    /// The end of the stream so far.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
-    /// Real bytes that are kept.
+    /// Real bytes in the buffer.
     pub(crate) fn stored(&self) -> u64 {
         self.stored
     }
 
-    /// Adds real bytes.
+    /// Appends real bytes.
     pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -46,7 +47,7 @@ impl Outgoing {
         self.stored += bytes.len() as u64;
     }
 
-    /// Adds virtual bytes: so many of the pattern, from this place of it on.
+    /// Appends virtual bytes: `more` bytes of the pattern from offset `at`.
     pub(crate) fn push_virtual(&mut self, more: u64, at: u64) {
         match self.chunks.back_mut() {
             Some((_, Chunk::Virtual { length, from })) if *from + *length == at => *length += more,
@@ -68,7 +69,7 @@ impl Outgoing {
         self.last
     }
 
-    /// Appends the bytes of a range to a segment. The longest run of virtual ones stays a hole in it, if there is any.
+    /// Appends the bytes of a range to a segment. The longest run of virtual bytes becomes a hole.
     pub(crate) fn copy(&mut self, range: Range<u64>, out: &mut Vec<u8>) -> Option<Hole> {
         let from = self.at(range.start);
         let inside = |start: &u64, chunk: &Chunk| {
@@ -102,7 +103,7 @@ impl Outgoing {
         hole
     }
 
-    /// Everything before this place is not needed any more.
+    /// Releases everything before this offset.
     #[inline]
     pub(crate) fn release_to(&mut self, place: u64) {
         while let Some((start, chunk)) = self.chunks.front() {
