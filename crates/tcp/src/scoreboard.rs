@@ -76,7 +76,7 @@ pub(crate) struct Scoreboard {
     /// Segments below this number have been checked against the duplicate threshold of RFC 6675.
     checked: u64,
     /// The blocks of the last acknowledgement, which are already processed.
-    known: [(u64, u64); SackBlocks::MOST],
+    known: [(u64, u64); SackBlocks::MAX],
 }
 
 impl Scoreboard {
@@ -220,7 +220,7 @@ impl Scoreboard {
     /// Marks the segments covered by the blocks. Each newly covered segment is passed to `each` in its former state.
     pub(crate) fn sack(&mut self, blocks: &[(u64, u64)], mut each: impl FnMut(&Segment)) {
         let known = self.known;
-        self.known = [(0, 0); SackBlocks::MOST];
+        self.known = [(0, 0); SackBlocks::MAX];
         for (slot, block) in self.known.iter_mut().zip(blocks) {
             *slot = *block;
         }
@@ -258,7 +258,7 @@ impl Scoreboard {
 
     /// The receiver has discarded selectively acknowledged data (RFC 2018 section 8): all of it counts as in flight.
     pub(crate) fn forget_sacks(&mut self) {
-        self.known = [(0, 0); SackBlocks::MOST];
+        self.known = [(0, 0); SackBlocks::MAX];
         for (segment, number) in self.segments.iter_mut().zip(self.base..) {
             if segment.fate == Fate::Sacked {
                 segment.fate = Fate::Flying;

@@ -248,7 +248,7 @@ impl Connection {
         if !(advanced || has_blocks || duplicate || header.flags.has(Flags::ECE)) {
             return;
         }
-        let mut blocks = [(0, 0); SackBlocks::MOST];
+        let mut blocks = [(0, 0); SackBlocks::MAX];
         let (count, dsack) =
             if has_blocks { self.read_blocks(header, acked, &mut blocks) } else { (0, None) };
         self.stats.dsacks_received += u64::from(dsack.is_some());
@@ -285,7 +285,7 @@ impl Connection {
         &self,
         header: &Header,
         acked: u64,
-        blocks: &mut [(u64, u64); SackBlocks::MOST],
+        blocks: &mut [(u64, u64); SackBlocks::MAX],
     ) -> (usize, Option<(u64, u64)>) {
         let nxt = self.recovery.nxt;
         let number = |wire: u32| self.ours.number(wire, acked);

@@ -1,4 +1,4 @@
-//! Tests of the transport parameters: there and back, defaults, and every error.
+//! Tests of the transport parameters: round trips, defaults, and every error.
 
 use super::*;
 use crate::{Code, Side, Version};
@@ -103,7 +103,7 @@ fn every_parameter_comes_back() {
     }
     assert_ne!(reversed, bytes);
     assert_eq!(decode(&reversed, Side::Server), Ok(parameters));
-    // Cut within a parameter it is an error.
+    // Truncated within a parameter it is an error.
     let cuts = (0..bytes.len()).filter(|cut| decode(&bytes[..*cut], Side::Server).is_ok()).count();
     assert_eq!(cuts, 22, "one before each parameter");
 }
@@ -166,7 +166,7 @@ fn malformed_parameters_are_refused() {
         (vec![0x01], 1, Length),
         (vec![0x01, 2, 5], 1, Length),
         (vec![0x40], u64::MAX, Length),
-        // An integer with a byte behind it, without a byte, and cut off.
+        // An integer followed by a byte, without a byte, and truncated.
         (vec![0x01, 2, 5, 0], 1, Length),
         (vec![0x01, 0], 1, Length),
         (vec![0x01, 1, 0x40], 1, Length),
@@ -182,7 +182,7 @@ fn malformed_parameters_are_refused() {
         (address(4, 5), 0x0d, Length),
         (address(5, 4), 0x0d, Length),
         ([&[0x0f, 0][..], &address(4, 4)].concat(), 0x0d, Address),
-        // Twice, known or not, next to each other or not, with the same value or not.
+        // Twice, known or unknown, adjacent or not, with equal values or not.
         (vec![0x01, 1, 5, 0x01, 1, 5], 1, Duplicate),
         (vec![0x0c, 0, 0x01, 1, 5, 0x0c, 0], 0x0c, Duplicate),
         (vec![0x3f, 0, 0x01, 1, 5, 0x40, 0x3f, 1, 9], 0x3f, Duplicate),

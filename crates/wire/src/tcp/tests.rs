@@ -1,4 +1,4 @@
-//! TCP headers: byte by byte, and what is refused.
+//! Tests of the TCP headers: known bytes, and every error.
 
 use super::*;
 use crate::ip::TcpPacket;
@@ -61,7 +61,7 @@ fn a_cookie_comes_back_and_its_length_is_checked() {
     assert_eq!([2, 3, 5, 18].map(|length| Cookie::new(&vec![7; length])), [None; 4]);
 }
 
-/// RFC 9293 section 3.1: illegal option lengths are errors and no crash; unknown options are skipped.
+/// RFC 9293 section 3.1: illegal option lengths are errors, not crashes; unknown options are skipped.
 #[test]
 fn options_are_read_strictly() {
     let with = |options: &[u8]| {
