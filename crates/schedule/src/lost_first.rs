@@ -4,9 +4,9 @@ use super::ring::Ring;
 use super::{Head, PathView, Priority, Scheduler, StreamKey};
 use units::Time;
 
-/// Streams with lost data go first, in the order in which they lost it: one sends again all that it has lost, then the
-/// next. Among the others the scheduler inside chooses. It hears all that happens; for one that counts turns what is sent
-/// before all others is no turn, for one that counts bytes they count.
+/// Sends streams with lost data first, in the order in which they lost it: one stream retransmits everything, then the
+/// next. The inner scheduler chooses among the others. It sees all events, but retransmissions sent first do not count
+/// as turns, only as bytes.
 pub(super) struct LostFirst {
     inner: Box<dyn Scheduler>,
     lost: Ring,

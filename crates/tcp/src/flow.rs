@@ -286,7 +286,7 @@ impl Transport for TcpTransport<'_> {
     fn tell(&mut self, event: trace::Event) {
         let now = self.now;
         if let Some(first) = self.connections.get(0) {
-            first.log().tell(now, event);
+            first.log().push_if_covered(now, event);
         }
     }
 }

@@ -113,7 +113,7 @@ fn the_header_says_what_the_file_is() {
     }
 }
 
-/// The data of the events with a name, in order.
+/// The data of all events with a name, in order.
 fn data(mode: Schema, side: Side, name: &str) -> Vec<Value> {
     let texts = file(mode, side, &samples::connection());
     texts.into_iter().filter(|text| text["name"] == name).map(|mut text| text["data"].take()).collect()
@@ -220,7 +220,7 @@ fn why_a_connection_closed() {
     assert_eq!(closed[0]["error_code"], 7);
 }
 
-/// A medium that is full after so many bytes.
+/// An output that is full after so many bytes.
 struct Full(usize);
 
 impl Write for Full {
@@ -273,7 +273,7 @@ fn the_sink_writes_a_file_per_connection_end() {
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
 }
 
-/// The bytes of a frame with fields of any value.
+/// The bytes of a frame with arbitrary field values.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let number = || 0..=wire::varint::MAX;
     let encoded = |frame: Frame<'_>| {
