@@ -106,7 +106,7 @@ mod tests {
     use super::super::testing::{VIEW, key, turns, urgency};
     use super::*;
 
-    /// Orders by urgency: urgent streams keep the turn, the others take turns.
+    /// Orders by urgency: streams of urgency 0 keep the turn, the others take turns.
     #[derive(Debug)]
     struct Mixed;
 
