@@ -7,7 +7,7 @@ use http::qpack::Field;
 use pages::{Object, Page};
 use random::Stream;
 use units::parameter::{Arguments, Default, Kind, Parameter, Row};
-use web::{Discard, Gate, MOST_FILL, Order, Part, Request, WebClient, alpn as protocols};
+use web::{Discard, Gate, MAX_FILL, Order, Part, Request, WebClient, alpn as protocols};
 
 /// The server name in requests.
 const AUTHORITY: &str = "server";
@@ -174,7 +174,7 @@ fn request(object: &Object) -> Request {
 fn missing(wanted: u64, size: usize, name: &str) -> Option<u64> {
     // In HTTP/1.1 a field has ": " and a line end beside its name and value.
     let value = wanted.checked_sub((size + name.len() + 4) as u64)?;
-    (value > 0).then_some(value.min(MOST_FILL))
+    (value > 0).then_some(value.min(MAX_FILL))
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
             requests.iter().map(|r| r.path.as_str()).collect::<Vec<_>>(),
             ["/10", "/20", "/10", "/20"]
         );
-        order.begin(Time::ZERO);
+        order.start(Time::ZERO);
         for index in [0, 1] {
             assert_eq!((order.next(), order.take(index)), (Some(index), true));
             order.on_over(Time::ZERO, index);

@@ -1,4 +1,4 @@
-//! hq-interop from end to end.
+//! End-to-end tests of hq-interop.
 
 use crate::bed::{Bed, config, context, size};
 use crate::shelf::{Basket, Shelf, content};
@@ -133,7 +133,7 @@ fn another_protocol_is_none_of_theirs() {
     assert!(bed.closes[0].as_ref().is_some_and(|reason| reason.code() == (true, 0x110)));
 }
 
-/// A server thinks over hq-interop as it does over HTTP, about each request on its own.
+/// The think time of a server applies to hq-interop too, for each request separately.
 #[test]
 fn a_server_thinks() {
     let basket = Basket::default();
@@ -145,7 +145,7 @@ fn a_server_thinks() {
     let began = |index: usize| results[index].first_at.unwrap().as_nanos();
     let sizes: Vec<u64> = results.iter().map(|fetched| fetched.bytes).collect();
     assert_eq!(sizes, [10, 20, 30]);
-    // All three were asked at once.
+    // All three were sent at once.
     let later = [began(0) - began(1), began(2) - began(1)].map(|nanos| nanos / 1_000_000);
     assert_eq!(later, [60, 20], "milliseconds");
     assert!(bed.web_server.is_idle());
