@@ -1,4 +1,4 @@
-//! The house keeps its rules, and every rule can fail.
+//! The project follows its house rules, and every rule can fail.
 
 use std::path::Path;
 use tidy::Tree;
