@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_mistake_is_told_with_its_line() {
+    fn the_first_error_is_reported_with_its_line() {
         for (text, told) in [
             ("", "no line"),
             ("# only this\n", "no line"),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_and_ends_of_lines_of_other_systems_do_not_count() {
+    fn byte_order_marks_and_crlf_are_accepted() {
         let page = read("\u{feff}size,after\r\n12 kB,\r\n5,1\r\n").unwrap();
         assert_eq!(page.objects.iter().map(|object| object.bytes).collect::<Vec<_>>(), [12_000, 5]);
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_comes_again_and_again() {
+    fn the_page_repeats() {
         let pages = pages_of(&ROW, &[("file", "size\n7 B\n"), ("reading", "\"3 s\"")], 1, 2);
         assert_eq!((pages[0].bytes(), pages[0].reading), (7, Duration::from_secs(3)));
         assert_eq!(pages[0], pages[1]);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_law_of_one_quantity_moves_the_draws_of_no_other() {
+    fn changing_one_law_does_not_change_other_draws() {
         let usual = pages_of(&ROW, &[], 3, 50);
         let larger = pages_of(&ROW, &[("main_size_scale", "90000.0")], 3, 50);
         assert_ne!(usual, larger);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_requests_is_in_every_object() {
+    fn request_options_apply_to_every_object() {
         let options = [
             ("request", "\"1 kB\""),
             ("think", "\"5 ms\""),

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_wait_for_those_before_them() {
+    fn objects_only_depend_on_earlier_ones() {
         assert_eq!(page(&[&[], &[0], &[0, 1], &[]]).check(), Ok(()));
         assert_eq!(page(&[&[], &[1]]).check(), Err(PageError::Order(1)));
         assert_eq!(page(&[&[], &[], &[1, 0]]).check(), Err(PageError::Order(2)));

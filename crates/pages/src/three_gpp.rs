@@ -197,7 +197,7 @@ mod tests {
 
     /// 5.64 embedded objects as in the tables of the model, which requires that numbers above 55 count as 55.
     #[test]
-    fn numbers_and_times_have_their_means() {
+    fn counts_and_times_have_the_expected_means() {
         let pages = pages_of(&ROW, &[], 2, 40_000);
         let mean = |of: &dyn Fn(&Page) -> f64| pages.iter().map(of).sum::<f64>() / pages.len() as f64;
         // Standard error 0.05.
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn times_can_be_none() {
+    fn times_can_be_zero() {
         let none = [("parsing_mean", "\"0 s\""), ("reading_mean", "\"0 s\"")];
         for page in pages_of(&ROW, &none, 3, 20) {
             assert!(page.reading.is_zero() && page.objects.iter().all(|object| object.parsing.is_zero()));

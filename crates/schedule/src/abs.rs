@@ -56,7 +56,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn the_most_urgent_stream_has_all() {
+    fn the_most_urgent_stream_gets_everything() {
         let mut abs = Ranked::<Absolute>::default();
         for slot in 0..3 {
             abs.on_ready(key(slot), Time::ZERO);

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_deadline_goes_first_whoever_set_it() {
+    fn the_earliest_deadline_goes_first() {
         let mut edf = Ranked::<Edf>::default();
         let latency = |ms| Priority { latency: Some(Duration::from_millis(ms)), ..Priority::default() };
         edf.on_priority(key(1), latency(50));

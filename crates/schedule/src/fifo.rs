@@ -39,7 +39,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn data_goes_as_it_was_written() {
+    fn data_is_sent_in_the_order_of_writing() {
         let mut fifo = Ranked::<Fifo>::default();
         for (slot, order) in [(0, 1), (1, 2)] {
             fifo.on_head(key(slot), head(0, order));

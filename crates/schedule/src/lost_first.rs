@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_goes_before_all_others_and_takes_no_turn() {
+    fn lost_data_goes_first_and_takes_no_turn() {
         let mut first = LostFirst::new(Box::new(RoundRobin::default()));
         for slot in 0..3 {
             first.on_ready(key(slot), Time::ZERO);

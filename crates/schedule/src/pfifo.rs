@@ -56,7 +56,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn the_most_urgent_data_that_was_written_first() {
+    fn the_most_urgent_and_then_the_oldest_data_goes_first() {
         let mut pfifo = Ranked::<Pfifo>::default();
         pfifo.on_priority(key(2), urgency(0));
         for (slot, order) in [(0, 1), (1, 2), (2, 3)] {

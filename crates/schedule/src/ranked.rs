@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_passes_comes_last_of_its_rank_and_who_does_not_stays() {
+    fn streams_that_pass_come_last_of_their_rank() {
         let mut ranked = Ranked::<Mixed>::default();
         for slot in 0..3 {
             ranked.on_priority(key(slot), urgency(1));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_stream_of_a_slot_knows_nothing_of_the_last() {
+    fn a_reused_slot_starts_with_the_default_state() {
         let mut ranked = Ranked::<Mixed>::default();
         ranked.on_closed(key(9));
         assert_eq!(ranked.states.len(), 0, "a stream that never sent leaves nothing");

@@ -95,7 +95,7 @@ mod tests {
     /// RFC 9218 sections 4.1 and 4.2: the default is urgency 3, not incremental. Section 10: non-incremental responses
     /// go in the order of their stream ids, whenever they become ready.
     #[test]
-    fn defaults_and_ids_decide_where_nothing_was_said() {
+    fn without_priorities_the_ids_decide() {
         let mut scheduler = Ranked::<Rfc9218>::default();
         set(&mut scheduler, 1, 2, true);
         set(&mut scheduler, 2, 3, true);
@@ -118,7 +118,7 @@ mod tests {
 
     /// A response that changes its urgency and back takes only the turn that it has missed.
     #[test]
-    fn a_change_of_urgency_costs_and_gives_no_turns() {
+    fn changing_the_urgency_neither_costs_nor_gains_turns() {
         let mut scheduler = Ranked::<Rfc9218>::default();
         for slot in 0..3 {
             set(&mut scheduler, slot, 3, true);

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_take_turns_and_idle_ones_are_left_out() {
+    fn ready_streams_take_turns() {
         let [a, b, c] = [0, 1, 2].map(key);
         let mut ring = RoundRobin::default();
         for stream in [a, b, c] {

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_is_owed_nothing() {
+    fn idle_time_earns_no_credit() {
         let mut wfq = FairQueuing::default();
         wfq.on_ready(key(0), Time::ZERO);
         assert_eq!(turns(&mut wfq, 100), [0; 100]);

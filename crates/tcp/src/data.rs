@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_slice_of_a_payload_is_that_of_its_bytes() {
+    fn slices_of_a_payload_match_its_bytes() {
         let payload = Payload { before: &[200, 201, 202], hole: (4, 10), after: &[203, 204] };
         let written = |payload: &Payload<'_>| {
             let mut out = Vec::new();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn without_agreement_there_is_nothing() {
+    fn without_negotiation_ecn_is_off() {
         let mut ecn = EcnState::default();
         ecn.on_segment(Flags::none(), Ecn::Ce);
         assert!(!ecn.on_ack(Flags::ECE, 1, 2));

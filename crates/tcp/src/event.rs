@@ -13,7 +13,7 @@ pub enum Event {
     Writable,
     /// All written data and the FIN were acknowledged.
     Delivered,
-    /// The connection is over for the application. The last event.
+    /// The connection is over for the application. This is the last event.
     Ended,
 }
 

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_good_for_one_address_and_one_server() {
+    fn a_cookie_is_bound_to_one_address_and_one_server() {
         let [one, two]: [IpAddr; 2] = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
         assert_eq!(cookie(1, one), cookie(1, one));
         assert_ne!(cookie(1, one), cookie(1, two));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_must_want_it() {
+    fn options_need_both_ends() {
         let config = Config::default();
         let remote: SocketAddr = ([10, 0, 0, 1], 1).into();
         let peer = offer(&config, 8, Timestamps::default());

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_come_out_as_they_were_written() {
+    fn ranges_match_the_written_data() {
         let mut outgoing = Outgoing::default();
         outgoing.push_bytes(&[200; 3]);
         outgoing.push_virtual(10, 0);

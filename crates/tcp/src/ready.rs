@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out_in_pieces() {
+    fn data_can_be_taken_in_pieces() {
         let mut ready = Ready::default();
         ready.push(Run::Virtual { length: 10, from: 0 });
         ready.push(Run::Virtual { length: 10, from: 10 });

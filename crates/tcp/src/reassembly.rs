@@ -215,7 +215,7 @@ mod tests {
 
     /// RFC 2018 section 4: the first block contains the newest segment, the others follow by age.
     #[test]
-    fn blocks_are_told_newest_first() {
+    fn blocks_are_reported_newest_first() {
         let mut got = Reassembly::new();
         for start in [1001, 3001, 5001, 7001, 9001] {
             got.insert(start, hollow(start, 1000), 100_000);
@@ -233,7 +233,7 @@ mod tests {
 
     /// RFC 2883 section 4: a duplicate is reported once.
     #[test]
-    fn duplicates_are_told_of() {
+    fn duplicates_are_reported() {
         let mut got = Reassembly::new();
         got.insert(1, hollow(1, 1000), 100_000);
         assert!(got.insert(501, hollow(501, 1000), 100_000).duplicate);

@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_in_flight_again() {
+    fn reneged_segments_are_in_flight_again() {
         let mut board = board(5);
         board.sack(&[(101, 301)], |_| ());
         board.forget_sacks();

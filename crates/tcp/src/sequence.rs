@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_on_beyond_two_to_the_32() {
+    fn numbers_continue_beyond_two_to_the_32() {
         let numbering = Numbering::new(u32::MAX - 1);
         assert_eq!([0, 1, 2, 3].map(|n| numbering.wire(n)), [u32::MAX - 1, u32::MAX, 0, 1]);
         assert_eq!(numbering.number(1, 0), Some(3));

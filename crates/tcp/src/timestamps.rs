@@ -87,7 +87,7 @@ mod tests {
 
     /// RFC 7323 sections 4.3 and 5.3.
     #[test]
-    fn old_duplicates_are_known() {
+    fn old_duplicates_are_detected() {
         let stamps = |value| Timestamps { value, echo: 0 };
         let mut recent = Recent::default();
         assert!(!recent.is_outdated(at(0), stamps(7)));

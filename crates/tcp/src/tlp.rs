@@ -122,7 +122,7 @@ mod tests {
 
     /// RFC 8985 section 7.4.2.
     #[test]
-    fn what_an_answer_means() {
+    fn answers_to_probes() {
         let answer = |una| Answer { una, dsack_end: None, bare_duplicate: false };
         let probed = |retransmission| {
             let mut tlp = Tlp::default();

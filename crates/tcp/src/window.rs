@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn shifts_are_as_large_as_they_must_be() {
+    fn shifts_are_as_large_as_necessary() {
         for (most, shift) in [(65_535, 0), (65_536, 1), (16_000_000, 8), (1 << 30, 14), (1 << 40, 14)] {
             assert_eq!(Window::new(4096, most).wanted_shift(), shift);
         }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_follows_its_reader() {
+    fn the_window_grows_with_the_reading_rate() {
         let mut window = Window::new(64_000, 1_000_000);
         window.on_rtt(Duration::from_millis(100));
         let mut read = 1;

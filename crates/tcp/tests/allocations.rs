@@ -30,7 +30,7 @@ fn bytes_in_use() -> i64 {
     COUNTS.with(|counts| counts.get().1)
 }
 
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 #[allow(unsafe_code, reason = "an allocator can only be written so")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_literals_go_and_positions_stay() {
+    fn blanking_keeps_positions() {
         for (source, code) in [
             ("a // b\nc", "a     \nc"),
             ("a /* b /* c */ d */ e", "a                   e"),

@@ -236,7 +236,7 @@ mod tests {
 "#;
 
     #[test]
-    fn ids_are_found_alone_and_whole() {
+    fn only_complete_ids_are_found() {
         let found: Vec<&str> = ids("RFC 9000-4.1-12, 9000-8-1: 2026-11-21x 19000-1-1 9000-4.1 9000-4.1-")
             .map(|(_, id)| id)
             .collect();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn citations_are_told_apart_by_where_they_stand() {
+    fn citations_are_classified_by_their_position() {
         let code = "// RFC 9000-4.1-1: x\nfn a() { \"9000-4.1-2\"; }\n#[cfg(test)]\nmod tests {\n /// 9000-4.1-2.\n fn t() {}\n}\n// 2026-11-21\n";
         let tree = Tree::of(&[
             ("crates/quic/rfc/9000.toml", ROWS),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_not_well_formed_are_told() {
+    fn malformed_rows_are_reported() {
         for (text, says) in [
             ("\"9000-4.1\" = { who = \"x\", says = \"y\" }", "no id"),
             ("\"9001-4.1-1\" = { who = \"x\", says = \"y\" }", "no id"),

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fan_wants_the_union_and_gives_each_its_own() {
+    fn a_fan_has_the_union_of_interests_and_filters_for_each_sink() {
         let mut gauges = Counter::new(Interest { metrics: true, ..Interest::NONE });
         let mut lifecycle = Counter::new(Interest { lifecycle: true, ..Interest::NONE });
         gauges.fails = true;

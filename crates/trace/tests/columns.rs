@@ -141,7 +141,7 @@ fn packets_only_if_asked_for() {
 }
 
 #[test]
-fn full_tables_say_so() {
+fn full_tables_have_a_note() {
     let mut subjects = Subjects::new();
     let end = subjects.register("download", Role::Connection(Side::Server));
     let mut sink = Columns::new(Options { rows: 10, ..Options::default() });

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_as_large_as_they_are_to_be() {
+    fn heads_are_padded_to_their_size() {
         for (request_bytes, header_bytes) in [(0, 0), (500, 300), (90, 60), (5000, 9000)] {
             let object = Object { request_bytes, header_bytes, ..object(1000, &[]) };
             let request = request(&object);

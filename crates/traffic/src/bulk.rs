@@ -435,7 +435,7 @@ mod tests {
     /// Over TCP a stream is a connection: the end of one does not affect the others, and a reset after its own end is
     /// ignored.
     #[test]
-    fn a_stream_that_is_broken_off_leaves_the_others() {
+    fn an_aborted_stream_does_not_affect_the_others() {
         let stream = |index| stream(index, Direction::Bidirectional);
         let now = Time::from_nanos(1);
         for last_is_broken in [false, true] {

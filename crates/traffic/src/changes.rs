@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn each_holds_from_its_time_on_and_leaves_the_rest_as_it_was() {
+    fn each_change_takes_effect_at_its_time_and_keeps_other_values() {
         let at = |n| Time::ZERO + Duration::from_millis(n);
         let mut changes = changes(&[
             &[

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_begin_anew_each_by_itself() {
+    fn lists_repeat_independently() {
         let integers = |list: &[u64]| Value::List(list.iter().copied().map(Value::Integer).collect());
         let arguments = Arguments(vec![
             ("urgencies", integers(&[1, 2])),

@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_owed_than_a_client_may_ask_for() {
+    fn pending_responses_have_a_limit() {
         let shortest = [0, 0, 0, 8, 0, 0, 0, 1];
         let (kept, fake) = server(&shortest.repeat(MAX_OUTSTANDING as usize));
         assert_eq!((kept.due.len() as u64, fake.closed), (MAX_OUTSTANDING, None));

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_when_their_time_does() {
+    fn responses_continue_at_their_time() {
         let mut delayed = Delayed::default();
         let [a, b] = [0, 4].map(StreamId::from_value);
         assert!(!delayed.add(Time::ZERO, a, Duration::ZERO));

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_goes_in_its_order() {
+    fn a_list_is_sent_in_order() {
         let mut order = Order::of_list(3);
         assert_eq!(order.next(), None);
         order.start(at(0));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_wait_for_others_and_then_a_while() {
+    fn objects_wait_for_dependencies_and_a_delay() {
         let gates = vec![gate(&[], 0), gate(&[0], 5), gate(&[0], 0), gate(&[1, 2], 0)];
         let parts = vec![Part { requests: 0..4, pause: Duration::ZERO }];
         let mut order = Order::of_pages(gates, parts, vec![0, 3, 1, 0]);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_an_object_may_suffice() {
+    fn the_start_of_an_object_may_suffice() {
         let started = Gate { after: vec![(0, true)], delay: Duration::ZERO };
         let parts = vec![Part { requests: 0..4, pause: Duration::ZERO }];
         let mut order =
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_one_after_another_and_the_most_urgent_first() {
+    fn pages_are_sequential_and_urgent_requests_go_first() {
         let gates = vec![gate(&[], 0), gate(&[], 0), gate(&[0], 0), gate(&[2], 0)];
         let pause = Duration::from_millis(100);
         let parts = vec![Part { requests: 0..2, pause }, Part { requests: 2..4, pause }];
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_left_is_given_up_one_by_one() {
+    fn unsent_requests_are_removed_one_by_one() {
         let gates = vec![gate(&[], 0), gate(&[0], 5), gate(&[1], 0), gate(&[], 0), gate(&[3], 0)];
         let pause = Duration::from_millis(100);
         let parts = vec![Part { requests: 0..3, pause }, Part { requests: 3..5, pause }];

@@ -120,7 +120,7 @@ mod tests {
 
     /// RFC 9000-17.1-1.
     #[test]
-    fn the_first_packets_need_one_byte_until_half_of_it_is_in_doubt() {
+    fn the_first_packets_need_one_byte() {
         assert_eq!(Truncated::new(0, None), Truncated { value: 0, length: 1 });
         assert_eq!(Truncated::new(127, None).length(), 1);
         assert_eq!(Truncated::new(128, None).length(), 2);
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cut_for_a_receiver_is_made_whole_by_it(
+        fn truncated_numbers_are_expanded_by_the_receiver(
             acked in 0u64..1 << 60, shift in 0u32..31, ahead in 1u64..1 << 31, behind in any::<u64>()
         ) {
             let full = acked + (ahead >> shift).max(1);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_filled_matches_and_every_byte_is_its_offsets() {
+    fn filled_bytes_match_and_depend_on_their_offset() {
         for (offset, length) in
             [(0, 0), (3, 1452), (4_000_000_007, 9000), (250, 2), (u64::from(u32::MAX), 5000)]
         {

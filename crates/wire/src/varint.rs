@@ -214,12 +214,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "above 2^62 - 1")]
-    fn what_has_no_encoding_is_refused() {
+    fn values_without_an_encoding_are_rejected() {
         encode(&mut Vec::new(), MAX + 1);
     }
 
     #[test]
-    fn a_read_that_fails_does_not_move_the_reader() {
+    fn a_failed_read_does_not_advance_the_reader() {
         for (bytes, _) in SAMPLES {
             for cut in 0..bytes.len() {
                 let mut reader = Reader::new(&bytes[..cut]);
@@ -249,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_read_back(values in proptest::collection::vec((0u32..62, any::<u64>()), 0..20)) {
+        fn encoded_values_round_trip(values in proptest::collection::vec((0u32..62, any::<u64>()), 0..20)) {
             let values: Vec<u64> = values.into_iter().map(|(shift, bits)| (bits & MAX) >> shift).collect();
             let mut out = Vec::new();
             for value in &values {

@@ -35,7 +35,7 @@ fn objects(entries: &[String]) -> Vec<Object> {
 const TEN: &str = r#", "bodySize": 10"#;
 
 #[test]
-fn the_example_gives_its_page() {
+fn the_example_is_read() {
     let pages = read(EXAMPLE).unwrap();
     assert_eq!(pages.len(), 1);
     let objects = &pages[0].objects;
@@ -80,7 +80,7 @@ fn the_example_gives_its_page() {
 }
 
 #[test]
-fn sizes_are_taken_from_what_is_known() {
+fn sizes_come_from_the_known_members() {
     for (response, bytes, header_bytes) in [
         (r#", "bodySize": 10, "headersSize": 20, "_transferSize": 99, "content": {"size": 500}"#, 10, 20),
         (r#", "bodySize": 10, "headersSize": -1, "headers": [{"name": "a", "value": "bcd"}]"#, 10, 8),
@@ -100,7 +100,7 @@ fn sizes_are_taken_from_what_is_known() {
 }
 
 #[test]
-fn priorities_come_from_the_field_or_from_the_tool() {
+fn priorities_come_from_the_field_or_from_chromium() {
     let field = |value: &str| format!(r#", "headers": [{{"name": "Priority", "value": "{value}"}}]"#);
     for (request, more, urgency, incremental) in [
         (String::new(), "", 3, false),
@@ -120,7 +120,7 @@ fn priorities_come_from_the_field_or_from_the_tool() {
 }
 
 #[test]
-fn what_waits_for_what() {
+fn dependencies_are_derived_from_the_entries() {
     let by = |url: &str| format!(r#", "_initiator": {{"type": "parser", "url": "{url}"}}"#);
     let timings = r#", "timings": {"receive": 30}"#;
     let document = entry(0, 50, "http://a/#top", "", TEN, timings);
@@ -165,7 +165,7 @@ fn redirects_are_followed() {
 }
 
 #[test]
-fn what_did_not_go_over_the_network_is_left_out() {
+fn entries_without_network_use_are_omitted() {
     let document = entry(0, 50, "https://a/", "", TEN, "");
     let cached = entry(60, 1, "https://a/x", "", "", r#", "_fromCache": "memory""#);
     let blocked = entry(60, 1, "https://a/x", "", "", "").replace("200", "0");
@@ -193,7 +193,7 @@ fn what_did_not_go_over_the_network_is_left_out() {
 }
 
 #[test]
-fn pages_are_told_apart() {
+fn entries_are_assigned_to_pages() {
     let paged = |pages: &str, of: &[&str]| {
         let entries: Vec<String> = of
             .iter()
@@ -218,7 +218,7 @@ fn pages_are_told_apart() {
 }
 
 #[test]
-fn the_first_mistake_is_told_with_its_entry() {
+fn the_first_error_is_reported_with_its_entry() {
     let good = entry(0, 5, "http://a/", "", TEN, "");
     let told = |bad: &str| read(&archive(&[good.clone(), bad.to_owned()])).unwrap_err();
     let changed = |from: &str, to: &str| {
@@ -255,7 +255,7 @@ fn the_first_mistake_is_told_with_its_entry() {
 }
 
 #[test]
-fn an_archive_has_its_form_and_limits() {
+fn archives_have_a_format_and_limits() {
     assert!(read("").unwrap_err().starts_with("not JSON: "));
     assert!(read(&"[".repeat(100_000)).unwrap_err().starts_with("not JSON: "));
     assert_eq!(read("[]").unwrap_err(), "no log");

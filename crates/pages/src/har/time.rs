@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_with_their_zones() {
+    fn times_have_zones() {
         // `date -u -d ... +%s`.
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", 0),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_times_are_rejected() {
         for text in [
             "",
             "2026-03-01",

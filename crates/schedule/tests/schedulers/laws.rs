@@ -34,9 +34,9 @@ fn every_scheduler_keeps_the_laws_in_any_order_of_events() {
 }
 
 /// Schedulers whose definition promises it do not let a stream starve: each of these streams, which always have data,
-/// has a turn among so many.
+/// has a turn within a bounded number of turns.
 #[test]
-fn nobody_starves_where_nobody_should() {
+fn no_stream_starves_where_the_definition_forbids_it() {
     let weights = [1, 5, 2, 7, 1, 3];
     let sum = weights.iter().map(|weight| usize::from(*weight)).sum::<usize>();
     for (name, within) in [("rr", 6), ("wrr", sum), ("wfq", 2 * sum), ("rfc9218", 6), ("fifo", 6)] {
@@ -60,7 +60,7 @@ fn nobody_starves_where_nobody_should() {
 /// The others state in their definition who waits: less urgent streams get nothing as long as more urgent ones have
 /// data.
 #[test]
-fn the_less_urgent_waits_where_that_is_the_definition() {
+fn less_urgent_streams_wait_where_the_definition_says_so() {
     for name in ["pfifo", "abs", "rfc9218", "adaptive"] {
         let mut sender = Sender::new(row(name), false);
         // 5/4 of 12,000 bytes in 100 ms: below the target of `adaptive`.
@@ -258,7 +258,7 @@ fn at(ms: u64) -> Time {
 
 /// The sets are not trivial: other schedulers miss deadlines.
 #[test]
-fn only_deadlines_tell_of_deadlines() {
+fn other_schedulers_miss_deadlines() {
     for name in ["rr", "fifo", "wfq", "abs"] {
         let missed: usize = (0..20).map(|seed| late(name, &feasible(seed, seed % 2 == 0))).sum();
         assert!(missed > 20, "{name} missed {missed}");

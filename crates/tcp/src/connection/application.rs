@@ -43,9 +43,9 @@ impl Connection {
         Ok(data.len())
     }
 
-    /// Refuses writes as blocked while at least so many bytes wait to be sent for the first time, like the socket
-    /// option TCP_NOTSENT_LOWAT; [`Event::Writable`](crate::Event::Writable) follows. By default only real bytes are
-    /// limited, by the option `send_buffer`.
+    /// Blocks writes while at least `bytes` bytes wait to be sent for the first time, like the socket option
+    /// TCP_NOTSENT_LOWAT; [`Event::Writable`](crate::Event::Writable) follows. By default only real bytes are limited,
+    /// by the option `send_buffer`.
     pub fn limit_unsent(&mut self, bytes: u64) {
         self.unsent_limit = bytes.max(1);
     }

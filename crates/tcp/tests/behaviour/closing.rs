@@ -87,7 +87,7 @@ fn old_data_does_not_keep_an_end_in_time_wait() {
 /// responds with a reset (section 3.10.7.1). This ends TIME-WAIT without an error for the user (second): nothing was
 /// lost.
 #[test]
-fn a_reset_in_time_wait_is_no_error() {
+fn a_reset_in_time_wait_is_not_an_error() {
     for timestamps in [true, false] {
         let mut pair = Pair::new(&Config { timestamps, ..Config::default() }, 1);
         pair.write(CLIENT, 1000, true);
@@ -119,7 +119,7 @@ fn a_reset_in_time_wait_is_no_error() {
 /// RFC 9293 section 3.10.7.4, second: the same in CLOSING and LAST-ACK if only the FIN is unacknowledged, but not if
 /// data is.
 #[test]
-fn a_reset_behind_all_data_is_no_error() {
+fn a_reset_after_all_data_is_not_an_error() {
     for (bytes, reason) in [(0, CloseReason::Finished), (500, CloseReason::PeerReset)] {
         let mut pair = Pair::new(&Config::default(), 1);
         pair.write(SERVER, 10, true);
@@ -143,7 +143,7 @@ fn a_reset_behind_all_data_is_no_error() {
 
 /// RFC 9293 section 3.10.5, RFC 2525 section 2.17: an end whose application has closed answers data with a reset.
 #[test]
-fn data_for_nobody_is_reset() {
+fn data_for_a_closed_application_is_reset() {
     let mut pair = Pair::new(&Config::default(), 1);
     pair.write(CLIENT, 10, true);
     pair.write(SERVER, 10_000_000, false);
@@ -190,7 +190,7 @@ fn a_silent_peer_is_given_up() {
 /// RFC 9293 section 3.8.3: R2 counts "the number of transmissions of the same segment": timeouts of successive segments
 /// do not add up, even if none gives an RTT sample (RFC 6298 section 3: Karn).
 #[test]
-fn a_peer_that_answers_is_not_given_up() {
+fn a_connection_stays_open_while_the_peer_answers() {
     let config = Config { retries: 3, timestamps: false, tlp: false, ..unpaced() };
     let mut pair = Pair::new(&config, 1);
     let mut last = None;

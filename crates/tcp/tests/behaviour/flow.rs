@@ -52,7 +52,7 @@ fn a_window_of_zero_is_probed() {
 /// RFC 9293 section 3.8.6.1: a zero window may last as long as the peer answers; section 3.8.3: without an answer R2
 /// applies.
 #[test]
-fn probes_that_nobody_answers_have_an_end() {
+fn unanswered_probes_end_the_connection() {
     let mut pair = Pair::of(&Config { retries: 3, ..unpaced() }, &fixed(8192), 1, None);
     pair.ends[SERVER].reads = false;
     pair.write(CLIENT, 100_000, false);
@@ -96,7 +96,7 @@ fn a_window_that_shrinks_is_waited_for() {
 /// RFC 9293 section 3.10.7.4: an acknowledgement overtaken by another one does not update the window; RFC 5681 section
 /// 2: nor is it a duplicate.
 #[test]
-fn an_overtaken_acknowledgement_opens_no_window() {
+fn a_reordered_acknowledgement_does_not_open_the_window() {
     let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
     pair.run(100);
     pair.fate(|_| Fate::Lost);
@@ -127,7 +127,7 @@ fn an_overtaken_acknowledgement_opens_no_window() {
 /// RFC 9293 section 3.10.7.4, fifth: SND.WL1 "prevents using old segments to update the window": a reordered segment
 /// does not open the window, but its data is accepted.
 #[test]
-fn an_overtaken_segment_opens_no_window() {
+fn a_reordered_segment_does_not_open_the_window() {
     let mut pair = Pair::new(&Config { sack: false, timestamps: false, ..unpaced() }, 1);
     pair.run(100);
     pair.fate(|_| Fate::Lost);
@@ -145,7 +145,7 @@ fn an_overtaken_segment_opens_no_window() {
 /// RFC 5961 section 5.2: the byte of a window probe may be acknowledged before it counts as sent; anything beyond was
 /// never sent.
 #[test]
-fn a_probe_vouches_for_its_own_byte_alone() {
+fn a_window_probe_covers_only_its_own_byte() {
     let mut pair = Pair::of(&Config { timestamps: false, ..unpaced() }, &fixed(8192), 1, None);
     pair.ends[SERVER].reads = false;
     pair.write(CLIENT, 20_000, false);
@@ -165,7 +165,7 @@ fn a_probe_vouches_for_its_own_byte_alone() {
 /// RFC 5961 section 5.2: an acknowledgement older than the peer's largest window is not acceptable: it is challenged,
 /// and its data is dropped. A less old one has no news, but its data is accepted.
 #[test]
-fn an_acknowledgement_from_long_ago_is_challenged() {
+fn a_very_old_acknowledgement_is_challenged() {
     let mut pair = Pair::of(&Config { timestamps: false, ..unpaced() }, &fixed(8192), 1, None);
     pair.write(CLIENT, 100_000, false);
     pair.ends[CLIENT].finishes = false;
@@ -188,7 +188,7 @@ fn an_acknowledgement_from_long_ago_is_challenged() {
 /// RFC 9293 section 3.8.6.2.1, (3): if the window has no room for a full segment, half of the largest window is sent at
 /// once, and less is not.
 #[test]
-fn half_of_a_small_window_goes_at_once() {
+fn half_of_the_largest_window_is_sent_at_once() {
     let mut pair = Pair::new(&Config { timestamps: false, ..unpaced() }, 1);
     pair.fate(|_| Fate::Lost);
     pair.write(CLIENT, 5000, false);
@@ -254,7 +254,7 @@ fn no_silly_windows() {
 /// If the timeout is longer than a step of the window takes, full segments are sent meanwhile, and the rest may be a
 /// few bytes.
 #[test]
-fn the_rest_of_a_window_goes_after_the_override_timeout() {
+fn the_rest_of_a_window_is_sent_after_the_override_timeout() {
     let default = unpaced();
     assert_eq!(default.min_rto, ms(200));
     for (sender, min_rto) in [(Config { min_rto: ms(100), ..unpaced() }, 100), (default, 200)] {

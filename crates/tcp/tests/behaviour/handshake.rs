@@ -26,7 +26,7 @@ fn three_segments_open_a_connection() {
 /// RFC 6298: one second, then two. RFC 5681 section 3.1: the window then begins with one segment, or with the
 /// controller's minimum.
 #[test]
-fn a_lost_syn_goes_again() {
+fn a_lost_syn_is_retransmitted() {
     let mut pair = Pair::new(&Config::default(), 1);
     let mut lost = 0;
     pair.fate(move |sent| {
@@ -43,7 +43,7 @@ fn a_lost_syn_goes_again() {
 
 /// RFC 9293 section 3.8.3: R2 of a SYN.
 #[test]
-fn nobody_answers() {
+fn a_connection_to_nowhere_times_out() {
     let mut pair = Pair::new(&Config { syn_retries: 3, ..Config::default() }, 1);
     pair.fate(|_| Fate::Lost);
     pair.run(100_000);
@@ -78,7 +78,7 @@ fn a_connection_is_refused() {
 
 /// RFC 9293 section 3.10.7.2, third: an acknowledgement in LISTEN is answered with a reset and changes nothing.
 #[test]
-fn a_listener_resets_what_is_no_syn() {
+fn a_listener_resets_segments_other_than_syns() {
     let mut pair = Pair::new(&Config::default(), 1);
     let stray = Header { flags: Flags::ACK, acknowledgement: 77, ..Header::default() };
     pair.inject(SERVER, &stray, b"");
@@ -238,7 +238,7 @@ fn a_cookie_is_asked_for_and_given() {
 /// RFC 7413 section 4.2.2: a server that does not accept the cookie acknowledges only the SYN, and the data is sent
 /// again at once; section 4.1.3: a retransmitted SYN has no data.
 #[test]
-fn data_that_was_not_taken_goes_again() {
+fn rejected_syn_data_is_sent_again() {
     let mut pair = fast_open(FastOpen::Cached, FastOpen::Off);
     pair.write(CLIENT, 500, true);
     pair.run(1000);

@@ -20,8 +20,8 @@ pub(crate) fn unpaced() -> Config {
     config
 }
 
-/// The client sends so many segments; these of its data segments, counted from 0 in the order of transmission, are
-/// lost.
+/// The client sends the given number of segments. `lost` are the indices of the lost ones, counted from 0 in the order
+/// of transmission.
 pub(crate) fn sends(config: &Config, segments: u64, lost: &'static [usize]) -> Pair {
     let mut pair = Pair::new(config, 1);
     pair.write(CLIENT, segments * S, false);
@@ -169,7 +169,7 @@ fn without_an_rtt_sample_there_is_no_second_probe() {
 /// RFC 8985 section 6.2, step 3, "in ascending order": two new blocks in one acknowledgement, after a lost one, are not
 /// reordering, and three segments above a gap still end the wait.
 #[test]
-fn two_new_blocks_are_no_reordering() {
+fn two_new_blocks_are_not_reordering() {
     let mut pair = Pair::new(&unpaced(), 1);
     pair.write(CLIENT, 10 * S, false);
     let (mut count, mut told) = (0, 0);
@@ -198,7 +198,7 @@ fn without_any_answer_the_timer_doubles() {
 /// RFC 6298 sections 2.4 and 5.3, with the minimum of the variance term and the restart after a retransmission of the
 /// first segment: on a path without jitter the timer does not expire while that retransmission is in flight.
 #[test]
-fn one_loss_on_a_long_smooth_path_is_no_timeout() {
+fn one_loss_on_a_path_without_jitter_causes_no_timeout() {
     for (rtt, sack) in [(160, true), (300, true), (600, true), (300, false)] {
         let mut pair = Pair::new(&Config { delayed_ack: ms(0), sack, ..unpaced() }, 1);
         pair.delay = ms(rtt / 2);
@@ -281,7 +281,7 @@ fn partial_acknowledgements_repair_the_next_loss() {
 
 /// RFC 3522, RFC 2883: the timestamp of a late segment reveals a spurious loss, and its duplicate is reported.
 #[test]
-fn a_late_segment_is_known_to_have_been_late() {
+fn a_late_segment_reveals_a_spurious_loss() {
     let mut pair = Pair::new(&unpaced(), 1);
     pair.write(CLIENT, 10 * S, false);
     let mut count = 0;
@@ -344,7 +344,7 @@ fn gauges(pair: &mut Pair, wanted: &str) -> Vec<f64> {
 /// RFC 6298 section 3 (Karn): on a path of 204 ms a segment arrives 30 ms late, and was retransmitted 2 ms before its
 /// acknowledgement. The time between these two is not an RTT sample, neither for the minimum RTT of both BBR versions.
 #[test]
-fn what_was_sent_again_for_nothing_is_no_least_rtt() {
+fn a_spurious_retransmission_gives_no_minimum_rtt() {
     for (name, timestamps) in [("bbr1", true), ("bbr1", false), ("bbr3", true), ("bbr3", false)] {
         let mut pair = Pair::new(&Config { timestamps, ..controlled(name) }, 1);
         pair.delay = ms(102);
@@ -431,7 +431,7 @@ fn a_gap_is_no_round_trip() {
 
 /// RFC 3168 section 6.1.2: "for any reason": CWR also reports a loss, on the first new data after it.
 #[test]
-fn a_loss_is_told_with_cwr() {
+fn a_loss_is_reported_with_cwr() {
     for lost in [&[3][..], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
         let mut pair = sends(&Config { ecn: true, tlp: false, ..unpaced() }, 40, lost);
         pair.run(5000);
@@ -445,7 +445,7 @@ fn a_loss_is_told_with_cwr() {
 
 /// RFC 3168 section 6.1.2: a timeout within a recovery reduces the window once more.
 #[test]
-fn a_timeout_in_a_recovery_is_told_too() {
+fn a_timeout_in_a_recovery_is_reported_too() {
     let mut pair = Pair::new(&Config { ecn: true, rack: false, tlp: false, ..unpaced() }, 1);
     pair.write(CLIENT, 100 * S, false);
     let (mut first, mut times) = (None, 0);
@@ -467,7 +467,7 @@ fn a_timeout_in_a_recovery_is_told_too() {
 /// RFC 6582 section 3.2, step 2: after a timeout everything is sent again, and three duplicates of delivered segments
 /// do not indicate a new loss.
 #[test]
-fn duplicates_behind_a_timeout_mean_nothing() {
+fn duplicates_after_a_timeout_are_ignored() {
     let mut pair = Pair::new(&Config { sack: false, initial_window: 20, ..unpaced() }, 1);
     pair.write(CLIENT, 80 * S, false);
     let (mut first, mut times) = (None, [0; 2]);

@@ -25,7 +25,7 @@ pub(crate) fn address(end: usize) -> SocketAddr {
     ([10, 0, 0, 1 + end as u8], [34_433, 4433][end]).into()
 }
 
-/// A segment in transit, or as it was sent.
+/// A sent segment, possibly still in transit.
 #[derive(Debug, Clone)]
 pub(crate) struct Flying {
     pub(crate) sent_at: Time,
@@ -139,7 +139,7 @@ impl Pair {
         }
     }
 
-    /// Writes so many virtual or real bytes at this end, and finishes.
+    /// Writes this number of virtual or real bytes at one end, and finishes.
     pub(crate) fn write(&mut self, end: usize, bytes: u64, real: bool) {
         let end = &mut self.ends[end];
         (end.to_write, end.real, end.finishes) = (bytes, real, true);
@@ -209,8 +209,8 @@ impl Pair {
         self.arrive(end, Ecn::NotEct, &bytes, None);
     }
 
-    /// Delivers a segment that appears to be the server's, at this offset of its data and acknowledging so much of the
-    /// client's: once the handshake is complete, whatever the server has sent.
+    /// Delivers a segment that appears to be from the server, at the given offset of its data and acknowledging the
+    /// given number of the client's bytes: once the handshake is complete, regardless of what the server has sent.
     pub(crate) fn answer(&mut self, own: u32, acknowledged: u32, window: u16, payload: &[u8]) {
         let (first, answer) = (self.sent[2].header(), self.sent[1].header());
         let header = Header {

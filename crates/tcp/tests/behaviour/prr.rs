@@ -61,7 +61,7 @@ fn one_loss_halves_the_flight_over_a_round_trip() {
 /// RFC 9937 section 8: fifteen segments of twenty are lost. Each acknowledgement that reports a delivered segment
 /// triggers one retransmission; without PRR the third triggers all that fit into the window.
 #[test]
-fn a_burst_of_losses_is_repaired_as_fast_as_acknowledgements_come() {
+fn a_burst_of_losses_is_repaired_at_the_rate_of_acknowledgements() {
     let sent = twenty(&unpaced(), 15);
     let first: Vec<_> = sent.iter().copied().filter(|(time, _)| (1117..1120).contains(time)).collect();
     assert_eq!(first, [(1117, Some(0)), (1118, Some(1)), (1119, Some(2))]);
@@ -129,7 +129,7 @@ fn a_lost_retransmission_begins_a_new_episode() {
 /// Losses found by RACK's timer in a recovery do not cause a burst: each expiry releases one segment, and the
 /// acknowledgements release the others.
 #[test]
-fn losses_that_a_timer_finds_wait_for_acknowledgements() {
+fn losses_found_by_a_timer_wait_for_acknowledgements() {
     let mut pair = Pair::new(&Config { initial_window: 44, delayed_ack: ms(0), ..unpaced() }, 1);
     let mut count = 0;
     pair.fate(move |sent| {

@@ -90,7 +90,7 @@ fn equal_seeds_give_equal_bytes() {
 
 /// Segments altered in any way, with a correct checksum: no panic, and the connection either continues or ends.
 #[test]
-fn mangled_segments_do_no_harm() {
+fn altered_segments_do_no_harm() {
     for seed in 0..300 {
         let mut pair = Pair::new(&config(seed), seed);
         pair.write(CLIENT, 20_000, true);

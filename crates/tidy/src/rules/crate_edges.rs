@@ -161,20 +161,20 @@ mod tests {
     }
 
     #[test]
-    fn strangers_do_not_meet() {
+    fn independent_crates_do_not_import_each_other() {
         let met = findings("network", "[dependencies]\nquic.workspace = true\n");
         assert!(met[0].says.contains("strangers"));
     }
 
     #[test]
-    fn applications_see_no_stack_but_in_tests() {
+    fn applications_import_stacks_only_in_tests() {
         let seen = findings("traffic", "[dependencies]\nquic.workspace = true\n");
         assert!(seen.iter().any(|finding| finding.says.contains("the stack `quic`")), "{seen:?}");
         assert_eq!(findings("traffic", "[dev-dependencies]\nquic.workspace = true\n"), []);
     }
 
     #[test]
-    fn what_is_imported_must_be_in_the_list() {
+    fn imported_crates_must_be_in_the_list() {
         let tree = Tree::of(&[
             ("Cargo.toml", ROOT),
             ("crates/new/Cargo.toml", "[package]\nname = \"new\"\n"),

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_no_circle() {
+    fn a_chain_is_not_a_cycle() {
         let files = [
             ("lib.rs", "mod a; mod b; mod c; pub use a::A;"),
             ("a.rs", "use crate::b::B; pub struct A(B);"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_two_and_of_three() {
+    fn cycles_of_two_and_of_three() {
         let two =
             [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::b;"), ("b.rs", "fn f() { super::a::g() }")];
         assert_eq!(findings(&two), ["crates/a/src/a.rs:1 needs b, crates/a/src/b.rs:1 needs a"]);

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_covered_stays_covered_and_what_is_open_says_so() {
+    fn covered_rows_stay_covered_and_open_rows_are_marked() {
         const CITED: &str = "// RFC 9000-4.1-1: y.\n";
         for (row, code, test, findings) in [
             ("", CITED, CITED, 0),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_at_all() {
+    fn a_limit_of_zero_keeps_no_rows() {
         let mut series = Series::new(schema::queue(), 0);
         (0..200).for_each(|value| put(&mut series, value as u32, value));
         assert_eq!((series.table.rows(), series.table.left_out), (0, 200));

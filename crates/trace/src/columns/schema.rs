@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_that_are_filled_later_are_where_they_are_said_to_be() {
+    fn the_positions_of_cells_filled_later_are_correct() {
         let names: Vec<&str> = stream().columns.iter().map(|column| column.name).collect();
         assert_eq!(names[CLOSED], "closed_s");
         assert_eq!((names[STREAM_SENT], names[STREAM_RECEIVED]), ("sent_bytes", "received_bytes"));

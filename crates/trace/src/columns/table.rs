@@ -11,7 +11,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The number of rows omitted because the table was full.
     pub left_out: u64,
-    /// For a series: one in so many rows of each subject is kept; 1 if all are.
+    /// For a series: the reciprocal of the share of kept rows per subject; 1 if all are kept.
     pub stride: u64,
 }
 

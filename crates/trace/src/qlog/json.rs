@@ -279,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back(value in any::<String>()) {
+        fn any_text_round_trips(value in any::<String>()) {
             let text = text(|json| json.string("k", &value));
             let breaks_the_sequence = text.contains(['\u{1e}', '\n']);
             prop_assert!(!breaks_the_sequence);
@@ -287,7 +287,7 @@ mod tests {
             prop_assert_eq!(read["k"].as_str(), Some(value.as_str()));
         }
         #[test]
-        fn any_real_number_comes_back(value in any::<f64>()) {
+        fn any_real_number_round_trips(value in any::<f64>()) {
             let text = text(|json| json.real("k", value));
             let digits = text.strip_prefix("{\"k\":").and_then(|rest| rest.strip_suffix('}'));
             prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());

@@ -167,7 +167,7 @@ pub(crate) fn connection() -> Vec<Record> {
     times.zip(events).map(|(time, event)| Record { time, event }).collect()
 }
 
-/// Gauges: the first, a change, no change, and what cannot be taken back.
+/// Metrics: initial values, a change, no change, and values that cannot be unset.
 pub(crate) fn metrics() -> [Metrics; 4] {
     let first = Metrics { cwnd: 12_000, ..Metrics::default() };
     let second = Metrics {
@@ -185,7 +185,7 @@ pub(crate) fn metrics() -> [Metrics; 4] {
     [first, second, second, Metrics { ssthresh: None, pacing_rate: None, ..second }]
 }
 
-/// What happens on a link.
+/// Events of a link.
 pub(crate) fn link() -> Vec<Record> {
     let events = [
         Event::Queue { packets: 3, bytes: 4500 },

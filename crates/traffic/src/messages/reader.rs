@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_read_in_any_pieces_and_what_comes_late_is_told() {
+    fn a_stream_is_read_in_any_pieces_and_late_messages_are_counted() {
         let mut bytes = [&header(20, 0)[..], &[0; 4], &header(16, 1)].concat();
         bytes.extend(header(30, 2));
         let id = stream(0, Direction::Unidirectional);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_ends_the_connection() {
+    fn a_malformed_message_ends_the_connection() {
         let id = stream(0, Direction::Unidirectional);
         for length in [1, 15] {
             let (mut reader, mut fake) = (reader(Over::Stream), Fake::default());
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_in_pieces_come_whole_in_any_order_and_are_not_kept_for_ever() {
+    fn messages_in_pieces_are_reassembled_within_a_limit() {
         let (mut reader, mut fake) = (reader(Over::Datagrams), Fake::default());
         let mut come = |datagrams: &[Vec<u8>]| {
             fake.datagrams.extend(datagrams.iter().cloned());

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nobodys_ends_the_connection() {
+    fn data_of_an_unknown_part_ends_the_connection() {
         let id = stream(0, Direction::Bidirectional);
         let streams: [(&[u8], bool, &str); 5] = [
             (&[2, 0], false, "a stream of a part that there is not"),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_may_come_byte_by_byte() {
+    fn a_label_may_arrive_byte_by_byte() {
         let id = stream(3, Direction::Unidirectional);
         let (mut mix, mut fake) = (server(), Fake::default());
         for byte in [1, 0x40] {

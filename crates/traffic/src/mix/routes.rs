@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_are_none_are_refused() {
+    fn invalid_labels_are_rejected() {
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
         let mut routes = Routes::of(2);
         assert_eq!(routes.take_byte(real(0), 0), Ok(None));

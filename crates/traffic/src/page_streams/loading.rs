@@ -105,7 +105,7 @@ mod tests {
 
     /// Three objects of 100, 0 and 50 bytes on the first stream, one of 1000 on the second.
     #[test]
-    fn bytes_of_a_stream_are_those_of_its_objects_in_order() {
+    fn stream_bytes_belong_to_the_objects_in_order() {
         let sizes = [(Kind::Main, 100), (Kind::Embedded, 1000), (Kind::Embedded, 0), (Kind::Embedded, 50)];
         let objects = sizes.map(|(kind, bytes)| Object::new(kind, bytes)).to_vec();
         let page = Page { objects, reading: Duration::ZERO };
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_come_is_not_complete() {
+    fn missing_objects_are_not_complete() {
         let page = Page { objects: vec![Object::new(Kind::Main, 100)], reading: Duration::ZERO };
         let mut loading = Loading::default();
         let stream = StreamId::new(Side::Server, Direction::Unidirectional, 0);

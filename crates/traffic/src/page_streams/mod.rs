@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_go_in_order_on_their_streams() {
+    fn objects_are_sent_in_order_on_their_streams() {
         let mut fake = Fake::with(u64::MAX, 10);
         let (mut server, request) = server(&mut fake, b"GET /0\r\nand more of it");
         assert_eq!(fake.finished, [request]);
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_may_come_in_pieces() {
+    fn a_request_may_arrive_in_pieces() {
         let mut fake = Fake::with(u64::MAX, 10);
         let mut server = Server::new(pages(Duration::ZERO), 12_000, Priorities::default());
         let stream = id(0, Direction::Bidirectional, Side::Client);

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         let error = |text: &str| parse(text).unwrap_err();
         assert!(error("").starts_with("1: found \"\", expected \"time_ms,size_bytes\""));
         assert!(error("time,size\n1,2").starts_with("1: found \"time,size\""));

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_of_the_law() {
+    fn draws_follow_the_law() {
         let bounds = [
             ("smallest", Value::Integer(100)),
             ("largest", Value::Integer(1000)),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together() {
+    fn inconsistent_options_are_rejected() {
         let uniform = |sizes: (u64, u64), gaps: (u64, u64)| {
             let arguments = Arguments(vec![
                 ("smallest", Value::Integer(sizes.0)),

@@ -85,7 +85,7 @@ mod tests {
     use units::parameter::Value;
 
     #[test]
-    fn half_of_the_time_is_silence() {
+    fn off_periods_take_their_share_of_time() {
         let ms = |n| Value::Duration(Duration::from_millis(n));
         let options = vec![("size", Value::Integer(100)), ("gap", ms(1)), ("on", ms(500)), ("off", ms(1500))];
         let mut source = (ROW.build.build)(&Arguments(options), Stream::new(1, "on-off"));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_no_thousands_of_times_of_being_on() {
+    fn an_interval_spans_at_most_a_thousand_on_periods() {
         let ms = |n| Value::Duration(Duration::from_millis(n));
         let checked =
             |gap, on| check(&Arguments(vec![("gap", ms(gap)), ("on", ms(on))])).map_err(|(option, _)| option);

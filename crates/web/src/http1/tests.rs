@@ -231,7 +231,7 @@ fn client(paths: &[&str], limit: u64) -> (Http1Client, Fetches, Wires) {
 }
 
 #[test]
-fn a_client_opens_what_it_needs_and_closes_when_it_has_all() {
+fn a_client_opens_connections_as_needed_and_closes_them_at_the_end() {
     let (mut client, mut fetches, mut wires) = client(&["/1", "/2", "/3", "/4"], 2);
     assert_eq!(wires.opened, 2);
     assert!(wires.text(0).starts_with("GET /1 HTTP/1.1\r\nhost: a\r\n") && wires.text(1).is_empty());
@@ -318,7 +318,7 @@ fn a_client_reads_chunks() {
 
 /// RFC 9112 section 6.3: data after a response is never taken for the next one.
 #[test]
-fn what_comes_behind_a_response_ends_the_connection() {
+fn data_after_a_response_ends_the_connection() {
     let response = "HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n";
     for length in [0, 2000] {
         let (mut client, mut fetches, mut wires) = client(&["/1", "/2"], 1);

@@ -36,7 +36,7 @@ mod tests {
     /// RFC 9113 sections 6.9 and 6.9.1: credit is granted by half of the window, never as zero, and not a byte beyond
     /// it is accepted.
     #[test]
-    fn half_of_a_window_is_granted_at_once() {
+    fn credit_is_granted_by_half_of_the_window() {
         let mut credit = Credit::new(100);
         assert!(credit.spend(49) && credit.read(49).is_none());
         assert!(credit.spend(1));

@@ -215,7 +215,7 @@ fn requests_are_answered() {
 
 /// RFC 9113: the section follows the violation.
 #[test]
-fn what_clients_do_wrong() {
+fn violations_by_clients() {
     let c = |code| Some((code, None));
     let s = |code, stream| Some((code, Some(stream)));
     let path = block(&[GET[0], GET[1], GET[2]]);
@@ -438,7 +438,7 @@ fn what_clients_do_wrong() {
 
 /// RFC 9113 section 10.5: resets by the server that the client provokes count like those by the client.
 #[test]
-fn streams_that_are_broken_at_once_have_a_limit() {
+fn provoked_resets_have_a_limit() {
     let broken = |at: u32| [large(2 * at + 1), frame(Kind::WINDOW_UPDATE, 0, 2 * at + 1, &[0; 4])].concat();
     let wire = serve(&from_client(&(0..1001).map(broken).collect::<Vec<_>>()), 1000);
     assert_eq!(wire.closed, Some(Code::ENHANCE_YOUR_CALM.0.into()));
@@ -457,7 +457,7 @@ fn streams_have_a_limit() {
 
 /// RFC 9113 sections 6.9.1 and 6.9.2: the windows limit the responses, whichever of them changes.
 #[test]
-fn windows_hold_responses_back() {
+fn windows_limit_responses() {
     let window = |bytes: [u8; 4]| frame(Kind::SETTINGS, 0, 0, &[&[0, 4][..], &bytes].concat());
     let of = |frames: &[Vec<u8>], stream| {
         let bytes = [PREFACE, &frames.concat()].concat();
@@ -492,7 +492,7 @@ fn response(stream: u32, flags: u8, lines: &[(&'static str, &'static str)]) -> V
 }
 
 #[test]
-fn a_client_takes_responses_and_says_goodbye() {
+fn a_client_reads_responses_and_sends_goaway() {
     let ok = [(":status", "200"), ("content-length", "10")];
     let bytes = [
         settings(),
@@ -520,7 +520,7 @@ fn a_client_takes_responses_and_says_goodbye() {
 
 /// RFC 9113: the section follows the violation.
 #[test]
-fn what_servers_do_wrong() {
+fn violations_by_servers() {
     let c = |code| Some((code, None));
     let s = |code, stream| Some((code, Some(stream)));
     let ok = || response(1, 0, &[(":status", "200"), ("content-length", "10")]);
@@ -618,7 +618,7 @@ fn a_client_closes_when_the_server_goes_away() {
 /// RFC 9113 section 5.1: frames in flight to a stream that was reset here are ignored, but their fields are decoded
 /// (4.3) and their content is credited (6.9).
 #[test]
-fn what_comes_on_a_stream_that_was_reset_is_passed_over() {
+fn frames_on_a_reset_stream_are_ignored() {
     let bad = frame(Kind::HEADERS, END_HEADERS, 1, &block(&[GET[0], GET[1], GET[2]]));
     let late = [
         frame(Kind::DATA, 0, 1, &[0; 10_000]),
@@ -638,7 +638,7 @@ fn what_comes_on_a_stream_that_was_reset_is_passed_over() {
 
 /// RFC 9110 section 10.1.1: a client that waits with its content gets 100 (Continue).
 #[test]
-fn a_server_asks_for_content_that_waits() {
+fn a_server_sends_100_continue() {
     let fields = [GET[0], GET[1], GET[2], GET[3], ("expect", "100-continue")];
     let wire = serve(&from_client(&[frame(Kind::HEADERS, END_HEADERS, 1, &block(&fields))]), 7);
     let (_, payload) =
@@ -715,7 +715,7 @@ fn serve_narrow(scheduler: &str, first: &[Vec<u8>], room: usize, then: &[u8]) ->
 
 /// RFC 9113 section 4.1: GOAWAY is never written within another frame.
 #[test]
-fn a_frame_that_was_begun_ends_before_goodbye() {
+fn a_partial_frame_is_completed_before_goaway() {
     let wire = serve_narrow("rfc9218", &[large(1)], 5_000, &frame(Kind::PING, 0, 1, &[0; 8]));
     let all = frames(&wire.written);
     assert_eq!(all[all.len() - 2].0.kind, Kind::DATA);
@@ -724,7 +724,7 @@ fn a_frame_that_was_begun_ends_before_goodbye() {
 
 /// The stream schedulers choose between responses: by turns, by urgency, by order of arrival.
 #[test]
-fn responses_share_as_the_scheduler_says() {
+fn responses_share_according_to_the_scheduler() {
     let wide = [
         frame(Kind::SETTINGS, 0, 0, &[0, 4, 0, 0x10, 0, 0]),
         frame(Kind::WINDOW_UPDATE, 0, 0, &[0, 0x10, 0, 0]),
@@ -769,7 +769,7 @@ fn a_client_grants_its_windows() {
 
 /// RFC 7541 section 4.2: a table that a SETTINGS frame shrinks and grows again requires two updates.
 #[test]
-fn each_setting_counts() {
+fn each_setting_is_processed() {
     let both = frame(Kind::SETTINGS, 0, 0, &[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0x10, 0]);
     let wire = serve(&from_client(&[both, get(1)]), 9);
     let (_, payload) =
@@ -779,7 +779,7 @@ fn each_setting_counts() {
 
 /// Arbitrary damage only ends the connection.
 #[test]
-fn damaged_connections_do_no_more_than_end() {
+fn damaged_input_only_ends_the_connection() {
     let mut draws = random::Stream::new(5, "http2 damage");
     let whole =
         from_client(&[get(1), settings(), get(3), frame(Kind::WINDOW_UPDATE, 0, 1, &[0, 0, 1, 0]), get(5)]);

@@ -18,7 +18,7 @@ fn server() -> WebServer {
 }
 
 #[test]
-fn two_thousand_small_files_go_through_a_limit_of_ten_streams_and_loss() {
+fn two_thousand_small_files_with_ten_streams_and_loss() {
     for alpn in ALPNS {
         let basket = Basket { take: Take::Length, ..Basket::default() };
         let paths: Vec<String> = (0..2000).map(|n| format!("/bytes/{}", 100 + n)).collect();
@@ -36,7 +36,7 @@ fn two_thousand_small_files_go_through_a_limit_of_ten_streams_and_loss() {
 
 /// A source without data for a while is read again; the response is not aborted.
 #[test]
-fn what_cannot_be_read_now_is_read_later() {
+fn a_source_without_data_is_read_later() {
     for alpn in ALPNS {
         let basket = Basket::default();
         let paths = ["/late/50000", "/bytes/30000"].map(str::to_owned);

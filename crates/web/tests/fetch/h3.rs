@@ -78,7 +78,7 @@ fn a_head_has_no_content() {
 }
 
 #[test]
-fn a_small_send_buffer_holds_both_back_and_not_up() {
+fn a_small_send_buffer_slows_but_does_not_block_both_ends() {
     let basket = Basket::default();
     let narrow = || config(&[("send_buffer", size(100))]);
     let long = format!("/bytes/200?{}", "q".repeat(3000));
@@ -120,7 +120,7 @@ fn a_client_that_cancels_ends_one_request() {
 
 /// RFC 9114 section 5.2: requests in progress are answered, later ones are not processed.
 #[test]
-fn a_server_that_goes_away_answers_what_is_underway() {
+fn a_server_that_goes_away_completes_requests_in_progress() {
     let basket = Basket::default();
     let paths = ["/bytes/300000", "/bytes/300001", "/bytes/100"];
     let mut bed = Bed::new(H3, client(&paths, 2, &basket), server());

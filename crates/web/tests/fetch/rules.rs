@@ -349,7 +349,7 @@ fn resets() {
 
 /// RFC 9114 section 6.2.1: SETTINGS comes first on the control stream.
 #[test]
-fn what_an_endpoint_announces() {
+fn settings_come_first() {
     for (side, stream) in [(Side::Client, 2), (Side::Server, 3)] {
         let (mut server, mut client) = (server(), client(1));
         let application: &mut dyn Application = if side == Side::Server { &mut server } else { &mut client };
@@ -363,7 +363,7 @@ fn what_an_endpoint_announces() {
 
 /// RFC 9114 section 4.2.2: a section that is too large, in one frame or after decompression. RFC 9110 section 15.5.6.
 #[test]
-fn what_a_server_answers_at_once() {
+fn requests_answered_at_once() {
     let mut large = Vec::new();
     FrameHead { kind: frame::HEADERS, length: 40_000 }.encode(&mut large);
     // Each byte is an indexed field line of at least 32 bytes.
@@ -385,7 +385,7 @@ fn what_a_server_answers_at_once() {
 /// RFC 9110 section 10.1.1: a client that waits with its content gets 100 (Continue), and its response when the content
 /// has arrived.
 #[test]
-fn a_server_asks_for_content_that_waits() {
+fn a_server_sends_100_continue() {
     let head = get_and(("expect", "100-continue"));
     let data = frame(frame::DATA, b"abc");
     let statuses = |pieces: &[Piece]| {
@@ -464,7 +464,7 @@ fn updates_before_the_request() {
 /// RFC 9218 section 7.2: "a Prioritized Element ID that is beyond the stream limits" is H3_ID_ERROR, and so is one that
 /// is not a request.
 #[test]
-fn updates_of_streams_that_cannot_be() {
+fn updates_of_impossible_streams() {
     for (stream, limit, verdict) in [
         (36, Some(10), None),
         (40, Some(10), Some(Code::ID_ERROR.0)),
@@ -485,7 +485,7 @@ fn updates_of_streams_that_cannot_be() {
 
 /// RFC 9114 sections 4.1.1 and 5.2: at the client, unprocessed requests are retried or fail as such.
 #[test]
-fn what_the_server_did_not_process() {
+fn unprocessed_requests_are_retried_or_fail() {
     let mut web = client(3);
     let mut script = play(&mut web, Side::Client, &[], false).1;
     script.reset_by_peer(&mut web, 0, Code::REQUEST_REJECTED.0);
@@ -515,7 +515,7 @@ fn a_server_that_goes_away() {
 
 /// For any input neither end panics, and each reports errors with a code of RFC 9114 or RFC 9204.
 #[test]
-fn damaged_streams_do_no_more_than_end_the_connection() {
+fn damaged_streams_only_end_the_connection() {
     let mut random = random::Stream::new(9, "damage");
     let priority = frame(0xf0700, b"\x00u=1, i");
     let request =

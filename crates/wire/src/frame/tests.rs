@@ -79,7 +79,7 @@ fn error(payload: &[u8], virtual_tail: usize) -> FrameError {
 
 /// RFC 9000-19.3-1.
 #[test]
-fn every_frame_comes_back_and_has_the_size_it_says() {
+fn every_frame_round_trips_and_has_the_announced_size() {
     for bytes in one_of_each() {
         let frame = decode(&bytes);
         let mut again = Vec::new();
@@ -100,7 +100,7 @@ fn every_frame_comes_back_and_has_the_size_it_says() {
 }
 
 #[test]
-fn every_type_of_the_rfc_is_known_and_no_other() {
+fn exactly_the_types_of_the_rfc_are_known() {
     let types: std::collections::BTreeSet<u8> = one_of_each().iter().map(|bytes| bytes[0]).collect();
     // STREAM has eight types, of which the encoder writes four; see the test of all eight.
     let expected = (0..=0x1f).filter(|t| ![0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e].contains(t)).chain([0x31]);
@@ -220,7 +220,7 @@ fn malformed_frames_and_their_codes() {
 }
 
 #[test]
-fn virtual_data_belongs_to_the_last_stream_frame_and_to_nothing_else() {
+fn virtual_data_belongs_only_to_the_last_frame() {
     let owned = |fin| Frame::Stream { id: stream(4), offset: 9, data: Data::Virtual { length: 1200 }, fin };
     let mut with_length = vec![0x01];
     stream_header(&mut with_length, stream(4), 9, Some(1200), true);
@@ -338,7 +338,7 @@ const TABLE_3: [(u8, &str, &str, &str); 33] = [
 
 /// RFC 9000-12.4-3, 9000-12.5-1.
 #[test]
-fn the_table_of_permissions_is_that_of_the_rfc() {
+fn the_permissions_match_the_table_of_the_rfc() {
     let kinds = [PacketKind::Initial, PacketKind::Handshake, PacketKind::ZeroRtt, PacketKind::OneRtt];
     for bytes in one_of_each() {
         let frame = decode(&bytes);
@@ -385,7 +385,7 @@ fn ack_ranges_are_walked_downwards() {
 }
 
 #[test]
-fn an_ack_frame_keeps_to_its_limit() {
+fn an_ack_frame_respects_its_limit() {
     let ranges = || (0..200u64).rev().map(|i| 10 * i..=10 * i + 3);
     let mut counts = Vec::new();
     for limit in 0..900 {
@@ -414,7 +414,7 @@ fn an_ack_frame_keeps_to_its_limit() {
 }
 
 #[test]
-fn the_crypto_header_has_the_size_it_says() {
+fn the_crypto_header_has_the_announced_size() {
     for (offset, length) in [(0, 0), (63, 64), (70_000, 1200)] {
         let mut out = Vec::new();
         crypto_header(&mut out, offset, length);
@@ -435,7 +435,7 @@ fn the_delay_of_an_ack_is_scaled() {
 
 proptest! {
     #[test]
-    fn ack_ranges_come_back(steps in proptest::collection::vec((0u64..5000, 0u64..5000), 1..150), delay in 0u64..1 << 62) {
+    fn ack_ranges_round_trip(steps in proptest::collection::vec((0u64..5000, 0u64..5000), 1..150), delay in 0u64..1 << 62) {
         let mut ranges = Vec::new();
         let mut next = 1 << 40;
         for (gap, length) in steps {

@@ -86,7 +86,7 @@ fn the_retry_of_rfc_9001_a_4() {
 
 /// RFC 9000-17.2-6.
 #[test]
-fn long_headers_come_back() {
+fn long_headers_round_trip() {
     for (kind, token) in
         [(PacketKind::Initial, &b"abc"[..]), (PacketKind::ZeroRtt, b""), (PacketKind::Handshake, b"")]
     {
@@ -110,7 +110,7 @@ fn long_headers_come_back() {
 
 /// RFC 9000-17.3.1-2.
 #[test]
-fn short_headers_come_back() {
+fn short_headers_round_trip() {
     let packet = short(20);
     let header = Header::parse(&packet, 8).unwrap();
     assert_eq!((header.kind, header.destination), (PacketKind::OneRtt, id(&[7; 8])));
@@ -184,7 +184,7 @@ fn version_negotiation_lists_versions() {
 
 /// RFC 9000-17.2-3, 9000-17.2-5.
 #[test]
-fn other_versions_show_what_all_have_in_common() {
+fn other_versions_show_the_invariants() {
     let mut packet = vec![0x80, 0x0a, 0x0a, 0x0a, 0x0a, 30];
     packet.extend([3; 30]);
     packet.push(255);

@@ -49,7 +49,7 @@ fn an_ipv6_packet_byte_by_byte() {
 }
 
 #[test]
-fn packets_come_back() {
+fn packets_round_trip() {
     let payload: Vec<u8> = (0..1472u32).map(|i| (i * 7) as u8).collect();
     for (source, destination) in [("192.0.2.1:443", "198.51.100.7:9"), ("[2001:db8::5]:443", "[::1]:65535")] {
         for length in [0, 1, 2, 3, 4, 5, 1471, 1472] {
@@ -70,7 +70,7 @@ fn packets_come_back() {
 
 #[test]
 fn a_checksum_of_zero_is_sent_as_all_ones() {
-    // This payload, the checksum without it, makes the sum all ones and its complement 0.
+    // With the checksum of an empty payload as its payload, the sum is all ones and its complement 0.
     for (source, destination) in [("10.0.0.1:443", "10.0.0.2:50000"), ("[::1]:443", "[::2]:50000")] {
         let at = headers_size(source.parse().unwrap()) - 2;
         let without = encoded(&packet(source, destination, &[0, 0]));
@@ -86,7 +86,7 @@ fn a_checksum_of_zero_is_sent_as_all_ones() {
 }
 
 #[test]
-fn a_flipped_bit_is_found() {
+fn a_flipped_bit_is_detected() {
     for (source, destination) in [("10.0.0.1:443", "10.0.0.2:50000"), ("[::1]:443", "[::2]:50000")] {
         let packet = packet(source, destination, b"payload");
         let bytes = encoded(&packet);
@@ -112,7 +112,7 @@ fn altered(bytes: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_udp_datagram_is_refused() {
+fn invalid_udp_datagrams_are_rejected() {
     let v4 = encoded(&packet("10.0.0.1:443", "10.0.0.2:50000", b"payload"));
     let v6 = encoded(&packet("[::1]:443", "[::2]:50000", b"payload"));
     for (bytes, error) in [
@@ -157,7 +157,7 @@ fn what_is_no_udp_datagram_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn packets_that_cannot_be_encoded_are_rejected() {
     let mixed = packet("10.0.0.1:443", "[::2]:50000", b"");
     assert_eq!(mixed.encode(&mut Vec::new()), Err(IpError::Version));
     let payload = vec![0; 65528];

@@ -87,7 +87,7 @@ fn absent_parameters_have_the_defaults_of_the_rfc() {
 
 /// RFC 9000-7.4-2.
 #[test]
-fn every_parameter_comes_back() {
+fn every_parameter_round_trips() {
     let parameters = full();
     let bytes = encoded(&parameters);
     assert_eq!(decode(&bytes, Side::Server), Ok(parameters));
@@ -194,7 +194,7 @@ fn malformed_parameters_are_refused() {
 
 /// RFC 9000-18.2-9.
 #[test]
-fn a_client_must_not_send_what_is_the_servers() {
+fn a_client_must_not_send_parameters_of_servers() {
     let server_only: [fn(&mut TransportParameters); 4] = [
         |p| p.original_destination_connection_id = full().original_destination_connection_id,
         |p| p.stateless_reset_token = full().stateless_reset_token,

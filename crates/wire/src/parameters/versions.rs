@@ -51,7 +51,7 @@ impl VersionList {
     pub fn contains(&self, version: Version) -> bool {
         self.iter().any(|known| known == version)
     }
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_list_keeps_what_is_spoken_here() {
+    fn a_long_list_keeps_supported_versions() {
         let others = (0..100).map(|n| Version(0x0a0a_0a0a + 0x1000_0000 * (n % 10) + 0x10 * (n / 10)));
         let list: VersionList = others.chain([Version::V1, Version::V1, Version::V2]).collect();
         let kept: Vec<Version> = list.iter().collect();
