@@ -70,7 +70,7 @@ fn packets_round_trip() {
 
 #[test]
 fn a_checksum_of_zero_is_sent_as_all_ones() {
-    // With the checksum of an empty payload as its payload, the sum is all ones and its complement 0.
+    // A payload equal to the checksum for a zero payload makes the sum all ones, so its complement is 0.
     for (source, destination) in [("10.0.0.1:443", "10.0.0.2:50000"), ("[::1]:443", "[::2]:50000")] {
         let at = headers_size(source.parse().unwrap()) - 2;
         let without = encoded(&packet(source, destination, &[0, 0]));
