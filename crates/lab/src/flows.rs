@@ -28,3 +28,30 @@ pub(crate) fn flow_numbers(scenario: &Scenario) -> Vec<(String, u32)> {
     let cross = cross.map(|(index, cross)| (cross.name.clone(), cross_number(scenario, index)));
     ends.chain(cross).collect()
 }
+
+/// The end that is sent packets of this number.
+#[inline]
+pub(crate) fn end_of(flows: &[(u32, u32)], flow: u32) -> Option<usize> {
+    find(flows, flow, |from, to| (from.wrapping_sub(to) / 2) as usize).map(|index| index as usize)
+}
+
+/// The value of a key in a sorted list. The keys mostly follow one another: `guess` says where one is, counted from the first.
+#[inline]
+pub(crate) fn find<K: Copy + Ord, V: Copy>(
+    list: &[(K, V)],
+    key: K,
+    guess: impl Fn(K, K) -> usize,
+) -> Option<V> {
+    match list {
+        [(only, value)] => (*only == key).then_some(*value),
+        list => {
+            if let Some((known, value)) = list.get(guess(key, list.first()?.0))
+                && *known == key
+            {
+                return Some(*value);
+            }
+            let at = list.binary_search_by_key(&key, |(known, _)| *known).ok()?;
+            Some(list[at].1)
+        }
+    }
+}

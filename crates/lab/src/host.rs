@@ -7,24 +7,29 @@
 //! to do at the instant of one of its ends is done with that.
 
 use crate::cross_traffic::CrossSender;
-use crate::end::{End, EndReport, QuicPort};
-use crate::flows::other_end;
+use crate::end::{End, EndReport, QuicPort, Stage};
+use crate::flows::{end_of, find, other_end};
 use crate::shared::Shared;
 use network::{Exits, Node, NodeId, Packet, Port};
 use quic::{Handle, MigrateError, Migration};
 use std::rc::Rc;
 use units::cache::ask_for;
-use units::{Duration, Time, Timers};
+use units::{Time, Timers};
 use wire::Side;
-
-/// The port of the first flow's client; the n-th flow has the n-th port after it. Behind the last flow's come the ports of
-/// further TCP connections.
-pub(crate) const CLIENT_PORT: u16 = 34_433;
 
 /// From so many ends on, the processor's cache is asked for what an end needs before its turn comes: they do not stay there.
 const MANY: usize = 16;
+/// No connection begins now, since no packet has come.
+const NO_FLOW: u32 = u32::MAX;
 /// So many packets ahead: one for the end, one for the connection, one for what that leads to.
 const FORESIGHT: usize = 3;
+
+/// What takes the packets of a port: the endpoint, or the end of a flow over TCP, of this number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Taker {
+    Endpoint(u32),
+    End(u32),
+}
 
 /// A node with endpoints, or with senders of cross traffic.
 pub(crate) struct Host<'a> {
@@ -32,8 +37,8 @@ pub(crate) struct Host<'a> {
     ends: Vec<End>,
     crossing: Vec<CrossSender>,
     endpoints: Vec<QuicPort>,
-    /// From port to end.
-    ports: Vec<(u16, u32)>,
+    /// From port to what takes its packets.
+    ports: Vec<(u16, Taker)>,
     /// From the number of a flow's packets to the end that they are for.
     flows: Vec<(u32, u32)>,
     /// Of the ends by their number, behind them of the senders of cross traffic, behind them of the endpoints.
@@ -48,11 +53,16 @@ impl<'a> Host<'a> {
         crossing: Vec<CrossSender>,
         shared: Rc<Shared<'a>>,
     ) -> Host<'a> {
-        let mut ports: Vec<(u16, u32)> = (0..)
-            .zip(&ends)
-            .flat_map(|(index, end)| end.ports().all().map(move |port| (port, index)))
-            .collect();
+        let taker = |(index, end): (u32, &End)| match end.quic() {
+            Some(quic) => Taker::Endpoint(quic.endpoint as u32),
+            None => Taker::End(index),
+        };
+        let takers = (0..).zip(&ends).map(|place| (place.1.ports(), taker(place)));
+        let mut ports: Vec<(u16, Taker)> =
+            takers.flat_map(|(ports, taker)| ports.all().map(move |port| (port, taker))).collect();
         ports.sort_unstable();
+        // Several flows may have one port of an endpoint.
+        ports.dedup();
         let mut flows: Vec<(u32, u32)> =
             (0..).zip(&ends).map(|(index, end)| (other_end(end.flow, end.side), index)).collect();
         flows.sort_unstable();
@@ -81,6 +91,29 @@ impl<'a> Host<'a> {
         self.ends.iter_mut().map(move |end| end.report(now, endpoints))
     }
 
+    /// Forgets what its endpoints have learned of servers, and what their clients come back with.
+    pub(crate) fn forget(&mut self, now: Time) {
+        for port in &mut self.endpoints {
+            port.endpoint.forget(now);
+        }
+    }
+
+    /// Has the client of a flow open its connection at this time.
+    pub(crate) fn open(&mut self, now: Time, flow: usize, at: Time) {
+        let is_client = |end: &End| end.flow == flow && end.side == Side::Client;
+        if let Some(index) = self.ends.iter().position(is_client) {
+            self.ends[index].open(at);
+            self.ends[index].arm(now, index, &mut self.timers);
+        }
+    }
+
+    #[cold]
+    fn capture(&self, now: Time, packet: &Packet) {
+        if let Some(end) = self.end_of(packet).map(|index| &self.ends[index]).filter(|end| end.captured) {
+            end.capture(now, packet, &self.shared);
+        }
+    }
+
     /// Has the client of a flow send from the address of a port; nothing happens unless its connection is open.
     pub(crate) fn migrate(
         &mut self,
@@ -97,70 +130,37 @@ impl<'a> Host<'a> {
     }
 
     /// Lets everybody do what follows from what an end has done, and sets the timers.
-    #[inline]
     fn settle(&mut self, now: Time, index: usize, exits: &mut Exits) {
         match self.ends[index].quic().map(|end| end.endpoint) {
-            Some(endpoint) => {
-                self.endpoints[endpoint].drain(now, index, &mut self.ends, &self.shared, exits);
-                self.arm_endpoint(endpoint, now);
-            }
+            Some(endpoint) => self.drain(now, endpoint, NO_FLOW, exits),
             None => self.ends[index].drain_tcp(now, &self.shared, exits),
         }
-        self.arm(index, now);
+        self.ends[index].arm(now, index, &mut self.timers);
     }
 
-    /// Sets the timer of an end: to a later time than this one, so that the clock always goes on.
+    /// Lets the connections of an endpoint do what they have to do now. `flow`: the number of the packet that it has taken.
     #[inline]
-    fn arm(&mut self, index: usize, now: Time) {
-        let end = &mut self.ends[index];
-        let at = end.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
-        if at != end.armed {
-            self.timers.set(index, at);
-            end.armed = at;
-        }
+    fn drain(&mut self, now: Time, endpoint: usize, flow: u32, exits: &mut Exits) {
+        let (ends, flows, shared) = (&mut *self.ends, &*self.flows, &*self.shared);
+        let stage = &mut Stage { ends, flows, timers: &mut self.timers, shared, exits };
+        self.endpoints[endpoint].drain(now, flow, stage);
+        self.arm_endpoint(endpoint, now);
     }
 
     #[inline]
     fn arm_endpoint(&mut self, endpoint: usize, now: Time) {
-        let number = self.ends.len() + self.crossing.len() + endpoint;
         let port = &mut self.endpoints[endpoint];
         let at = port.wake_at(now);
         if at != port.armed {
-            self.timers.set(number, at);
             port.armed = at;
+            self.timers.set(self.ends.len() + self.crossing.len() + endpoint, at);
         }
     }
 
-    /// The end that a packet is for.
+    /// The end that a packet is for, if its port is one of this host's.
     #[inline]
     fn end_of(&self, packet: &Packet) -> Option<usize> {
-        let index =
-            find(&self.ports, packet.destination.port(), |from, to| usize::from(from.wrapping_sub(to)))?;
-        match self.ends[index].quic() {
-            // Of several flows that have one port, the packet says which it is of.
-            Some(end) if self.endpoints[end.endpoint].is_shared => {
-                let of_flow = find(&self.flows, packet.flow, |from, to| (from.wrapping_sub(to) / 2) as usize);
-                of_flow.or(Some(index))
-            }
-            _ => Some(index),
-        }
-    }
-}
-
-/// The value of a key in a sorted list. The keys mostly follow one another: `guess` says where one is, counted from the first.
-#[inline]
-fn find<K: Copy + Ord>(list: &[(K, u32)], key: K, guess: impl Fn(K, K) -> usize) -> Option<usize> {
-    match list {
-        [(only, index)] => (*only == key).then_some(*index as usize),
-        list => {
-            if let Some((known, index)) = list.get(guess(key, list.first()?.0))
-                && *known == key
-            {
-                return Some(*index as usize);
-            }
-            let at = list.binary_search_by_key(&key, |(known, _)| *known).ok()?;
-            Some(list[at].1 as usize)
-        }
+        end_of(&self.flows, packet.flow)
     }
 }
 
@@ -196,23 +196,27 @@ impl Host<'_> {
 
 impl Node for Host<'_> {
     #[inline]
-    fn accept(&mut self, now: Time, _: Port, packet: Packet, exits: &mut Exits) {
-        let Some(index) = self.end_of(&packet) else {
+    fn accept(&mut self, now: Time, _: Port, mut packet: Packet, exits: &mut Exits) {
+        let port = packet.destination.port();
+        let Some(taker) = find(&self.ports, port, |from, to| usize::from(from.wrapping_sub(to))) else {
             return exits.recycle(packet.bytes);
         };
-        let end = &mut self.ends[index];
-        if end.captured {
-            end.capture(now, &packet, &self.shared);
+        if self.shared.capture.is_some() {
+            self.capture(now, &packet);
         }
-        match end.quic().map(|end| end.endpoint) {
-            Some(endpoint) => {
-                self.endpoints[endpoint].receive(now, packet, exits);
-                self.endpoints[endpoint].drain(now, index, &mut self.ends, &self.shared, exits);
-                self.arm_endpoint(endpoint, now);
+        match taker {
+            Taker::Endpoint(endpoint) => {
+                let endpoint = endpoint as usize;
+                self.endpoints[endpoint].receive(now, &mut packet);
+                exits.recycle(std::mem::take(&mut packet.bytes));
+                self.drain(now, endpoint, packet.flow, exits);
             }
-            None => end.receive_tcp(now, packet, &self.shared, exits),
+            Taker::End(index) => {
+                let end = &mut self.ends[index as usize];
+                end.receive_tcp(now, packet, &self.shared, exits);
+                end.arm(now, index as usize, &mut self.timers);
+            }
         }
-        self.arm(index, now);
     }
 
     fn wake(&mut self, now: Time, exits: &mut Exits) {
@@ -228,8 +232,7 @@ impl Node for Host<'_> {
             } else {
                 let endpoint = number - self.ends.len() - self.crossing.len();
                 self.endpoints[endpoint].endpoint.wake(now);
-                self.endpoints[endpoint].drain(now, 0, &mut self.ends, &self.shared, exits);
-                self.arm_endpoint(endpoint, now);
+                self.drain(now, endpoint, NO_FLOW, exits);
             }
         }
     }

@@ -13,6 +13,7 @@ pub mod fuzz;
 mod graph;
 mod host;
 mod nearest;
+mod order;
 mod pages;
 mod recorder;
 mod run;

@@ -6,6 +6,7 @@ use crate::end::EndReport;
 use crate::error::RunError;
 use crate::event::{Acts, Agenda};
 use crate::host::Host;
+use crate::order::Order;
 use crate::recorder::Recorder;
 use crate::scenario::{DIRECTIONS, NodeKind, Protocol, Scenario};
 use crate::shared::{Captured, Shared};
@@ -311,11 +312,19 @@ impl<'a> Running<'a> {
     pub(crate) fn go_on(&mut self, until: Time) -> Result<Step, RunError> {
         let shared = &self.shared;
         let next = self.agenda.next_at();
-        let mut step =
-            self.world.run_until(until.min(next), BUDGET, |_| shared.is_over()).map_err(RunError::Network)?;
+        let mut step = self
+            .world
+            .run_until(until.min(next), BUDGET, |_| shared.must_stop())
+            .map_err(RunError::Network)?;
         if next <= until && matches!(step, Step::Reached | Step::Idle) {
             self.agenda.act(next, &mut self.world)?;
             // There may be more.
+            step = Step::Budget;
+        }
+        let ready = shared.order.borrow_mut().take_ready();
+        for start in ready {
+            let node = NodeId(start.client as u32);
+            self.world.act(node, |host, now, _| host.open(now, start.flow, now + start.wait));
             step = Step::Budget;
         }
         self.books.take(&mut self.world, shared);
@@ -339,6 +348,7 @@ impl Acts for World<Host<'_>> {
     }
     fn forget(&mut self, node: NodeId) {
         World::forget(self, node);
+        self.act(node, |host, now, _| host.forget(now));
     }
 }
 
@@ -352,6 +362,7 @@ pub(crate) fn share<'a>(
         recorder: RefCell::new(Recorder::new(fan)),
         capture: open_capture(options)?,
         unfinished: Cell::new(scenario.flows.len()),
+        order: RefCell::new(Order::new(scenario)),
         paths: [&options.qlog, &options.pcap].map(|path| path.clone().unwrap_or_default()),
         error: RefCell::new(None),
     }))

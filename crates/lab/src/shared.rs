@@ -2,6 +2,7 @@
 
 use crate::capture::Capture;
 use crate::error::RunError;
+use crate::order::Order;
 use crate::recorder::Recorder;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ pub(crate) struct Shared<'a> {
     pub capture: Option<RefCell<Option<Captured>>>,
     /// Flows that are not finished.
     pub unfinished: Cell<usize>,
+    /// Flows that wait for others.
+    pub order: RefCell<Order>,
     /// Where the records and where the captured packets go, for errors.
     pub paths: [PathBuf; 2],
     /// The first error: the run is over.
@@ -36,8 +39,8 @@ impl Shared<'_> {
             self.error.borrow_mut().get_or_insert(error);
         }
     }
-    /// Whether there is no use in going on.
-    pub(crate) fn is_over(&self) -> bool {
-        self.unfinished.get() == 0 || self.error.borrow().is_some()
+    /// Whether the network must stand still: all is done, there is an error, or a flow may start.
+    pub(crate) fn must_stop(&self) -> bool {
+        self.unfinished.get() == 0 || self.error.borrow().is_some() || self.order.borrow().has_ready()
     }
 }

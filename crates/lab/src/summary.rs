@@ -107,8 +107,9 @@ struct Books<'b> {
 /// The entry of the connection of the flow at this place.
 fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndReport>; 2]) -> Value {
     let (flow, finished) = (&books.scenario.flows[index], books.finished);
-    let (name, start) = (&flow.name, Time::ZERO + flow.start);
+    let name = &flow.name;
     let (Some(client), Some(server)) = (client, server) else { return json!({ "name": name }) };
+    let start = client.opened_at.unwrap_or(finished.end);
     // The numbers are those of the end that sends the data.
     let sent = |report: &EndReport| report.stats.sent_bytes;
     let sender = if sent(server) >= sent(client) { server } else { client };
@@ -160,6 +161,10 @@ fn connection(books: &Books<'_>, index: usize, [client, server]: [Option<&EndRep
         "clean": close.is_none_or(|(_, clean)| *clean),
     });
     if let Value::Object(entry) = &mut entry {
+        if flow.after.is_some() {
+            let opened = client.opened_at.map(|at| rounded_s(at.since(Time::ZERO)));
+            entry.insert("start_s".into(), opened.into());
+        }
         if let Some(load) = &client.load {
             entry.insert("page".into(), page(load, start));
         }

@@ -6,9 +6,9 @@ use crate::end::{End, Ports, QuicEnd, QuicPort, Stack, TcpEnd};
 use crate::error::RunError;
 use crate::flows::cross_number;
 use crate::graph::Network;
-use crate::host::{CLIENT_PORT, Host};
+use crate::host::Host;
 use crate::scenario::{
-    CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, SERVER_PORT, Scenario,
+    CrossTraffic, Flow, IpVersion, MAX_CROSS_TRAFFIC, MAX_FLOWS, Protocol, Scenario, client_port, server_port,
 };
 use crate::shared::Shared;
 use network::{NodeId, Packet, Topology, World, node_address};
@@ -50,7 +50,7 @@ pub(crate) fn build<'a>(
     let mut hosts: Vec<Draft> = topology.nodes().iter().map(|_| Draft::default()).collect();
     let mut former = None;
     // The ports of TCP connections behind the first of their flows.
-    let mut more = CLIENT_PORT + scenario.flows.len() as u16;
+    let mut more = client_port(scenario.flows.len());
     let mut on_ports: BTreeMap<(usize, u16), usize> = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         *on_ports.entry((flow.server, server_port(index, flow))).or_default() += 1;
@@ -60,7 +60,7 @@ pub(crate) fn build<'a>(
         let mtu = path_mtu(&topology, scenario, flow);
         let tls = tls.get(flow);
         let count = flow.connections().min(MAX_FLOWS) as u16;
-        let ports = Ports { first: CLIENT_PORT + index as u16, more, count };
+        let ports = Ports { first: client_port(index), more, count };
         more = more.checked_add(count - 1).filter(|end| *end < CROSS_PORT).ok_or_else(too_many)?;
         let plan = Plan {
             seed,
@@ -89,11 +89,6 @@ pub(crate) fn build<'a>(
             Host::new(NodeId(node as u32), (draft.ends, draft.endpoints), crossing, Rc::clone(shared))
         })
     })
-}
-
-/// The port of a flow's server.
-fn server_port(index: usize, flow: &Flow) -> u16 {
-    flow.port.unwrap_or(SERVER_PORT + index as u16)
 }
 
 fn too_many() -> RunError {
@@ -262,8 +257,12 @@ impl Plan<'_> {
         Ok(())
     }
 
+    /// When its connection is opened; never, until the flow that comes before is over.
+    fn start(&self) -> Time {
+        if self.flow.after.is_some() { Time::NEVER } else { Time::ZERO + self.flow.start }
+    }
     fn client(&self) -> SocketAddr {
-        self.address(self.flow.client, CLIENT_PORT + self.index as u16)
+        self.address(self.flow.client, client_port(self.index))
     }
     fn server(&self) -> SocketAddr {
         self.address(self.flow.server, server_port(self.index, self.flow))
@@ -296,7 +295,7 @@ impl Plan<'_> {
             Endpoint::new(options, self.random(Side::Client))
         });
         let server = self.server_endpoint(&mut hosts[self.flow.server], config, tls)?;
-        let start = Time::ZERO + self.flow.start;
+        let start = self.start();
         Ok([Stack::Quic(QuicEnd::client(clients, start, opening)), Stack::Quic(QuicEnd::server(server))])
     }
 
@@ -317,7 +316,6 @@ impl Plan<'_> {
                 );
                 return Err(self.error(problem));
             }
-            host.endpoints[*index].is_shared = true;
             return Ok(*index);
         }
         let options = EndpointOptions {
@@ -334,7 +332,7 @@ impl Plan<'_> {
 
     fn tcp(&self) -> Result<[Stack; 2], RunError> {
         let config = Arc::new(self.tcp_config()?);
-        let start = Time::ZERO + self.flow.start;
+        let start = self.start();
         let name = &self.flow.name;
         let client = TcpEnd::client(self.connections(&config, Side::Client), start, self.ports, name);
         let server =
@@ -394,6 +392,7 @@ impl Plan<'_> {
             local,
             stack,
             application,
+            opens_at: Some(self.start()).filter(|at| side == Side::Client && *at != Time::NEVER),
             stop: self.flow.stop.filter(|_| side == Side::Client).map(|stop| Time::ZERO + stop),
             subject: shared.recorder.borrow_mut().register(&self.flow.name, Role::Connection(traced)),
             captured: side == Side::Client && shared.capture.is_some(),

@@ -128,7 +128,7 @@ const MISTAKES: &[Mistake] = &[
     mistake(
         "server = \"server\"\n",
         "server = \"server\"\nsise = 1\n",
-        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, protocol, application, start, stop, ip, transport, tcp"#,
+        r#"a.toml:15:1: flow.get.sise: unknown key, found "sise"; expected one of name, client, server, protocol, application, port, early_data, after, visits, start, stop, ip, transport, tcp"#,
     ),
     mistake(
         r#"application = { type = "bulk", size = "1 MB" }"#,
@@ -582,8 +582,8 @@ const MISTAKES: &[Mistake] = &[
     ),
     mistake(
         "[[flow]]",
-        "[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"server\"\n\n[[flow]]",
-        r#"a.toml:14:8: event.0.node: it remembers nothing, found the host "server"; expected a nat"#,
+        "[[link]]\nname = \"more\"\nfrom = \"client\"\nto = \"other\"\n\n[[event]]\nat = \"1 s\"\ntype = \"forget\"\nnode = \"other\"\n\n[[flow]]",
+        r#"a.toml:19:8: event.0.node: it remembers nothing, found the router "other"; expected a nat, or a host with a flow over QUIC"#,
     ),
     mistake(
         "[[flow]]",

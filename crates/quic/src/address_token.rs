@@ -132,6 +132,12 @@ impl SpentTokens {
         self.spent.len()
     }
 
+    /// Forgets which tokens were used, and accepts none that was issued up to this date.
+    pub(crate) fn clear(&mut self, date_ms: u64) {
+        self.spent.clear();
+        self.floor = self.floor.max(Some(date_ms));
+    }
+
     /// Whether the token was not used before; from now on it is.
     fn spend(&mut self, date_ms: u64, hash: u64) -> bool {
         if self.floor.is_some_and(|floor| date_ms <= floor) || !self.spent.insert((date_ms, hash)) {

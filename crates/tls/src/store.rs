@@ -72,6 +72,13 @@ impl TicketStore {
         self.len() == 0
     }
 
+    /// Forgets all tickets: none of them is accepted any more.
+    pub fn clear(&self) {
+        let mut store = self.lock();
+        store.tickets.clear();
+        store.order.clear();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Store> {
         // Every change below is atomic, so the store is valid even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -15,6 +15,7 @@ _PAGES = {
     "offsets": "link",
     "losses": "loss",
     "kinds": "middleboxes",
+    "visits": "hosts",
     "middleboxes": "middleboxes",
     "media": "media",
     "events": "events",

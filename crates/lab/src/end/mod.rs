@@ -5,7 +5,7 @@ mod quic;
 mod tcp;
 
 pub(crate) use ports::Ports;
-pub(crate) use quic::{QuicEnd, QuicPort};
+pub(crate) use quic::{QuicEnd, QuicPort, Stage};
 pub(crate) use tcp::{TcpEnd, connection_name};
 
 use crate::counters::Counters;
@@ -14,7 +14,7 @@ use ::quic::{MigrateError, Migration};
 use network::{Exits, NodeId, Packet, Port, Protocol};
 use std::net::SocketAddr;
 use transport::{Application, Load, Part, Progress, Report, Tally};
-use units::Time;
+use units::{Duration, Time, Timers};
 use wire::Side;
 
 /// What became of one end of a flow.
@@ -22,6 +22,8 @@ use wire::Side;
 pub(crate) struct EndReport {
     pub flow: usize,
     pub side: Side,
+    /// At a client: when its connection was opened, if it was.
+    pub opened_at: Option<Time>,
     pub progress: Progress,
     pub tally: Option<Tally>,
     pub parts: Vec<Part>,
@@ -58,6 +60,8 @@ pub(crate) struct End {
     pub local: SocketAddr,
     pub stack: Stack,
     pub application: Box<dyn Application>,
+    /// At a client: when it opens the connection, if that is known.
+    pub opens_at: Option<Time>,
     /// At a client: when it closes the connection at the latest.
     pub stop: Option<Time>,
     /// The subject of its records.
@@ -80,6 +84,16 @@ impl End {
         };
         let at = stack.min(time(self.stop)).min(time(self.application.wake_at()));
         (at != Time::NEVER).then_some(at)
+    }
+
+    /// Sets its timer, which has this number: to a later time than this one, so that the clock always goes on.
+    #[inline]
+    pub(crate) fn arm(&mut self, now: Time, number: usize, timers: &mut Timers) {
+        let at = self.wake_at().map(|at| at.max(now + Duration::from_nanos(1)));
+        if at != self.armed {
+            timers.set(number, at);
+            self.armed = at;
+        }
     }
 
     /// The ports at which it takes packets.
@@ -115,6 +129,7 @@ impl End {
         EndReport {
             flow: self.flow,
             side: self.side,
+            opened_at: self.opens_at,
             progress,
             tally,
             parts,
@@ -123,6 +138,15 @@ impl End {
             close,
             load,
             subject: self.subject,
+        }
+    }
+
+    /// Opens its connection at this time.
+    pub(crate) fn open(&mut self, at: Time) {
+        self.opens_at = Some(at);
+        match &mut self.stack {
+            Stack::Quic(end) => end.open(at),
+            Stack::Tcp(end) => end.open(at),
         }
     }
 
@@ -168,6 +192,7 @@ impl End {
         if self.side == Side::Client && !self.done {
             self.done = true;
             shared.unfinished.set(shared.unfinished.get() - 1);
+            shared.order.borrow_mut().on_end(self.flow);
         }
     }
 

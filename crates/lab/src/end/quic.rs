@@ -2,15 +2,16 @@
 
 use super::{End, Snapshot};
 use crate::error::RunError;
-use crate::shared::Shared;
+use crate::flows::end_of;
+use crate::shared::{Captured, Shared};
 use network::{Exits, NodeId, Packet, Port, port_address};
 use quic::{
     Connection, Datagram, Endpoint, Handle, MigrateError, Migration, Opening, QuicTransport, Transmit,
 };
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use transport::Application;
-use units::{Duration, Time};
-use wire::Side;
+use units::{Duration, Time, Timers};
 
 /// A connection of an endpoint, or what will be one.
 pub(crate) struct QuicEnd {
@@ -20,7 +21,7 @@ pub(crate) struct QuicEnd {
     opening: Option<(Time, Box<Opening>)>,
     pub handle: Option<Handle>,
     /// What the connection had counted when it was last seen near its end.
-    last: Option<Snapshot>,
+    last: Option<Box<Snapshot>>,
 }
 
 impl QuicEnd {
@@ -31,6 +32,13 @@ impl QuicEnd {
     /// The end that accepts one.
     pub(crate) fn server(endpoint: usize) -> QuicEnd {
         QuicEnd { endpoint, opening: None, handle: None, last: None }
+    }
+
+    /// Opens its connection at this time.
+    pub(super) fn open(&mut self, at: Time) {
+        if let Some((opening_at, _)) = &mut self.opening {
+            *opening_at = at;
+        }
     }
 
     #[inline]
@@ -47,7 +55,7 @@ impl QuicEnd {
     pub(super) fn report(&self, endpoints: &[QuicPort], no_error: u64) -> Snapshot {
         let live = self.handle.and_then(|handle| endpoints[self.endpoint].endpoint.get(handle));
         let live = live.map(|connection| QuicEnd::snapshot(connection, no_error));
-        live.or_else(|| self.last.clone()).unwrap_or_default()
+        live.or_else(|| self.last.as_deref().cloned()).unwrap_or_default()
     }
 
     /// Does what is due, in flow `flow`; `stop`: the connection is to be closed.
@@ -104,26 +112,36 @@ impl QuicEnd {
 /// One of a host's QUIC endpoints, and whose its connections are.
 pub(crate) struct QuicPort {
     pub endpoint: Endpoint,
-    /// The ends of the connections by their slots.
-    ends: Vec<u32>,
+    /// The connections by their slots, and the ends that they belong to.
+    ends: Vec<(Handle, u32)>,
     /// When its timer goes off.
     pub armed: Option<Time>,
-    /// Whether several flows have this port.
-    pub is_shared: bool,
+}
+
+/// What a host lets an endpoint act on.
+pub(crate) struct Stage<'s, 'a> {
+    /// The host's ends.
+    pub ends: &'s mut [End],
+    /// From the number of a flow's packets to the end that they are for.
+    pub flows: &'s [(u32, u32)],
+    /// The timers of the ends.
+    pub timers: &'s mut Timers,
+    pub shared: &'s Shared<'a>,
+    pub exits: &'s mut Exits,
 }
 
 impl QuicPort {
     pub(crate) fn new(endpoint: Endpoint) -> QuicPort {
-        QuicPort { endpoint, ends: Vec::new(), armed: None, is_shared: false }
+        QuicPort { endpoint, ends: Vec::new(), armed: None }
     }
 
     /// A connection is that of an end.
     fn assign(&mut self, handle: Handle, end: usize) {
         let slot = handle.slot();
         if self.ends.len() <= slot {
-            self.ends.resize(slot + 1, 0);
+            self.ends.resize(slot + 1, (handle, 0));
         }
-        self.ends[slot] = end as u32;
+        self.ends[slot] = (handle, end as u32);
     }
 
     /// When it is to be woken: later than now, so that the clock always goes on.
@@ -132,30 +150,19 @@ impl QuicPort {
         self.endpoint.wake_at().map(|at| at.max(now + Duration::from_nanos(1)))
     }
 
-    /// The end of a connection. One that has none yet, since the peer opened it, is that of `newcomer`.
-    #[inline]
-    fn end_of(&mut self, handle: Handle, newcomer: usize, ends: &mut [End]) -> usize {
-        if let Some(known) = self.ends.get(handle.slot())
-            && let Some(end) = ends[*known as usize].quic()
-            && end.handle == Some(handle)
-        {
-            return *known as usize;
-        }
-        self.adopt(handle, newcomer, ends)
-    }
-
+    /// The end of a connection that the peer has opened just now, which is that of `newcomer`.
     #[cold]
-    fn adopt(&mut self, handle: Handle, end: usize, ends: &mut [End]) -> usize {
-        self.assign(handle, end);
-        if let Some(quic) = ends[end].quic_mut() {
+    fn adopt(&mut self, handle: Handle, newcomer: usize, ends: &mut [End]) -> usize {
+        self.assign(handle, newcomer);
+        if let Some(quic) = ends[newcomer].quic_mut() {
             quic.handle = Some(handle);
         }
-        end
+        newcomer
     }
 
     /// Takes a packet.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Time, mut packet: Packet, exits: &mut Exits) {
+    pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) {
         let (hole, damage) = (packet.hole(), packet.damage());
         let datagram = Datagram {
             local: packet.destination,
@@ -166,43 +173,63 @@ impl QuicPort {
             damage,
         };
         self.endpoint.receive(now, datagram);
-        exits.recycle(packet.bytes);
     }
 
-    /// Lets the connections and their applications do all that they have to do now. `newcomer`: the end of a connection that
-    /// the peer has opened just now.
-    #[inline]
-    pub(crate) fn drain(
-        &mut self,
-        now: Time,
-        newcomer: usize,
-        ends: &mut [End],
-        shared: &Shared<'_>,
-        exits: &mut Exits,
-    ) {
+    /// Lets the connections and their applications do all that they have to do now. `flow`: the number of the packet that was taken
+    /// just now; a connection that is new is that of its flow.
+    pub(crate) fn drain(&mut self, now: Time, flow: u32, stage: &mut Stage<'_, '_>) {
         loop {
-            let mut index = newcomer;
-            if let Some(handle) = self.endpoint.next_active() {
-                index = self.end_of(handle, newcomer, ends);
-                if let Some(connection) = self.endpoint.get_mut(handle) {
-                    ends[index].attend_quic(now, connection, shared);
+            let mut active = None;
+            if let Some((handle, connection)) = self.endpoint.active() {
+                let known = self.ends.get(handle.slot()).filter(|(known, _)| *known == handle);
+                let index = match known {
+                    Some((_, index)) => *index as usize,
+                    None => {
+                        self.adopt(handle, stage.newcomer(flow), stage.ends);
+                        continue;
+                    }
+                };
+                if stage.ends[index].attend_quic(now, connection, stage.shared) {
+                    stage.ends[index].arm(now, index, stage.timers);
                 }
+                active = Some((handle, index));
             }
-            let mut bytes = exits.buffer();
+            let mut bytes = stage.exits.buffer();
             // By reference: to move what was just written costs more than to read it where it is.
             let made = self.endpoint.transmit(now, &mut bytes);
             let Some(transmit) = &made else {
-                exits.recycle(bytes);
+                stage.exits.recycle(bytes);
                 if self.endpoint.next_active().is_some() {
                     continue;
                 }
                 return;
             };
-            if let Some(handle) = self.endpoint.sender() {
-                index = self.end_of(handle, index, ends);
-            }
-            ends[index].send_quic(now, transmit, bytes, shared, exits);
+            let index = match active {
+                Some((handle, index)) if self.endpoint.has_sent(handle) => index,
+                _ => self.sender(flow, stage),
+            };
+            stage.ends[index].send_quic(now, transmit, bytes, stage.shared, stage.exits);
         }
+    }
+
+    /// The end that the last datagram is of, if it is not of the connection whose turn it was: the endpoint's own answers
+    /// are of the end to which they answer.
+    #[cold]
+    fn sender(&mut self, flow: u32, stage: &mut Stage<'_, '_>) -> usize {
+        let newcomer = stage.newcomer(flow);
+        let Some(handle) = self.endpoint.sender() else { return newcomer };
+        match self.ends.get(handle.slot()) {
+            Some((known, index)) if *known == handle => *index as usize,
+            _ => self.adopt(handle, newcomer, stage.ends),
+        }
+    }
+}
+
+impl Stage<'_, '_> {
+    /// The end of a connection that a packet of this number has opened.
+    #[cold]
+    fn newcomer(&self, flow: u32) -> usize {
+        end_of(self.flows, flow).unwrap_or(0)
     }
 }
 
@@ -231,34 +258,56 @@ impl End {
         }
     }
 
-    /// Brings a connection's events to the application and its records to the sinks.
-    #[inline]
-    fn attend_quic(&mut self, now: Time, connection: &mut Connection, shared: &Shared<'_>) {
-        let mut ended = false;
+    /// Brings a connection's events to the application and its records to the sinks; returns whether there were events.
+    #[inline(always)]
+    fn attend_quic(&mut self, now: Time, connection: &mut Connection, shared: &Shared<'_>) -> bool {
+        let (mut heard, mut ended) = (false, false);
         while let Some(event) = connection.poll_event() {
             self.application.on_event(now, &event, &mut QuicTransport { connection, now });
+            heard = true;
             ended |= event == quic::Event::Ended;
         }
         if !connection.log().is_empty() {
-            let mut recorder = shared.recorder.borrow_mut();
-            shared.note_records(recorder.take(self.subject, connection.log()));
+            self.take_records(connection, shared);
         }
         if let Some(capture) = &shared.capture {
-            let secrets = connection.take_secrets();
-            for secret in secrets.iter().filter(|secret| crate::capture::is_first_at(self.side, secret)) {
-                if let Some(capture) = &mut *capture.borrow_mut() {
-                    shared.note_capture(capture.secrets(&secret.to_string()));
-                }
-            }
+            self.take_secrets(connection, capture, shared);
         }
         if connection.is_over() {
-            let last = QuicEnd::snapshot(connection, self.application.no_error());
-            if let Some(end) = self.quic_mut() {
-                end.last = Some(last);
+            self.keep_last(connection);
+        }
+        if ended {
+            self.ended(shared);
+        }
+        heard
+    }
+
+    #[inline(never)]
+    fn take_records(&self, connection: &mut Connection, shared: &Shared<'_>) {
+        let mut recorder = shared.recorder.borrow_mut();
+        shared.note_records(recorder.take(self.subject, connection.log()));
+    }
+
+    #[inline(never)]
+    fn take_secrets(
+        &self,
+        connection: &mut Connection,
+        capture: &RefCell<Option<Captured>>,
+        shared: &Shared<'_>,
+    ) {
+        let secrets = connection.take_secrets();
+        for secret in secrets.iter().filter(|secret| crate::capture::is_first_at(self.side, secret)) {
+            if let Some(capture) = &mut *capture.borrow_mut() {
+                shared.note_capture(capture.secrets(&secret.to_string()));
             }
         }
-        if ended && self.side == Side::Client {
-            self.ended(shared);
+    }
+
+    #[cold]
+    fn keep_last(&mut self, connection: &Connection) {
+        let last = QuicEnd::snapshot(connection, self.application.no_error());
+        if let Some(end) = self.quic_mut() {
+            end.last = Some(Box::new(last));
         }
     }
 }

@@ -88,6 +88,13 @@ impl TcpEnd {
     }
 
     #[inline]
+    /// Opens its first connection at this time.
+    pub(super) fn open(&mut self, at: Time) {
+        if self.opening.is_some() {
+            self.opening = Some(at);
+        }
+    }
+
     pub(super) fn wake_at(&self) -> Time {
         self.opening.unwrap_or(Time::NEVER).min(self.connections.wake_at())
     }

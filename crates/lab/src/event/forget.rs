@@ -5,7 +5,7 @@ use units::parameter::{Arguments, Default, Kind as Of, Parameter, Row};
 
 pub(crate) const ROW: Row<Kind> = Row {
     name: "forget",
-    about: "a node loses its memory: a NAT its mappings",
+    about: "a node loses its memory: a NAT its mappings; a host what its QUIC clients have learned, and the tickets and tokens that its servers have given",
     parameters: &[Parameter {
         name: "node",
         kind: Of::Text,
@@ -20,7 +20,13 @@ fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {
     if node.remembers {
         return Ok(());
     }
-    Err(("node", format!("it remembers nothing, found the {} {:?}; expected a nat", node.kind, node.name)))
+    Err((
+        "node",
+        format!(
+            "it remembers nothing, found the {} {:?}; expected a nat, or a host with a flow over QUIC",
+            node.kind, node.name
+        ),
+    ))
 }
 
 fn act(arguments: &Arguments, stage: &mut Stage<'_>) -> Result<(), String> {

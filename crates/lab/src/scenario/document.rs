@@ -1,8 +1,9 @@
 //! The document as a whole: its tables in their order, and what must hold across them.
 
 use super::carriers::read_carriers;
+use super::connections::MAX_FLOWS;
 use super::error::ScenarioError;
-use super::flows::{MAX_CROSS_TRAFFIC, MAX_FLOWS, read_cross_traffic, read_flows};
+use super::flows::{MAX_CROSS_TRAFFIC, read_cross_traffic, read_flows};
 use super::model::{Link, Medium, Scenario};
 use super::names;
 use super::nodes::Nodes;

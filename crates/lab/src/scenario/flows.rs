@@ -1,18 +1,18 @@
 //! The traffic of a document: flows, and senders of cross traffic.
 
+use super::connections::{MAX_FLOWS, check_ports, read_order, read_port, read_visits};
 use super::error::ScenarioError;
-use super::model::{CrossTraffic, Flow, IpVersion, Protocol, Visit};
+use super::model::{CrossTraffic, Flow, IpVersion, Protocol};
 use super::names::Names;
 use super::nodes::Nodes;
 use super::read::{Reader, Section};
 use super::sections::{CROSS_TRAFFIC, CROSS_TRAFFIC_TABLE, FLOW, FLOW_TABLE, TCP, TRANSPORT};
 use super::source::quoted;
 use super::tables::{table, tables};
-use units::Duration;
-use units::parameter::{Arguments, Component, Value};
 
-/// The most flows: as many as `lab` has ports for.
-pub const MAX_FLOWS: usize = 30_000;
+use units::Duration;
+use units::parameter::{Arguments, Component};
+
 /// The most senders of cross traffic.
 pub const MAX_CROSS_TRAFFIC: usize = 1000;
 
@@ -25,26 +25,29 @@ pub(super) fn read_flows(
 ) -> Result<Vec<Flow>, ScenarioError> {
     let (mut names, mut flows) = (Names::default(), Vec::new());
     let (transport, tcp) = (table(reader, top, TRANSPORT)?, table(reader, top, TCP)?);
-    for section in tables(reader, top, FLOW_TABLE, MAX_FLOWS)? {
-        reader.check_keys(&section, FLOW, &[TRANSPORT, TCP])?;
-        let values = reader.arguments(FLOW, &section)?;
-        names.add(reader, &section)?;
-        let (client, server) = nodes.ends(reader, &section, ["client", "server"])?;
-        let (start, stop) = read_span(reader, &section, &values, duration)?;
-        let protocol = read_protocol(reader, &section, &values)?;
-        let own = table(reader, &section, TRANSPORT)?;
+    let sections = tables(reader, top, FLOW_TABLE, MAX_FLOWS)?;
+    for section in &sections {
+        reader.check_keys(section, FLOW, &[TRANSPORT, TCP])?;
+        let values = reader.arguments(FLOW, section)?;
+        names.add(reader, section)?;
+        let (client, server) = nodes.ends(reader, section, ["client", "server"])?;
+        let (start, stop) = read_span(reader, section, &values, duration)?;
+        let protocol = read_protocol(reader, section, &values)?;
+        let own = table(reader, section, TRANSPORT)?;
         reader.check_keys(&own, quic::PARAMETERS, &[])?;
-        let own_tcp = table(reader, &section, TCP)?;
+        let own_tcp = table(reader, section, TCP)?;
         reader.check_keys(&own_tcp, tcp::PARAMETERS, &[])?;
         let application = values.component("application");
         let transport = reader.arguments(quic::PARAMETERS, &own.over(&transport))?;
-        check_datagrams(reader, &section, &application, &transport)?;
-        let visits = read_visits(reader, &section, &values, duration)?;
-        let port = read_port(reader, &section, &values, protocol)?;
+        check_datagrams(reader, section, &application, &transport)?;
+        let visits = read_visits(reader, section, &values, duration)?;
+        let port = read_port(reader, section, &values, protocol)?;
         flows.push(Flow {
             name: values.text("name"),
             port,
             early_data: values.flag("early_data"),
+            // Known once all flows are.
+            after: None,
             visits,
             client,
             server,
@@ -61,71 +64,9 @@ pub(super) fn read_flows(
         let problem = "missing; expected at least one [[flow]]";
         return Err(reader.source.error(top.place, "flow", problem));
     }
+    read_order(reader, &sections, &names, &mut flows)?;
+    check_ports(reader, &sections, &flows)?;
     Ok(flows)
-}
-
-/// The visits of a flow, which come one after the other.
-fn read_visits(
-    reader: &Reader<'_>,
-    flow: &Section<'_>,
-    values: &Arguments,
-    duration: Duration,
-) -> Result<Vec<Visit>, ScenarioError> {
-    let (mut visits, mut last) = (Vec::new(), values.duration("start"));
-    let first = values.component("application");
-    for (number, value) in values.list("visits").into_iter().enumerate() {
-        let Value::Component(component) = value else { continue };
-        let arguments = component.arguments;
-        let at = arguments.duration("at");
-        let application = arguments.has("application").then(|| arguments.component("application"));
-        let path = format!("{}.{number}", flow.at("visits"));
-        let place = flow.get("visits").map_or(flow.place, |entry| entry.item.place);
-        let wrong =
-            |key: &str, problem: String| Err(reader.source.error(place, &format!("{path}.{key}"), problem));
-        if at <= last {
-            return wrong(
-                "at",
-                format!("too early, found {at}; expected a time after the connection before ({last})"),
-            );
-        }
-        if at >= duration {
-            return wrong(
-                "at",
-                format!("too late, found {at}; expected a time before the end of the run ({duration})"),
-            );
-        }
-        if let Some(application) = &application {
-            let alpn = |of: &Component| traffic::alpn(of.name, &of.arguments);
-            if alpn(application) != alpn(&first) {
-                let problem = format!(
-                    "another application protocol than that of the flow, found {}; expected one of {}'s",
-                    quoted(application.name),
-                    quoted(first.name)
-                );
-                return wrong("application", problem);
-            }
-        }
-        last = at;
-        visits.push(Visit { at, application });
-    }
-    Ok(visits)
-}
-
-/// The server's port, which only flows over QUIC can say.
-fn read_port(
-    reader: &Reader<'_>,
-    flow: &Section<'_>,
-    values: &Arguments,
-    protocol: Protocol,
-) -> Result<Option<u16>, ScenarioError> {
-    let port = values.has("port").then(|| values.integer("port") as u16);
-    match (port, protocol, flow.get("port")) {
-        (Some(_), Protocol::Tcp, Some(entry)) => {
-            let problem = "flows over TCP have ports of their own; expected protocol = \"quic\"";
-            Err(reader.source.error(entry.item.place, &flow.at("port"), problem))
-        }
-        _ => Ok(port),
-    }
 }
 
 /// What a flow goes over; the options of the other protocol are a mistake, and so is an application that it cannot carry.

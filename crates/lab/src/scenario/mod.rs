@@ -57,6 +57,7 @@
 
 mod alone;
 mod carriers;
+mod connections;
 mod describe;
 mod document;
 mod error;
@@ -81,14 +82,15 @@ mod tables;
 mod template;
 mod topology;
 mod tree;
-mod visits;
 mod write;
 
 pub use crate::event::Event;
 pub use crate::nearest::nearest;
+pub use connections::MAX_FLOWS;
+pub(crate) use connections::{client_port, server_port};
 pub use describe::describe;
 pub use error::ScenarioError;
-pub use flows::{MAX_CROSS_TRAFFIC, MAX_FLOWS};
+pub use flows::MAX_CROSS_TRAFFIC;
 pub use model::{
     Attachment, CrossTraffic, Flow, IpVersion, Link, Medium, Node, NodeKind, Protocol, Scenario, Visit,
 };
@@ -98,7 +100,6 @@ pub use sections::RECORD;
 pub use sweep::{Axis, Group, Keep, MAX_RUNS, Plan, Seeds};
 pub use template::Template;
 pub(crate) use topology::{DIRECTIONS, carriers_of};
-pub(crate) use visits::SERVER_PORT;
 
 use source::Source;
 use std::collections::BTreeMap;

@@ -110,6 +110,8 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// The server's port; default: one of its own.
     pub port: Option<u16>,
+    /// The flow that must be over before it starts; `start` counts from then. Default: none, it counts from the start of the run.
+    pub after: Option<usize>,
     /// Whether its client sends 0-RTT packets where it resumes a session; default: no.
     pub early_data: bool,
     /// The connections behind the first one, in the order of time.

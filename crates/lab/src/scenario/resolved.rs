@@ -126,6 +126,9 @@ fn flow_tables<'a>(scenario: &'a Scenario, flow: &'a Flow, tables: &mut Vec<Tabl
         .with("ip", Value::Integer(flow.ip.number()))
         .with("early_data", Value::Flag(flow.early_data))
         .with("visits", Value::List(visits));
+    if let Some(before) = flow.after {
+        flow_itself = flow_itself.text("after", &scenario.flows[before].name);
+    }
     if let Some(port) = flow.port {
         flow_itself = flow_itself.with("port", Value::Integer(port.into()));
     }

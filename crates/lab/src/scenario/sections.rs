@@ -222,6 +222,12 @@ pub(super) static FLOW: &[Parameter] = &[
         about: "whether the client sends in 0-RTT packets where it resumes a session (RFC 9001 section 4.6)",
     },
     Parameter {
+        name: "after",
+        kind: Kind::Text,
+        default: Default::Absent,
+        about: "flow that must be over, with all its visits, before this one starts; `start` counts from then",
+    },
+    Parameter {
         name: "visits",
         kind: Kind::List(&Kind::Component("visits")),
         default: Default::Is("[]"),

@@ -50,7 +50,10 @@ impl Scenario {
             CastNode {
                 name: node.name.clone(),
                 kind: kind.name,
-                remembers: network::middlebox::remembers(kind.name),
+                remembers: network::middlebox::remembers(kind.name)
+                    || self.flows.iter().any(|flow| {
+                        flow.protocol == Protocol::Quic && [flow.client, flow.server].contains(&index)
+                    }),
                 interfaces: carriers_of(index, &self.links, &self.media),
             }
         };

@@ -25,7 +25,7 @@ fn a_client_that_comes_back_resumes_and_sends_in_0_rtt_packets() {
         }
         let log = String::from_utf8(run.files["page-client.sqlog"].clone()).unwrap();
         assert!(!log.contains("0RTT"));
-        assert_eq!(run.connection("page@3")["delivered_bytes"], 20_000);
+        assert_eq!(run.connection("page@3")["delivered_bytes"], 120_000);
     }
 }
 
@@ -101,6 +101,113 @@ fn a_server_under_load_asks_its_clients_to_show_their_address() {
 }
 
 #[test]
+fn the_example_of_a_busy_server_shows_its_retry_packets() {
+    let text = fs::read_to_string(examples().join("busy-server.toml")).unwrap();
+    let run = run_into(&scenario(&text, &[]), "busy-server");
+    let mut retried = Vec::new();
+    for number in 1..=12 {
+        let name = format!("get-{number:02}");
+        let log = String::from_utf8_lossy(&run.files[&format!("{name}-client.sqlog")]).into_owned();
+        retried.push(log.contains("\"packet_type\":\"retry\""));
+        let first_byte = run.connection(&name)["first_byte_s"].as_f64().unwrap();
+        // Round trips of 40 ms: handshake and request, and one more for those that were asked.
+        let trips = if retried[number - 1] { 0.12 } else { 0.08 };
+        assert!((trips..trips + 0.04).contains(&first_byte), "{name}: {first_byte}");
+    }
+    assert_eq!(retried, [[false; 4], [true; 4], [true; 4]].concat());
+}
+
+/// What a flow of the bed's link is over, and what comes after it.
+fn chain(more: &str) -> String {
+    let flow = |name: &str, rest: &str| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nclient = \"client\"\nserver = \"server\"\n{rest}\n\
+             application = {{ type = \"hq\", sizes = [\"10 kB\"] }}\n"
+        )
+    };
+    // The flow that waits comes first in the file.
+    let flows = [
+        flow("third", "after = \"second\""),
+        flow("first", "visits = [{ at = \"2 s\" }]"),
+        flow("second", "after = \"first\"\nstart = \"500 ms\""),
+    ];
+    format!("{LINK}{}{more}", flows.concat())
+}
+
+const LINK: &str = "duration = \"10 s\"\n[[link]]\nname = \"cell\"\nfrom = \"server\"\nto = \"client\"\n\
+                    both = { rate = \"10 Mbit/s\", delay = \"100 ms\" }\n";
+
+#[test]
+fn a_flow_starts_when_another_is_over() {
+    for over in ["quic", "tcp"] {
+        let protocol = format!("flow.second.protocol={over}");
+        let bulk = "flow.second.application={ type = \"bulk\", size = \"10 kB\" }";
+        let run = run(&scenario(&chain(""), &[&protocol, bulk]));
+        let number = |name: &str, key: &str| run.connection(name)[key].as_f64().unwrap();
+        let end_of_first = 2.0 + number("first@2", "completion_s");
+        let second = number("second", "start_s");
+        assert!((end_of_first + 0.5..end_of_first + 0.8).contains(&second), "{end_of_first} {second}");
+        let end_of_second = second + number("second", "completion_s");
+        let third = number("third", "start_s");
+        assert!((end_of_second..end_of_second + 0.5).contains(&third), "{end_of_second} {third}");
+        // Times count from where a flow started: handshake and request.
+        for name in ["second", "third"] {
+            assert!((0.4..0.65).contains(&number(name, "first_byte_s")), "{over} {name}");
+        }
+        assert!(run.connection("first").get("start_s").is_none());
+    }
+}
+
+#[test]
+fn a_flow_does_not_start_while_the_other_goes_on() {
+    let run = run(&scenario(&chain(""), &["flow.first.application.sizes=[\"1 GB\"]"]));
+    for name in ["second", "third"] {
+        let connection = run.connection(name);
+        assert_eq!(
+            (&connection["completed"], &connection["start_s"]),
+            (&false.into(), &serde_json::Value::Null)
+        );
+        assert_eq!(
+            (&connection["goodput_mbps"], &connection["packets_sent"]),
+            (&serde_json::Value::Null, &0.into())
+        );
+    }
+}
+
+#[test]
+fn a_host_that_forgets_shakes_hands_anew() {
+    let first_byte = |node: &str| {
+        let event = format!("event=[{{ at = \"5 s\", type = \"forget\", node = \"{node}\" }}]");
+        let run = run_into(&return_visit(&[&event]), &format!("forget-{node}"));
+        let log = String::from_utf8(run.files["page@2-client.sqlog"].clone()).unwrap();
+        // At the client nothing is offered; the server refuses what is offered.
+        assert_eq!(log.contains("0RTT"), node == "server");
+        // What is learned after that is known again.
+        assert!(run.connection("page@3")["first_byte_s"].as_f64().unwrap() < 0.75);
+        run.connection("page@2")["first_byte_s"].as_f64().unwrap()
+    };
+    for node in ["server", "client"] {
+        assert!((1.2..1.4).contains(&first_byte(node)), "{node}: {}", first_byte(node));
+    }
+}
+
+#[test]
+fn a_server_that_forgets_takes_no_token_of_before() {
+    let retries = |sets: &[&str]| {
+        let mut all = vec!["transport.retry=always", "transport.new_tokens=1"];
+        all.extend(sets);
+        let run = run_into(&return_visit(&all), &format!("tokens-{}", sets.len()));
+        ["page", "page@2", "page@3"].map(|name| {
+            let log = String::from_utf8_lossy(&run.files[&format!("{name}-client.sqlog")]).into_owned();
+            log.contains("\"packet_type\":\"retry\"")
+        })
+    };
+    assert_eq!(retries(&[]), [true, false, false]);
+    let forget = "event=[{ at = \"5 s\", type = \"forget\", node = \"server\" }]";
+    assert_eq!(retries(&[forget]), [true, true, false]);
+}
+
+#[test]
 fn equal_seeds_give_equal_records() {
     let text = crowd("retry = \"busy\"\nretry_above = 20");
     assert_equal(&run(&scenario(&text, &[])), &run(&scenario(&text, &[])), "crowd");
@@ -112,6 +219,8 @@ fn visits_and_ports_are_read_strictly_and_written_as_they_were_read() {
     let scenario = return_visit(&["flow.page.port=443"]);
     let again = Scenario::parse(&scenario.to_toml(), Path::new("a.toml"), &[]).unwrap();
     assert_eq!(again, scenario, "{}", scenario.to_toml());
+    let chained = self::scenario(&chain(""), &[]);
+    assert_eq!(Scenario::parse(&chained.to_toml(), Path::new("test.toml"), &[]).unwrap(), chained);
     let refused = |set: &str| {
         let text = fs::read_to_string(examples().join("return-visit.toml")).unwrap();
         Scenario::parse(&text, Path::new("a.toml"), &[set.to_owned()]).unwrap_err().to_string()
@@ -122,7 +231,30 @@ fn visits_and_ports_are_read_strictly_and_written_as_they_were_read() {
         ("flow.page.visits=[{ at = \"1 s\", application = \"bulk\" }]", "another application protocol"),
         ("flow.page.visits=[{ when = \"1 s\" }]", "unknown key, found \"when\""),
         ("flow.page.port=0", "flow.page.port"),
+        ("flow.page.after=page", "a flow that starts after another has no visits"),
+        ("flow.page.after=pgae", "unknown flow, found \"pgae\"; expected page"),
+        ("event=[{ at = \"1 s\", type = \"forget\", node = \"satellite\" }]", "unknown node"),
     ] {
         assert!(refused(set).contains(part), "{}", refused(set));
+    }
+    let refused = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Scenario::parse(&chain(""), Path::new("a.toml"), &sets).unwrap_err().to_string()
+    };
+    for (sets, part) in [
+        (&["flow.first.after=third"][..], "starts after another has no visits"),
+        (&["flow.second.stop=5 s"], "flow.second.stop: a flow that starts after another has no stop"),
+        (&["flow.first.visits=[]", "flow.first.after=third"], "a circle, found"),
+        (
+            &["flow.third.server=client", "flow.third.client=server", "flow.third.port=34434"],
+            "taken, found 34434",
+        ),
+        (&["flow.second.after=second"], "flow.second.after: a circle, found \"second\""),
+        (
+            &["flow.third.port=4436", "flow.second.protocol=tcp", "flow.second.application=bulk"],
+            "flow.third.port: taken, found 4436",
+        ),
+    ] {
+        assert!(refused(sets).contains(part), "{sets:?}: {}", refused(sets));
     }
 }

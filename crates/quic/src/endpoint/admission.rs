@@ -124,7 +124,7 @@ impl Endpoint {
         let entry = &mut self.slots[slot as usize];
         if entry.connection.as_deref().is_some_and(Connection::is_blank) {
             // Nothing opened: it was not a client's first packet, or was altered on its way, its ids perhaps.
-            self.forget(slot);
+            self.remove(slot);
             self.stats.dropped += 1;
             return;
         }

@@ -128,6 +128,15 @@ impl Endpoint {
     pub fn set_memory(&mut self, memory: Memory) {
         self.memory = memory;
     }
+    /// Forgets what it has learned of servers and what clients come back with, as a restart would: sessions, tokens and versions at a
+    /// client; tickets, and the tokens of NEW_TOKEN frames that were issued up to now, at a server. Connections go on.
+    pub fn forget(&mut self, now: Time) {
+        self.memory.clear();
+        if let Some(tickets) = &self.tickets {
+            tickets.clear();
+        }
+        self.spent.clear(self.options.tls.date(now).as_millis() as u64);
+    }
     /// Where this endpoint keeps the tickets that its servers give; `None` where the TLS context gives none.
     pub fn tickets(&self) -> Option<&tls::TicketStore> {
         self.tickets.as_ref()
@@ -316,6 +325,11 @@ impl Endpoint {
         let slot = self.sender?;
         Some(Handle { slot, generation: self.slots[slot as usize].generation })
     }
+    /// Whether that was this connection.
+    #[inline]
+    pub fn has_sent(&self, handle: Handle) -> bool {
+        self.sender == Some(handle.slot)
+    }
 
     #[inline]
     fn front_has_events(&self) -> bool {
@@ -331,9 +345,18 @@ impl Endpoint {
         Some(Handle { slot, generation: self.slots[slot as usize].generation })
     }
 
+    /// [`Endpoint::next_active`] with the connection itself.
+    #[inline]
+    pub fn active(&mut self) -> Option<(Handle, &mut Connection)> {
+        let number = self.slots.front()?;
+        let slot = &mut self.slots[number as usize];
+        let handle = Handle { slot: number, generation: slot.generation };
+        Some((handle, slot.connection.as_deref_mut()?))
+    }
+
     /// Gives a connection's slot to others.
     #[cold]
-    fn forget(&mut self, slot: u32) {
+    fn remove(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.take() else { return };
         let (remote, id) = connection.initial_key();
@@ -362,7 +385,7 @@ impl Endpoint {
         let entry = &mut self.slots[slot as usize];
         let Some(connection) = entry.connection.as_deref() else { return };
         if connection.is_gone() && !connection.has_events() {
-            return self.forget(slot);
+            return self.remove(slot);
         }
         if entry.half_open && connection.is_established() {
             entry.half_open = false;

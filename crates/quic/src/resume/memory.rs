@@ -56,6 +56,11 @@ impl Memory {
         Memory(Arc::new(Mutex::new(Servers { known: VecDeque::new(), limit: servers })))
     }
 
+    /// Forgets all servers.
+    pub fn clear(&self) {
+        self.lock().known.clear();
+    }
+
     /// Keeps a token of a NEW_TOKEN frame for a later connection (RFC 9000 section 8.1.3). One that is longer than 512
     /// bytes is not kept, and of more than four the oldest is dropped.
     pub fn remember_token(&self, server: &str, version: Version, token: &[u8]) {
