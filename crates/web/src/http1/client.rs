@@ -108,10 +108,8 @@ impl Http1Client {
         fetches: &mut Fetches,
         transport: &mut dyn Transport,
     ) {
-        let is_it = |connection: &Connection| matches!(connection, Connection::Busy(exchange) if exchange.index == index);
-        if let Some(stream) =
-            self.connections.iter().find(|(_, connection)| is_it(connection)).map(|(stream, _)| *stream)
-        {
+        let is_it = |it: &Connection| matches!(it, Connection::Busy(exchange) if exchange.index == index);
+        if let Some(stream) = self.connections.iter().find(|(_, it)| is_it(it)).map(|(stream, _)| *stream) {
             self.conclude(now, stream, Outcome::Failed(Failure::Cancelled), fetches, transport);
         }
     }
