@@ -134,7 +134,7 @@ fn after(value: &str, place: usize) -> Result<Vec<After>, String> {
     };
     let mut found: Vec<After> = Vec::new();
     for word in value.split_whitespace() {
-        let (number, begun) = word.strip_suffix('*').map_or((word, false), |number| (number, true));
+        let (number, on_first_byte) = word.strip_suffix('*').map_or((word, false), |number| (number, true));
         let number: usize = number.parse().map_err(|_| expected())?;
         if number == 0
             || number > place
@@ -142,7 +142,7 @@ fn after(value: &str, place: usize) -> Result<Vec<After>, String> {
         {
             return Err(expected());
         }
-        found.push(After { object: (number - 1) as u32, begun });
+        found.push(After { object: (number - 1) as u32, on_first_byte });
     }
     Ok(found)
 }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((first.think, first.priority.urgency), (Duration::from_millis(5), 0));
         assert_eq!((second.kind, second.bytes), (Kind::Embedded, 5_000));
         assert_eq!((second.priority.urgency, second.priority.incremental), (2, true));
-        assert_eq!(second.after, [After { object: 0, begun: true }]);
+        assert_eq!(second.after, [After { object: 0, on_first_byte: true }]);
         assert_eq!((third.priority.urgency, third.bytes), (3, 1_000_000));
         assert_eq!(third.after, [After::complete(0), After::complete(1)]);
         assert_eq!(third.parsing, Duration::from_millis(10));

@@ -56,13 +56,13 @@ pub struct After {
     pub object: u32,
     /// Whether the first byte of its response suffices, as for a client that scans a document while it arrives.
     /// Otherwise the object must be complete.
-    pub begun: bool,
+    pub on_first_byte: bool,
 }
 
 impl After {
     /// A dependency on the complete object.
     pub fn complete(object: u32) -> After {
-        After { object, begun: false }
+        After { object, on_first_byte: false }
     }
 }
 

@@ -13,7 +13,7 @@ use units::parameter::{Arguments, Value};
 /// The module of the package that loads code.
 const MODULE: &str = "quiclab.plugged";
 /// Options of the lab, not of the class.
-const OF_THE_LAB: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
+const LAB_OPTIONS: [&str; 2] = [SOURCE, RETRANSMISSIONS.name];
 
 /// The arguments of the package's functions: the part, the location, the text of the file if there is one, and the
 /// name.
@@ -38,7 +38,7 @@ pub(crate) fn make<'py>(
     arguments: &Arguments,
 ) -> PyResult<(Bound<'py, PyAny>, BTreeSet<String>)> {
     let options = PyDict::new(py);
-    for (name, value) in arguments.0.iter().filter(|(name, _)| !OF_THE_LAB.contains(name)) {
+    for (name, value) in arguments.0.iter().filter(|(name, _)| !LAB_OPTIONS.contains(name)) {
         match value {
             Value::Flag(value) => options.set_item(name, value)?,
             Value::Integer(value) => options.set_item(name, value)?,

@@ -77,10 +77,10 @@ impl<K: Ord + Copy> Heap<K> {
     pub(super) fn leave(&mut self, stream: StreamKey) {
         let Some(at) = self.place(stream) else { return };
         self.places[stream.slot as usize] = 0;
-        let (gone, _) = self.entries.swap_remove(at);
+        let (removed, _) = self.entries.swap_remove(at);
         let Some((rank, moved)) = self.entries.get(at).copied() else { return };
         self.places[moved.slot as usize] = at as u32 + 1;
-        if rank < gone {
+        if rank < removed {
             self.rise(at);
         } else {
             self.sink(at);

@@ -79,8 +79,8 @@ impl Outgoing {
             let chunks = self.chunks.range(from.min(self.chunks.len())..);
             chunks.take_while(|(start, _)| *start < range.end)
         };
-        let hollow = pieces().enumerate().filter(|(_, (_, chunk))| matches!(chunk, Chunk::Virtual { .. }));
-        let hollow = hollow.max_by_key(|(_, (start, chunk))| inside(start, chunk)).map(|(index, _)| index);
+        let longest = pieces().enumerate().filter(|(_, (_, chunk))| matches!(chunk, Chunk::Virtual { .. }));
+        let longest = longest.max_by_key(|(_, (start, chunk))| inside(start, chunk)).map(|(index, _)| index);
         let mut hole = None;
         for (index, (start, chunk)) in pieces().enumerate() {
             let first = range.start.saturating_sub(*start);
@@ -89,7 +89,7 @@ impl Outgoing {
                 Chunk::Bytes(bytes) => {
                     out.extend_from_slice(&bytes[first as usize..(first + length) as usize]);
                 }
-                Chunk::Virtual { from, .. } if hollow == Some(index) => {
+                Chunk::Virtual { from, .. } if longest == Some(index) => {
                     let at = out.len() as u32;
                     hole = Some(Hole { at, length: length as u32, offset: from + first });
                 }

@@ -15,7 +15,7 @@ impl Ranges {
         &self.0
     }
     /// The range that contains this number.
-    pub(crate) fn around(&self, number: u64) -> Option<(u64, u64)> {
+    pub(crate) fn containing(&self, number: u64) -> Option<(u64, u64)> {
         let at = self.0.partition_point(|(_, end)| *end <= number);
         self.0.get(at).copied().filter(|(start, _)| *start <= number)
     }
@@ -39,8 +39,8 @@ impl Ranges {
     }
     /// Removes everything below this number.
     pub(crate) fn remove_below(&mut self, number: u64) {
-        let gone = self.0.partition_point(|(_, end)| *end <= number);
-        self.0.drain(..gone);
+        let removed = self.0.partition_point(|(_, end)| *end <= number);
+        self.0.drain(..removed);
         if let Some((start, _)) = self.0.first_mut() {
             *start = (*start).max(number);
         }
@@ -71,7 +71,7 @@ mod tests {
                 ranges.remove_below(cut);
                 set[..cut as usize].fill(false);
                 for number in 0..80u64 {
-                    prop_assert_eq!(ranges.around(number).is_some(), set[number as usize]);
+                    prop_assert_eq!(ranges.containing(number).is_some(), set[number as usize]);
                 }
                 prop_assert!(ranges.as_slice().windows(2).all(|pair| pair[0].1 < pair[1].0));
             }

@@ -115,7 +115,7 @@ impl Reassembly {
     fn keep(&mut self, start: u64, payload: Payload<'_>, (from, end): (u64, u64), taken: &mut Insertion) {
         let mut at = from;
         while at < end {
-            if let Some((known, known_end)) = self.ranges.around(at) {
+            if let Some((known, known_end)) = self.ranges.containing(at) {
                 if !taken.duplicate {
                     self.duplicate = Some((at.max(known), known_end.min(end)));
                     taken.duplicate = true;
@@ -169,7 +169,7 @@ impl Reassembly {
     }
 
     fn remember(&mut self, number: u64) {
-        let block = self.ranges.around(number);
+        let block = self.ranges.containing(number);
         let same = |known: &u64| block.is_some_and(|(start, end)| (start..end).contains(known));
         let at =
             self.recent.iter().position(|known| known.as_ref().is_none_or(same)).unwrap_or(REMEMBERED - 1);
@@ -191,7 +191,7 @@ impl Reassembly {
 
     /// The blocks of an acknowledgement, each once and the newest first (RFC 2018 section 4).
     pub(crate) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let block = |at: usize| self.recent[at].and_then(|number| self.ranges.around(number));
+        let block = |at: usize| self.recent[at].and_then(|number| self.ranges.containing(number));
         (0..REMEMBERED).filter_map(move |at| {
             let found = block(at)?;
             (0..at).all(|earlier| block(earlier) != Some(found)).then_some(found)
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn hollow(start: u64, length: u64) -> Payload<'static> {
+    fn virtual_payload(start: u64, length: u64) -> Payload<'static> {
         Payload { hole: (length, start - 1), ..Payload::default() }
     }
 
@@ -218,15 +218,15 @@ mod tests {
     fn blocks_are_reported_newest_first() {
         let mut got = Reassembly::new();
         for start in [1001, 3001, 5001, 7001, 9001] {
-            got.insert(start, hollow(start, 1000), 100_000);
+            got.insert(start, virtual_payload(start, 1000), 100_000);
         }
         let blocks: Vec<_> = got.blocks().collect();
         assert_eq!(blocks, [(9001, 10_001), (7001, 8001), (5001, 6001), (3001, 4001)]);
-        got.insert(6001, hollow(6001, 1000), 100_000);
+        got.insert(6001, virtual_payload(6001, 1000), 100_000);
         let blocks: Vec<_> = got.blocks().collect();
         assert_eq!(blocks, [(5001, 8001), (9001, 10_001), (3001, 4001)]);
         assert_eq!((got.next(), got.highest(), got.has_gaps()), (1, 10_001, true));
-        let taken = got.insert(1, hollow(1, 1000), 100_000);
+        let taken = got.insert(1, virtual_payload(1, 1000), 100_000);
         assert!(taken.advanced && taken.out_of_order);
         assert_eq!((got.next(), got.ready_bytes()), (2001, 2000));
     }
@@ -235,13 +235,13 @@ mod tests {
     #[test]
     fn duplicates_are_reported() {
         let mut got = Reassembly::new();
-        got.insert(1, hollow(1, 1000), 100_000);
-        assert!(got.insert(501, hollow(501, 1000), 100_000).duplicate);
+        got.insert(1, virtual_payload(1, 1000), 100_000);
+        assert!(got.insert(501, virtual_payload(501, 1000), 100_000).duplicate);
         assert_eq!((got.take_duplicate(), got.take_duplicate()), (Some((501, 1001)), None));
-        got.insert(3001, hollow(3001, 1000), 100_000);
-        assert!(got.insert(3001, hollow(3001, 1000), 100_000).duplicate);
+        got.insert(3001, virtual_payload(3001, 1000), 100_000);
+        assert!(got.insert(3001, virtual_payload(3001, 1000), 100_000).duplicate);
         assert_eq!(got.take_duplicate(), Some((3001, 4001)));
-        assert!(!got.insert(6001, hollow(6001, 1000), 5000).out_of_order, "beyond the window");
+        assert!(!got.insert(6001, virtual_payload(6001, 1000), 5000).out_of_order, "beyond the window");
     }
 
     #[test]

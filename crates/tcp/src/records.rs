@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use wire::Side;
 
 /// The maximum content of a record (section 5.1).
-const MOST_CONTENT: u64 = 1 << 14;
+const MAX_CONTENT: u64 = 1 << 14;
 /// The maximum body of a record (section 5.2).
-const MOST_BODY: u64 = MOST_CONTENT + 256;
+const MAX_BODY: u64 = MAX_CONTENT + 256;
 const HEADER: usize = 5;
 /// The bytes after the content: its type and the AEAD tag.
 const TRAILER: usize = 17;
 /// The maximum size of all handshake messages, which limits the certificate chain.
-const MOST_HANDSHAKE: usize = 1 << 20;
+const MAX_HANDSHAKE: usize = 1 << 20;
 /// Zeros in place of the tag.
 const TAG: [u8; 16] = [0; 16];
 
@@ -163,7 +163,7 @@ impl Records {
             return;
         }
         while out.end() < wanted && self.pending.len() > 0 {
-            let length = self.pending.len().min(MOST_CONTENT);
+            let length = self.pending.len().min(MAX_CONTENT);
             let body = length + TRAILER as u64;
             out.push_bytes(&header(content::APPLICATION_DATA, [3, 3], body));
             self.pending.take(length, |run| match run {
@@ -206,8 +206,8 @@ impl Records {
                 }
                 continue;
             }
-            let behind = if self.is_sealed() { TRAILER as u64 } else { 0 };
-            let content = self.incoming.left.saturating_sub(behind);
+            let overhead = if self.is_sealed() { TRAILER as u64 } else { 0 };
+            let content = self.incoming.left.saturating_sub(overhead);
             let (first, rest) = split(run, if content > 0 { content } else { self.incoming.left });
             if content > 0 {
                 self.incoming.content.push(first);
@@ -235,7 +235,7 @@ impl Records {
         let known = (content::CHANGE_CIPHER_SPEC..=content::APPLICATION_DATA).contains(&kind) && major == 3;
         // Section 5.1: handshake records are not empty; 5.2: an encrypted record has a type and a tag.
         let least = if self.is_sealed() { TRAILER as u64 } else { 1 };
-        if known && (least..=MOST_BODY).contains(&self.incoming.left) { Ok(()) } else { Err(NotTls) }
+        if known && (least..=MAX_BODY).contains(&self.incoming.left) { Ok(()) } else { Err(NotTls) }
     }
 
     /// Handles a complete record.
@@ -249,7 +249,7 @@ impl Records {
             }
             content::HANDSHAKE => {
                 let length = incoming.content.len() as usize;
-                if handshake.len() + length > MOST_HANDSHAKE || open {
+                if handshake.len() + length > MAX_HANDSHAKE || open {
                     return Err(NotTls);
                 }
                 incoming.content.take(u64::MAX, |run| {
@@ -272,7 +272,7 @@ impl Records {
     fn messages(&mut self, out: &mut Outgoing) -> Result<(), NotTls> {
         while let Some(&[kind, high, middle, low]) = self.handshake.first_chunk::<4>() {
             let length = 4 + (usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low));
-            if length > MOST_HANDSHAKE {
+            if length > MAX_HANDSHAKE {
                 return Err(NotTls);
             }
             if self.handshake.len() < length {
@@ -309,7 +309,7 @@ impl Records {
         // Section 4.4.2: an empty context, the length of the list, and for each of two certificates its length and that
         // of its extensions.
         let certificate =
-            self.sizes.certificate_chain.min(MOST_HANDSHAKE as u64 / 2) as usize + 1 + 3 + 2 * (3 + 2);
+            self.sizes.certificate_chain.min(MAX_HANDSHAKE as u64 / 2) as usize + 1 + 3 + 2 * (3 + 2);
         // RFC 7301 section 3.1: the server's choice has the same format.
         let alpn = if self.sizes.alpn.is_empty() { 0 } else { 4 + 2 + 1 + self.sizes.alpn.len() };
         let flight = [
@@ -365,7 +365,7 @@ fn record(out: &mut Outgoing, kind: u8, version: [u8; 2], body: &[u8]) {
 
 /// Writes the content as records that look encrypted.
 fn sealed(out: &mut Outgoing, kind: u8, content: &[u8]) {
-    for piece in content.chunks(MOST_CONTENT as usize) {
+    for piece in content.chunks(MAX_CONTENT as usize) {
         out.push_bytes(&header(content::APPLICATION_DATA, [3, 3], (piece.len() + TRAILER) as u64));
         out.push_bytes(piece);
         out.push_bytes(&trailer(kind));

@@ -157,8 +157,8 @@ impl Scoreboard {
             return None;
         }
         let from = self.first_lost.max(self.base);
-        let behind = self.segments.range((from - self.base) as usize..);
-        let offset = behind.take_while(|segment| segment.fate != Fate::Lost).count() as u64;
+        let rest_of_board = self.segments.range((from - self.base) as usize..);
+        let offset = rest_of_board.take_while(|segment| segment.fate != Fate::Lost).count() as u64;
         self.first_lost = from + offset;
         Some(self.first_lost)
     }
@@ -177,7 +177,7 @@ impl Scoreboard {
         true
     }
 
-    fn settle(&mut self, segment: &Segment) {
+    fn uncount(&mut self, segment: &Segment) {
         match segment.fate {
             Fate::Flying => self.in_flight -= segment.len(),
             Fate::Lost => self.lost -= 1,
@@ -196,7 +196,7 @@ impl Scoreboard {
             if front.end > una {
                 if front.start < una {
                     // A middlebox has split the segment; the rest of it remains.
-                    self.settle(&front);
+                    self.uncount(&front);
                     let rest = Segment { start: una, ..front };
                     self.segments[0] = rest;
                     match rest.fate {
@@ -210,7 +210,7 @@ impl Scoreboard {
                 }
                 break;
             }
-            self.settle(&front);
+            self.uncount(&front);
             self.segments.pop_front();
             self.base += 1;
             each(&front);
@@ -245,7 +245,7 @@ impl Scoreboard {
             }
             while let Some(segment) = self.segments.get(at).copied().filter(|segment| segment.end <= end) {
                 if segment.fate != Fate::Sacked {
-                    self.settle(&segment);
+                    self.uncount(&segment);
                     self.segments[at].fate = Fate::Sacked;
                     self.sacked += segment.len();
                     self.sacked_segments += 1;

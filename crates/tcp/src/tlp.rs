@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
 
 /// The parts of an acknowledgement that matter for a probe.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer {
+pub(crate) struct ProbeAck {
     /// The acknowledgement number.
     pub(crate) una: u64,
     /// The end of the reported duplicate.
@@ -39,7 +39,7 @@ pub(crate) struct Tlp {
 
 impl Tlp {
     /// Whether a probe is outstanding. There is at most one.
-    pub(crate) fn is_underway(&self) -> bool {
+    pub(crate) fn is_outstanding(&self) -> bool {
         self.probe.is_some()
     }
     /// A probe was sent, at this SND.NXT.
@@ -81,16 +81,16 @@ impl Tlp {
 
     /// TLP_process_ack (section 7.4.2).
     #[inline]
-    pub(crate) fn on_ack(&mut self, answer: Answer) -> Verdict {
+    pub(crate) fn on_ack(&mut self, ack: ProbeAck) -> Verdict {
         let Some((end, retransmission)) = self.probe else { return Verdict::Open };
-        if answer.una < end {
+        if ack.una < end {
             return Verdict::Open;
         }
-        let verdict = if !retransmission || answer.dsack_end == Some(end) {
+        let verdict = if !retransmission || ack.dsack_end == Some(end) {
             Verdict::Harmless
-        } else if answer.una > end {
+        } else if ack.una > end {
             Verdict::Repaired
-        } else if answer.bare_duplicate {
+        } else if ack.bare_duplicate {
             Verdict::Harmless
         } else {
             // The acknowledgement may be of the probe or of the original; the next one decides.
@@ -123,23 +123,23 @@ mod tests {
     /// RFC 8985 section 7.4.2.
     #[test]
     fn answers_to_probes() {
-        let answer = |una| Answer { una, dsack_end: None, bare_duplicate: false };
+        let ack = |una| ProbeAck { una, dsack_end: None, bare_duplicate: false };
         let probed = |retransmission| {
             let mut tlp = Tlp::default();
             tlp.on_sent(1000, retransmission);
             tlp
         };
-        assert_eq!(probed(false).on_ack(answer(1000)), Verdict::Harmless);
-        assert_eq!(probed(false).on_ack(answer(900)), Verdict::Open);
+        assert_eq!(probed(false).on_ack(ack(1000)), Verdict::Harmless);
+        assert_eq!(probed(false).on_ack(ack(900)), Verdict::Open);
         let mut tlp = probed(true);
-        assert_eq!(tlp.on_ack(answer(1000)), Verdict::Open);
-        assert!(tlp.is_underway());
-        assert_eq!(tlp.on_ack(Answer { dsack_end: Some(1000), ..answer(1000) }), Verdict::Harmless);
-        assert!(!tlp.is_underway());
-        assert_eq!(probed(true).on_ack(Answer { bare_duplicate: true, ..answer(1000) }), Verdict::Harmless);
+        assert_eq!(tlp.on_ack(ack(1000)), Verdict::Open);
+        assert!(tlp.is_outstanding());
+        assert_eq!(tlp.on_ack(ProbeAck { dsack_end: Some(1000), ..ack(1000) }), Verdict::Harmless);
+        assert!(!tlp.is_outstanding());
+        assert_eq!(probed(true).on_ack(ProbeAck { bare_duplicate: true, ..ack(1000) }), Verdict::Harmless);
         let mut tlp = probed(true);
-        assert_eq!(tlp.on_ack(answer(1000)), Verdict::Open);
-        assert_eq!(tlp.on_ack(answer(1100)), Verdict::Repaired);
-        assert_eq!(tlp.on_ack(answer(1200)), Verdict::Open);
+        assert_eq!(tlp.on_ack(ack(1000)), Verdict::Open);
+        assert_eq!(tlp.on_ack(ack(1100)), Verdict::Repaired);
+        assert_eq!(tlp.on_ack(ack(1200)), Verdict::Open);
     }
 }

@@ -97,8 +97,8 @@ impl Window {
     #[inline]
     pub(crate) fn should_update(&self, next: u64, unread: u64, mss: u64) -> bool {
         let gained = self.wanted_room(next, unread).map_or(0, |wanted| wanted.saturating_sub(self.edge));
-        let told = self.edge.saturating_sub(next);
-        gained >= (self.size / 2).min(2 * mss).max(1) && told < self.size / 2
+        let advertised = self.edge.saturating_sub(next);
+        gained >= (self.size / 2).min(2 * mss).max(1) && advertised < self.size / 2
     }
 
     /// Takes an RTT sample of the receiver, from the handshake or from an echoed timestamp.
@@ -162,9 +162,12 @@ mod tests {
         for (next, unread) in
             [(1, 0), (1449, 1448), (20_001, 20_000), (20_001, 100), (60_001, 60_000), (60_001, 0)]
         {
-            let told = next + (u64::from(window.advertise(next, unread, false)) << 4);
-            assert!(told >= edge && told + 16 > edge && told <= next + 60_016, "{next} {unread}");
-            edge = told;
+            let advertised = next + (u64::from(window.advertise(next, unread, false)) << 4);
+            assert!(
+                advertised >= edge && advertised + 16 > edge && advertised <= next + 60_016,
+                "{next} {unread}"
+            );
+            edge = advertised;
         }
         assert_eq!(window.advertise(200_001, 60_000, false), 0);
     }
@@ -176,7 +179,7 @@ mod tests {
         window.agree(None, 1000);
         window.advertise(1, 0, false);
         window.advertise(10_001, 9999, false);
-        assert_eq!(window.edge(), 10_001, "a byte is not told of");
+        assert_eq!(window.edge(), 10_001, "a byte is not advertised");
         assert!(!window.should_update(1, 0, 1000));
         assert!(!window.should_update(10_001, 9000, 1000), "one segment");
         assert!(window.should_update(10_001, 8000, 1000));

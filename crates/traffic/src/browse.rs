@@ -140,7 +140,7 @@ fn plan(pages: &[Page]) -> (Vec<Request>, Order) {
         let start = requests.len();
         for object in &page.objects {
             requests.push(request(object));
-            let after = object.after.iter().map(|after| (start + after.object as usize, after.begun));
+            let after = object.after.iter().map(|after| (start + after.object as usize, after.on_first_byte));
             gates.push(Gate { after: after.collect(), delay: object.parsing });
         }
         parts.push(Part { requests: start..requests.len(), pause });

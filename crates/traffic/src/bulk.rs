@@ -440,21 +440,21 @@ mod tests {
         let now = Time::from_nanos(1);
         for last_is_broken in [false, true] {
             let (mut client, mut fake) = (BulkClient::new(Some(30), 3, false), Fake::default());
-            let tell = |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
+            let send = |client: &mut BulkClient, event, fake: &mut Fake| client.on_event(now, &event, fake);
             fake.put(stream(0), b"0123456789", true);
-            tell(&mut client, Event::Readable(stream(0)), &mut fake);
-            tell(&mut client, Event::Reset { stream: stream(0), code: 0 }, &mut fake);
+            send(&mut client, Event::Readable(stream(0)), &mut fake);
+            send(&mut client, Event::Reset { stream: stream(0), code: 0 }, &mut fake);
             assert_eq!((client.finished, client.aborted, &fake.closed), (1, 0, &None));
             if last_is_broken {
-                tell(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
-                tell(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
+                send(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
+                send(&mut client, Event::Reset { stream: stream(1), code: 7 }, &mut fake);
             } else {
                 fake.put(stream(1), b"0123456789", true);
-                tell(&mut client, Event::Readable(stream(1)), &mut fake);
+                send(&mut client, Event::Readable(stream(1)), &mut fake);
             }
             assert_eq!(fake.closed, None, "the third goes on");
             fake.put(stream(2), b"0123456789", true);
-            tell(&mut client, Event::Readable(stream(2)), &mut fake);
+            send(&mut client, Event::Readable(stream(2)), &mut fake);
             let expected = if last_is_broken { (7, "the server refused") } else { (0, "done") };
             assert_eq!(fake.closed.as_ref().map(|(code, reason)| (*code, reason.as_str())), Some(expected));
             assert_eq!(client.progress().finished_at.is_some(), !last_is_broken);

@@ -83,12 +83,12 @@ impl Order {
         self.started[self.part] = Some(now);
         for index in part.requests.clone() {
             if self.missing[index] == 0 {
-                self.want(now, index);
+                self.schedule(now, index);
             }
         }
     }
 
-    fn want(&mut self, now: Time, index: usize) {
+    fn schedule(&mut self, now: Time, index: usize) {
         let at = now + self.gates[index].delay;
         if at > now {
             self.timers.insert((at, index));
@@ -161,7 +161,7 @@ impl Order {
         for follower in followers {
             self.missing[follower] -= 1;
             if self.missing[follower] == 0 {
-                self.want(now, follower);
+                self.schedule(now, follower);
             }
         }
     }

@@ -43,7 +43,7 @@ impl Reply {
     }
 
     /// The same after another response without a body, which may be partially written.
-    pub(crate) fn behind(self, before: Option<Reply>) -> Reply {
+    pub(crate) fn preceded_by(self, before: Option<Reply>) -> Reply {
         let Some(Reply { mut chunk, at, .. }) = before else { return self };
         chunk.extend_from_slice(&self.chunk);
         Reply { chunk, at, ..self }

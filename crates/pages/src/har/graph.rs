@@ -26,7 +26,7 @@ pub(super) fn page(mut entries: Vec<Entry>, options: HarOptions) -> Page {
             .or_else(|| last_before(entry, earlier));
         let since = after.map_or(start, |after| {
             let other = &entries[after.object as usize];
-            if after.begun { other.first_byte } else { other.end }
+            if after.on_first_byte { other.first_byte } else { other.end }
         });
         let gap = if options.gaps { entry.start.saturating_sub(since) } else { 0 };
         objects.push(Object {
@@ -70,10 +70,10 @@ impl<'a> SeenUrls<'a> {
     fn named_by(&self, entry: &Entry, earlier: &[Entry]) -> Option<After> {
         entry.initiators.iter().find_map(|url| {
             let places = self.places.get(url.as_str())?;
-            let begun = |place: &&usize| earlier[**place].first_byte <= entry.start + TOLERANCE;
-            let place = *places.iter().rev().take(MAX_SAME).find(begun)?;
-            let begun = earlier[place].end > entry.start + TOLERANCE;
-            Some(After { object: place as u32, begun })
+            let has_begun = |place: &&usize| earlier[**place].first_byte <= entry.start + TOLERANCE;
+            let place = *places.iter().rev().take(MAX_SAME).find(has_begun)?;
+            let on_first_byte = earlier[place].end > entry.start + TOLERANCE;
+            Some(After { object: place as u32, on_first_byte })
         })
     }
 }

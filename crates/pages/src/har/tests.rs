@@ -45,7 +45,7 @@ fn the_example_is_read() {
     assert_eq!(sizes, [0, 15_300, 6_200, 52_000, 240_000, 9_150, 700, 0]);
     let waits: Vec<Vec<(u32, bool)>> = objects
         .iter()
-        .map(|object| object.after.iter().map(|after| (after.object, after.begun)).collect())
+        .map(|object| object.after.iter().map(|after| (after.object, after.on_first_byte)).collect())
         .collect();
     let one = |object, begun| vec![(object, begun)];
     assert_eq!(
@@ -131,7 +131,7 @@ fn dependencies_are_derived_from_the_entries() {
     // Named by the document before that began to arrive, so it was not the initiator.
     assert_eq!(after(&[document.clone(), entry(10, 5, "http://a/x", "", TEN, &by("http://a/"))]), []);
     // While it arrived, and after.
-    let begun = After { object: 0, begun: true };
+    let begun = After { object: 0, on_first_byte: true };
     assert_eq!(
         after(&[document.clone(), entry(25, 5, "http://a/x", "", TEN, &by("http://a/#here"))]),
         [begun]
@@ -146,8 +146,8 @@ fn dependencies_are_derived_from_the_entries() {
     let stack = r#", "_initiator": {"type": "script", "stack": {"callFrames": [{"url": "http://b/gone.js"}],
         "parent": {"callFrames": [{"url": ""}, {"url": "http://a/"}]}}}"#;
     let script = entry(55, 5, "http://a/s.js", "", TEN, "");
-    let asked = entry(90, 5, "http://a/x", "", TEN, stack);
-    assert_eq!(after(&[document.clone(), script.clone(), asked]), [After::complete(0)]);
+    let scripted = entry(90, 5, "http://a/x", "", TEN, stack);
+    assert_eq!(after(&[document.clone(), script.clone(), scripted]), [After::complete(0)]);
     // By time the last that ended; the order in the file does not matter.
     let plain = entry(90, 5, "http://a/x", "", TEN, "");
     assert_eq!(after(&[plain, script, document]), [After::complete(1)]);
@@ -220,12 +220,12 @@ fn entries_are_assigned_to_pages() {
 #[test]
 fn the_first_error_is_reported_with_its_entry() {
     let good = entry(0, 5, "http://a/", "", TEN, "");
-    let told = |bad: &str| read(&archive(&[good.clone(), bad.to_owned()])).unwrap_err();
+    let error = |bad: &str| read(&archive(&[good.clone(), bad.to_owned()])).unwrap_err();
     let changed = |from: &str, to: &str| {
         assert!(good.contains(from));
-        told(&good.replacen(from, to, 1))
+        error(&good.replacen(from, to, 1))
     };
-    assert_eq!(told("3"), "entry 2: no request");
+    assert_eq!(error("3"), "entry 2: no request");
     assert_eq!(changed(r#""url": "http://a/""#, r#""uri": """#), "entry 2: no request.url");
     assert_eq!(changed(r#""http://a/""#, "7"), "entry 2: request.url is 7; expected text");
     assert_eq!(changed("200", "\"200\""), "entry 2: response.status is \"200\"; expected a number");

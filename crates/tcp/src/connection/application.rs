@@ -125,15 +125,15 @@ impl Connection {
         };
         let unread = self.unread();
         let finished = unread == 0 && self.peer_is_done();
-        let gone = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
-        if bytes == 0 && !finished && gone {
+        let broken = self.close_reason.as_ref().is_some_and(CloseReason::is_broken);
+        if bytes == 0 && !finished && broken {
             return Err(StreamError::Reset(NO_CODE));
         }
         self.end_was_read |= finished;
         self.window.on_read(now, self.incoming.next().saturating_sub(unread));
         self.stats.receive_window = self.stats.receive_window.max(self.window.size());
-        let hears = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
-        if hears && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.negotiated.mss)) {
+        let can_receive = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        if can_receive && self.window.should_update(self.rcv_nxt(), unread, u64::from(self.negotiated.mss)) {
             self.acks.at_once();
         }
         Ok(Read { bytes, finished })

@@ -292,12 +292,12 @@ impl Connection {
         let read = |&(left, right): &(u32, u32)| {
             number(left).zip(number(right)).filter(|(left, right)| left < right && *right <= nxt)
         };
-        let told = header.options.sack.as_slice();
+        let reported = header.options.sack.as_slice();
         let mut dsack = None;
         let mut count = 0;
-        for (at, block) in told.iter().enumerate() {
+        for (at, block) in reported.iter().enumerate() {
             let Some((left, right)) = read(block) else { continue };
-            let around = told.get(1).and_then(read).is_some_and(|(l, r)| l <= left && right <= r);
+            let around = reported.get(1).and_then(read).is_some_and(|(l, r)| l <= left && right <= r);
             if at == 0 && (right <= acked || around) {
                 dsack = Some((left, right));
             } else if left >= acked {

@@ -23,13 +23,14 @@ impl Connection {
             return;
         }
         // RFC 7323 section 5.2: the reset echoes the timestamp.
-        let timestamps = header.options.timestamps.map(|told| Timestamps { value: 0, echo: told.value });
+        let timestamps =
+            header.options.timestamps.map(|received| Timestamps { value: 0, echo: received.value });
         self.reset = Some(if header.flags.has(Flags::ACK) {
             Reset { remote, sequence: header.acknowledgement, acknowledgement: None, timestamps }
         } else {
             let flags = u32::from(header.flags.has(Flags::SYN)) + u32::from(header.flags.has(Flags::FIN));
-            let behind = header.sequence.wrapping_add(length as u32).wrapping_add(flags);
-            Reset { remote, sequence: 0, acknowledgement: Some(behind), timestamps }
+            let next = header.sequence.wrapping_add(length as u32).wrapping_add(flags);
+            Reset { remote, sequence: 0, acknowledgement: Some(next), timestamps }
         });
     }
 

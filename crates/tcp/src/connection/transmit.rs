@@ -157,7 +157,7 @@ impl Connection {
                 },
             };
         }
-        let Some((length, fin)) = self.fresh() else { return self.starve(now) };
+        let Some((length, fin)) = self.fresh() else { return self.note_nothing_to_send(now) };
         if !self.recovery.admits(length.max(1)) {
             return self.stop(now, Limit::Window);
         }
@@ -193,7 +193,7 @@ impl Connection {
     }
     /// The congestion window has room but nothing may be sent: either the application has written nothing, or the
     /// peer's window blocks, which limits the rate like a network (draft-ietf-ccwg-bbr-06 section 4.1.1.3.1).
-    fn starve(&mut self, now: Time) -> Next {
+    fn note_nothing_to_send(&mut self, now: Time) -> Next {
         if self.outgoing.end() + 1 > self.recovery.nxt {
             self.recovery.note_stop(now, Limit::Application);
         } else {

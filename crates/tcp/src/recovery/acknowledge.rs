@@ -2,7 +2,7 @@
 
 use super::{Duplicates, Phase, Recovery};
 use crate::scoreboard::{Fate, Segment};
-use crate::tlp::{Answer, Verdict};
+use crate::tlp::{ProbeAck, Verdict};
 use congestion::{Acked, Signal};
 use units::{Duration, Time};
 
@@ -82,7 +82,7 @@ impl Recovery {
             }
             self.regulator.end_reduction();
         }
-        let told = self.duplicates.arrived_bytes;
+        let arrived_before = self.duplicates.arrived_bytes;
         let lost = self.detect(now, ack, advanced, newly.acked.bytes());
         self.restart_timers(now, advanced);
         if ack.marked {
@@ -101,7 +101,8 @@ impl Recovery {
         if matches!(self.phase, Phase::Recovery(_)) {
             // RFC 9937 section 5: without SACK a duplicate counts as one delivered segment; the cumulative
             // acknowledgement that follows must not count it again.
-            let delivered = (newly.acked.bytes() + self.duplicates.arrived_bytes).saturating_sub(told);
+            let delivered =
+                (newly.acked.bytes() + self.duplicates.arrived_bytes).saturating_sub(arrived_before);
             self.regulator.reduce(delivered, self.in_flight(), advanced && !lost);
         }
         Outcome { rtt: sample, spurious: newly.acked.spurious() }
@@ -150,10 +151,10 @@ impl Recovery {
 
     /// Updates the tail loss probe and the reordering state. Returns whether RACK's reordering window grew.
     fn update_probe(&mut self, now: Time, ack: &Acknowledgement<'_>) -> bool {
-        let was_underway = self.tlp.is_underway();
+        let was_outstanding = self.tlp.is_outstanding();
         let dsack_end = ack.dsack.map(|(_, end)| end);
         let bare_duplicate = ack.duplicate && ack.blocks.is_empty() && ack.dsack.is_none();
-        let verdict = self.tlp.on_ack(Answer { una: self.una, dsack_end, bare_duplicate });
+        let verdict = self.tlp.on_ack(ProbeAck { una: self.una, dsack_end, bare_duplicate });
         if verdict == Verdict::Repaired
             && let Some((bytes, sent_at, state)) = self.probed.take()
         {
@@ -163,7 +164,7 @@ impl Recovery {
             self.reduced = true;
         }
         // The duplicate of a probe is not evidence of reordering.
-        let ended_it = was_underway && !self.tlp.is_underway();
+        let ended_it = was_outstanding && !self.tlp.is_outstanding();
         ack.dsack.is_some() && !ended_it && self.rack.on_dsack(self.nxt)
     }
 }

@@ -187,15 +187,15 @@ impl Recovery {
     }
 
     /// See [`Regulator::trace`].
-    pub(crate) fn trace(&self, now: Time, told: &mut &'static str, log: &mut Log) {
+    pub(crate) fn trace(&self, now: Time, traced: &mut &'static str, log: &mut Log) {
         let path =
             PathMetrics { rtt: &self.rtt, bytes_in_flight: self.in_flight(), pto_count: self.backoffs() };
-        self.regulator.trace(now, &path, told, log);
+        self.regulator.trace(now, &path, traced, log);
     }
 
     /// The number of consecutive timeouts without an answer.
     pub(crate) fn backoffs(&self) -> u32 {
-        self.rto.backoffs() + u32::from(self.tlp.is_underway())
+        self.rto.backoffs() + u32::from(self.tlp.is_outstanding())
     }
 
     /// Bytes in flight.
@@ -297,7 +297,7 @@ impl Recovery {
         let wanted = self.features.tlp
             && self.features.sack
             && self.phase == Phase::Open
-            && !self.tlp.is_underway()
+            && !self.tlp.is_outstanding()
             && !(self.features.rack && self.board.sacked_segments() > 0)
             && self.reorder_at.is_none()
             && !self.board.is_empty();

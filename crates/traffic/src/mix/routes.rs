@@ -134,9 +134,9 @@ mod tests {
             let local = opener.opened(part, Side::Client, real);
             let label = opener.take_label(real).unwrap();
             assert_eq!(label.len(), if local.index() < 64 { 2 } else { 3 });
-            let told: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
-            assert_eq!(told.last(), Some(&Some((part, local))));
-            assert!(told[..told.len() - 1].iter().all(Option::is_none));
+            let owners: Vec<_> = label.iter().map(|byte| other.take_byte(real, *byte).unwrap()).collect();
+            assert_eq!(owners.last(), Some(&Some((part, local))));
+            assert!(owners[..owners.len() - 1].iter().all(Option::is_none));
             assert_eq!(other.real((part, local)), Some(real));
         }
         let real = |index| StreamId::new(Side::Client, Direction::Bidirectional, index);
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(routes.take_byte(real(0), 0), Ok(None));
         assert_eq!(routes.take_byte(real(0), 0), Ok(Some((0, real(0)))));
         assert!(routes.take_byte(real(1), 0).is_ok());
-        assert!(routes.take_byte(real(1), 0).is_err(), "told of already");
+        assert!(routes.take_byte(real(1), 0).is_err(), "used before");
         assert!(routes.take_byte(real(2), 2).is_ok());
         assert!(routes.take_byte(real(2), 0).is_err(), "there are two parts");
     }

@@ -120,9 +120,9 @@ mod tests {
         let times: Vec<_> = load.objects.iter().map(|object| (object.first_at, object.complete_at)).collect();
         let pair = |first, complete| (Some(at(first)), Some(at(complete)));
         assert_eq!(times, [pair(10, 30), pair(20, 70), pair(30, 30), pair(30, 40)]);
-        let told: Vec<_> =
+        let loaded: Vec<_> =
             load.objects.iter().map(|object| (object.stream, object.bytes, object.urgency)).collect();
-        assert_eq!(told, [(Some(3), 100, 0), (Some(7), 1000, 1), (Some(3), 0, 0), (Some(3), 50, 0)]);
+        assert_eq!(loaded, [(Some(3), 100, 0), (Some(7), 1000, 1), (Some(3), 0, 0), (Some(3), 50, 0)]);
         assert!(load.objects.iter().all(|object| object.asked_at == Some(at(5))));
         // (60 x 10 + 65 x 30 + 25 x 40 + 400 x 20 + 600 x 70) / 1150 = 46.56 ms.
         let mean = load.pages[0].mean_byte_at.unwrap().as_secs_f64();

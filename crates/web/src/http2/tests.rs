@@ -113,11 +113,11 @@ fn from_client(frames: &[Vec<u8>]) -> Vec<u8> {
 fn frames(written: &[u8]) -> Vec<(FrameHead, Vec<u8>)> {
     let mut rest = written.strip_prefix(PREFACE).unwrap_or(written);
     let mut all = Vec::new();
-    while let Some((bytes, behind)) = rest.split_first_chunk::<FRAME_HEAD>() {
+    while let Some((bytes, after_head)) = rest.split_first_chunk::<FRAME_HEAD>() {
         let head = FrameHead::decode(*bytes).unwrap();
-        let (payload, behind) = behind.split_at(head.length as usize);
+        let (payload, after_head) = after_head.split_at(head.length as usize);
         all.push((head, payload.to_vec()));
-        rest = behind;
+        rest = after_head;
     }
     assert!(rest.is_empty());
     all
@@ -246,7 +246,7 @@ fn violations_by_clients() {
             from_client(&[frame(Kind::WINDOW_UPDATE, 0, 3, &[0, 0, 0, 1])]),
             c(Code::PROTOCOL_ERROR),
         ),
-        ("5.1: HEADERS behind the end", from_client(&[large(1), get(1)]), s(Code::STREAM_CLOSED, 1)),
+        ("5.1: HEADERS after the end", from_client(&[large(1), get(1)]), s(Code::STREAM_CLOSED, 1)),
         (
             "5.1: DATA there",
             from_client(&[large(1), frame(Kind::DATA, 0, 1, b"a")]),
@@ -379,12 +379,12 @@ fn violations_by_clients() {
         ),
         ("8.1: no path", from_client(&[frame(Kind::HEADERS, 5, 1, &path)]), s(Code::PROTOCOL_ERROR, 1)),
         (
-            "8.1.1: more than told",
+            "8.1.1: more than announced",
             from_client(&[long.clone(), frame(Kind::DATA, 1, 1, b"ab")]),
             s(Code::PROTOCOL_ERROR, 1),
         ),
         (
-            "8.1.1: less than told",
+            "8.1.1: less than announced",
             from_client(&[long, frame(Kind::DATA, 1, 1, b"")]),
             s(Code::PROTOCOL_ERROR, 1),
         ),
@@ -512,9 +512,9 @@ fn a_client_reads_responses_and_sends_goaway() {
         // Section 3.4; RFC 9218 section 2.1.
         assert!(wire.written.starts_with(PREFACE));
         let (head, payload) = &frames(&wire.written)[0];
-        let mut told = Settings::default();
-        told.update(payload).unwrap();
-        assert!(head.kind == Kind::SETTINGS && !told.enable_push && told.no_rfc7540_priorities);
+        let mut sent = Settings::default();
+        sent.update(payload).unwrap();
+        assert!(head.kind == Kind::SETTINGS && !sent.enable_push && sent.no_rfc7540_priorities);
     }
 }
 
@@ -558,12 +558,12 @@ fn violations_by_servers() {
             c(Code::PROTOCOL_ERROR),
         ),
         (
-            "6.1: DATA behind the end",
+            "6.1: DATA after the end",
             vec![settings(), ok(), frame(Kind::DATA, 1, 1, &[0; 10]), frame(Kind::DATA, 0, 1, b"a")],
             s(Code::STREAM_CLOSED, 1),
         ),
         (
-            "5.1: HEADERS behind the end",
+            "5.1: HEADERS after the end",
             vec![settings(), ok(), frame(Kind::DATA, 1, 1, &[0; 10]), response(1, 0, &[(":status", "200")])],
             s(Code::STREAM_CLOSED, 1),
         ),
@@ -594,8 +594,8 @@ fn streams_that_are_refused() {
     assert_eq!((results[0].2.as_ref(), results[1].2.as_ref()), (None, Some(&Failure::NotProcessed)));
     let bytes = [settings(), frame(Kind::RST_STREAM, 0, 1, &[0, 0, 0, 7])].concat();
     let (wire, _) = fetch(&bytes, 1);
-    let asked = frames(&wire.written).iter().filter(|(head, _)| head.kind == Kind::HEADERS).count();
-    assert_eq!(asked, 3);
+    let requests = frames(&wire.written).iter().filter(|(head, _)| head.kind == Kind::HEADERS).count();
+    assert_eq!(requests, 3);
 }
 
 /// RFC 9113 section 6.8: after GOAWAY the client waits for the processed requests and then closes.
@@ -757,9 +757,9 @@ fn a_client_grants_its_windows() {
     fetches.start(Time::ZERO);
     client.on_event(Time::ZERO, &Event::Connected, &mut fetches, &mut wire);
     let all = frames(&wire.written);
-    let mut told = Settings::default();
-    told.update(&all[0].1).unwrap();
-    assert_eq!((told.initial_window, all[1].1.as_slice()), (1000, &(100_000u32 - 65_535).to_be_bytes()[..]));
+    let mut sent = Settings::default();
+    sent.update(&all[0].1).unwrap();
+    assert_eq!((sent.initial_window, all[1].1.as_slice()), (1000, &(100_000u32 - 65_535).to_be_bytes()[..]));
     let bytes =
         [settings(), response(1, 0, &[(":status", "200")]), frame(Kind::DATA, 0, 1, &[0; 1001])].concat();
     wire.incoming.extend(bytes);

@@ -268,7 +268,7 @@ impl Http3Server {
                 reply(answer, head_only)
             }
         };
-        let reply = reply.behind(request.interim.take());
+        let reply = reply.preceded_by(request.interim.take());
         if self.delayed.add(now, stream, think) {
             self.exchanges.insert(stream, Exchange::Delayed(Box::new(reply)));
         } else {

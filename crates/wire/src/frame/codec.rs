@@ -250,8 +250,8 @@ impl<'a> Codec<'a> for Id {
 }
 
 /// A run of PADDING frames. The value is their number, the first of which is the type.
-pub(super) struct Zeros;
-impl<'a> Codec<'a> for Zeros {
+pub(super) struct PaddingRun;
+impl<'a> Codec<'a> for PaddingRun {
     type Value = usize;
     fn read(reader: &mut Reader<'a>, _: u64) -> Result<usize, FrameProblem> {
         let rest = reader.rest();

@@ -21,7 +21,8 @@ pub use error::{FrameError, FrameProblem};
 use crate::varint::{self, Reader};
 use crate::{Code, ConnectionId, Direction, StreamId};
 use codec::{
-    Bytes, Codec, DirectionBit, ErrorCode, Id, Integer, Prefixed, Reason, Stream, StreamCount, Token, Zeros,
+    Bytes, Codec, DirectionBit, ErrorCode, Id, Integer, PaddingRun, Prefixed, Reason, Stream, StreamCount,
+    Token,
 };
 use table::{frames, has};
 
@@ -58,7 +59,7 @@ frames! {
     /// PADDING (19.1). A run of them is one value.
     Padding {
         /// The number of bytes, at least 1.
-        length: usize as Zeros,
+        length: usize as PaddingRun,
     } = 0x00, "PADDING", "IH01", "NP";
     /// PING (19.2).
     Ping = 0x01, "PING", "IH01", "";

@@ -104,7 +104,7 @@ fn decode_ipv4(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError>
         return Err(IpError::Length);
     }
     let whole = bytes.get(..total).ok_or(IpError::Truncated)?;
-    let (header, behind) = whole.split_at(header_length);
+    let (header, payload) = whole.split_at(header_length);
     if checksum::Sum::default().add(header).finish() != 0 {
         return Err(IpError::Checksum);
     }
@@ -115,7 +115,7 @@ fn decode_ipv4(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError>
     if protocol != wanted {
         return Err(IpError::Protocol(protocol));
     }
-    Ok((packet(traffic_class, hop_limit, source.into(), destination.into()), behind))
+    Ok((packet(traffic_class, hop_limit, source.into(), destination.into()), payload))
 }
 
 /// RFC 8200 section 3.
@@ -130,6 +130,6 @@ fn decode_ipv6(bytes: &[u8], wanted: u8) -> Result<(Packet<'_>, &[u8]), IpError>
     if protocol != wanted {
         return Err(IpError::Protocol(protocol));
     }
-    let behind = reader.bytes(length)?;
-    Ok((packet((first >> 20) as u8, hop_limit, source.into(), destination.into()), behind))
+    let payload = reader.bytes(length)?;
+    Ok((packet((first >> 20) as u8, hop_limit, source.into(), destination.into()), payload))
 }

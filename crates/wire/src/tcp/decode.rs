@@ -55,17 +55,17 @@ fn decode_options(bytes: &[u8]) -> Result<Options, TcpError> {
         return Ok(options);
     }
     let mut rest = bytes;
-    while let Some((&found, behind)) = rest.split_first() {
+    while let Some((&found, after_kind)) = rest.split_first() {
         match found {
             kind::END => break,
             kind::NO_OPERATION => {
-                rest = behind;
+                rest = after_kind;
                 continue;
             }
             _ => {}
         }
         // RFC 9293 section 3.1: "MUST be prepared to handle an illegal option length (e.g., zero)".
-        let length = usize::from(*behind.first().ok_or(TcpError::Option)?);
+        let length = usize::from(*after_kind.first().ok_or(TcpError::Option)?);
         let option = rest.get(..length).ok_or(TcpError::Option)?;
         let value = option.get(2..).ok_or(TcpError::Option)?;
         decode_option(&mut options, found, value)?;
