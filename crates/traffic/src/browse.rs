@@ -150,7 +150,7 @@ fn plan(pages: &[Page]) -> (Vec<Request>, Order) {
     (requests, Order::of_pages(gates, parts, urgencies))
 }
 
-/// The request for an object of the [`VirtualSite`].
+/// The request for an object of the virtual site.
 fn request(object: &Object) -> Request {
     let mut query = Vec::new();
     if !object.think.is_zero() {

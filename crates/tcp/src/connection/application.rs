@@ -44,7 +44,7 @@ impl Connection {
     }
 
     /// Blocks writes while at least `bytes` bytes wait to be sent for the first time, like the socket option
-    /// TCP_NOTSENT_LOWAT; [`Event::Writable`](crate::Event::Writable) follows. By default only real bytes are limited,
+    /// TCP_NOTSENT_LOWAT; [`Event::Writable`] follows. By default only real bytes are limited,
     /// by the option `send_buffer`.
     pub fn limit_unsent(&mut self, bytes: u64) {
         self.unsent_limit = bytes.max(1);
