@@ -71,6 +71,6 @@ impl Transport for QuicTransport<'_> {
         self.connection.acked_bytes()
     }
     fn tell(&mut self, event: trace::Event) {
-        self.connection.log().tell(self.now, event);
+        self.connection.log().push_if_covered(self.now, event);
     }
 }

@@ -1,10 +1,10 @@
-//! A run is a function of (scenario, seed): the wall clock is read in `live`, in the benches and in the peers only.
+//! A run is a function of scenario and seed: only `live`, the benches and the peers read the wall clock.
 
 use crate::{Finding, Rule, Tree, code};
 
-/// Where real time is the subject.
+/// The sources that need real time.
 const ALLOWED: [&str; 3] = ["crates/live/", "benches/", "interop/peers/"];
-/// The ways to the wall clock in the standard library.
+/// The clocks of the standard library.
 const CLOCKS: [&str; 3] = ["Instant::now", "SystemTime", "UNIX_EPOCH"];
 
 pub(super) const RULE: Rule = Rule {
