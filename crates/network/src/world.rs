@@ -183,7 +183,7 @@ impl<H: Node> World<H> {
             .enumerate()
             .map(|(medium, ports)| topology.attachments(medium).iter().copied().zip(ports).collect());
         let node = |place: &Place<H>, of: fn(&dyn Node) -> usize| place.node().map_or(0, of);
-        World {
+        let mut world = World {
             now: Time::ZERO,
             events: 0,
             earlier_events: 0,
@@ -202,7 +202,12 @@ impl<H: Node> World<H> {
             exits: Exits::default(),
             unroutable: 0,
             dropped_at_ports: 0,
+        };
+        for (node, routes) in world.routes.iter().enumerate() {
+            let address = (NodeId(node as u32), None);
+            forward::teach_routes(&mut world.nodes, &world.topology, address, routes);
         }
+        world
     }
 
     /// Now.

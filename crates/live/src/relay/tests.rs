@@ -222,3 +222,33 @@ fn what_cannot_be_listened_on_is_an_error_that_names_it() {
     let error = Relay::new(&options).unwrap_err().to_string();
     assert!(error.starts_with(&format!("listening on {}: ", taken.listen)), "{error}");
 }
+
+#[test]
+fn a_network_that_is_more_than_links_is_refused() {
+    let link = "[[link]]\nname = \"path\"\nfrom = \"client\"\nto = \"ap\"\n[[link]]\nname = \"access\"\nfrom = \"ap\"\nto = \"server\"\n";
+    let nodes = "[[node]]\nname = \"client\"\n[[node]]\nname = \"server\"\n[[node]]\nname = \"ap\"\n";
+    let flow = "[[flow]]\nname = \"all\"\nclient = \"client\"\nserver = \"server\"\napplication = \"bulk\"\n";
+    let nat = format!("duration = \"5 s\"\n{nodes}kind = \"nat\"\n{link}{flow}");
+    let medium = format!(
+        "duration = \"5 s\"\n[[medium]]\nname = \"air\"\ntype = \"shared\"\nterminals = [\"client\", \"server\"]\n{flow}"
+    );
+    let event = format!(
+        "duration = \"5 s\"\n{nodes}{link}{flow}[[event]]\nat = \"1 s\"\ntype = \"interface-down\"\nnode = \"ap\"\ninterface = \"path\"\n"
+    );
+    for (text, begin) in [
+        (nat, "node ap: a relay has no middleboxes, media and events, found \"nat\""),
+        (medium, "medium air: a relay has no middleboxes, media and events, found \"shared\""),
+        (event, "event at 1 s: a relay has no middleboxes, media and events, found \"interface-down\""),
+    ] {
+        let options = RelayOptions {
+            pairs: Vec::new(),
+            scenario: Scenario::parse(&text, FilePath::new("relay.toml"), &[]).unwrap(),
+            seed: 1,
+            blackouts: Vec::new(),
+            rebinds: Vec::new(),
+            capture: None,
+        };
+        let error = Relay::new(&options).unwrap_err().to_string();
+        assert!(error.starts_with(begin), "{error}");
+    }
+}

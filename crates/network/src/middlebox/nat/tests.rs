@@ -102,6 +102,25 @@ fn a_host_inside_is_reached_from_inside_by_its_mapped_port() {
 }
 
 #[test]
+fn a_packet_from_inside_to_an_inside_address_passes_unchanged() {
+    let mut nat = nat(&[]).unwrap();
+    nat.learn_route(NodeId(1), None, INSIDE);
+    nat.learn_route(NodeId(1), Some(Port(0)), INSIDE);
+    nat.learn_route(NodeId(1), Some(Port(1)), OUTSIDE);
+    nat.learn_route(NodeId(8), None, OUTSIDE);
+    let pass = |nat: &mut Nat, port: Port, to: &str| pass(nat, at(0), port, "10.0.0.1:7", to);
+    assert_eq!(pass(&mut nat, INSIDE, "10.0.0.2:443"), ends("10.0.0.1:7", "10.0.0.2:443"));
+    let address =
+        |port| SocketAddr::new(crate::port_address(NodeId(1), port, false).unwrap(), 443).to_string();
+    assert_eq!(pass(&mut nat, INSIDE, &address(Port(0))), ends("10.0.0.1:7", &address(Port(0))));
+    assert_eq!(nat.counters.made, 0);
+    // From outside it does not, and what leads outside is translated.
+    assert_eq!(pass(&mut nat, OUTSIDE, "10.0.0.2:443"), None);
+    assert_eq!(pass(&mut nat, INSIDE, "10.0.0.9:443"), ends("10.0.0.5:1024", "10.0.0.9:443"));
+    assert_eq!(pass(&mut nat, INSIDE, &address(Port(1))), ends("10.0.0.5:1024", &address(Port(1))));
+}
+
+#[test]
 fn a_mapping_ends_after_silence_from_inside() {
     let mut nat = nat(&[("timeout", Value::Duration(Duration::from_secs(30)))]).unwrap();
     let out = |nat: &mut Nat, now| pass(nat, now, INSIDE, "10.0.0.1:7", "10.0.0.9:443").unwrap().0;
