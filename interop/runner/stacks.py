@@ -31,7 +31,7 @@ class Stack:
     """How the line begins by which a server says that it is ready."""
 
     def words(self, words: Sequence[str], qlog: Path | None = None) -> list[str]:
-        """The command that runs `serve` or `fetch` with these options. Peers find the folder for qlog files in QLOGDIR."""
+        """The command that runs `serve` or `fetch` with these options. Peers find the folder of qlog in QLOGDIR."""
         return [*self.command, *words]
 
     @cached_property
