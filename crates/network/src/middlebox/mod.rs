@@ -37,6 +37,8 @@ pub struct MiddleboxOptions<'a> {
     pub node: NodeId,
     /// The names of the carriers that its ports lead to, in the order of the ports.
     pub carriers: &'a [String],
+    /// How many of them are links; those of media follow.
+    pub links: usize,
     /// The name that its random streams begin with: `"node ap"`.
     pub name: &'a str,
     /// The random stream of a name.

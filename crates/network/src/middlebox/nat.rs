@@ -31,7 +31,7 @@ pub(crate) const ROW: Row<Making> = Row {
             name: "inside",
             kind: Kind::List(&Kind::Text),
             default: Default::Absent,
-            about: "links and media whose nodes are inside (default: the first one of the node)",
+            about: "links and media whose nodes are inside (default: the first of two links, or of two media; required otherwise)",
         },
         Parameter {
             name: "rebind",
@@ -155,6 +155,10 @@ impl Nat {
                 };
                 inside[port] = true;
             }
+        } else if inside.len() > 2 || (1..inside.len()).contains(&options.links) {
+            let carriers = options.carriers.join(", ");
+            let missing = format!("missing, and it is not clear what is inside; expected some of {carriers}");
+            return Err(problem("inside", missing));
         } else if let Some(first) = inside.first_mut() {
             *first = true;
         }

@@ -29,6 +29,7 @@ fn nat(given: &[(&str, Value)]) -> Result<Nat, BuildError> {
         arguments: &arguments,
         node: NodeId(4),
         carriers: &carriers,
+        links: carriers.len(),
         name: "node nat",
         stream: &|name| random::Stream::new(1, name),
         interest: trace::Interest::ALL,
@@ -172,6 +173,36 @@ fn ports_come_round_and_skip_those_in_use() {
     assert_eq!(out(&mut nat, 2), "10.0.0.5:1024");
     nat.tables[0][0].next = u16::MAX;
     assert_eq!(out(&mut nat, 3), "10.0.0.5:1025");
+}
+
+#[test]
+fn the_default_of_inside_is_the_first_of_two_of_a_kind() {
+    let inside = |carriers: &[&str], links| {
+        let carriers: Vec<String> = carriers.iter().map(|name| (*name).to_owned()).collect();
+        let arguments = Arguments(vec![
+            ("rebind", Value::List(Vec::new())),
+            ("timeout", Value::Duration(Duration::from_secs(300))),
+            ("tcp_timeout", Value::Duration(Duration::from_secs(7440))),
+            ("mappings", Value::Integer(2)),
+        ]);
+        let options = MiddleboxOptions {
+            arguments: &arguments,
+            node: NodeId(4),
+            carriers: &carriers,
+            links,
+            name: "node nat",
+            stream: &|name| random::Stream::new(1, name),
+            interest: trace::Interest::ALL,
+        };
+        Nat::new(&options).map(|nat| nat.inside).map_err(|error| error.to_string())
+    };
+    assert_eq!(inside(&["home", "access"], 2), Ok(vec![true, false]));
+    assert_eq!(inside(&["air", "backbone"], 0), Ok(vec![true, false]));
+    // The uplink comes first because links come before media.
+    for (carriers, links) in [(&["access", "air"][..], 1), (&["left", "right", "access"][..], 3)] {
+        let error = inside(carriers, links).unwrap_err();
+        assert!(error.contains("missing") && error.ends_with(&carriers.join(", ")), "{error}");
+    }
 }
 
 #[test]
