@@ -12,7 +12,7 @@ pub(crate) const ROW: Row<Kind> = Row {
         default: Default::Required,
         about: "node that forgets",
     }],
-    build: Kind { check, act },
+    build: Kind { check, moves: |_, _| None, act },
 };
 
 fn check(arguments: &Arguments, cast: &Cast) -> Result<(), Misfit> {

@@ -13,6 +13,7 @@
 
 use super::{Making, Middlebox, MiddleboxOptions};
 use crate::address::{NodeId, Port, node_address, node_of, port_of};
+use crate::drops::Drops;
 use crate::error::BuildError;
 use crate::exits::Exits;
 use crate::node::Node;
@@ -64,8 +65,6 @@ pub(crate) const ROW: Row<Making> = Row {
 const FIRST_PORT: u16 = 1024;
 /// As many as there are ports from the first one on.
 const MOST_MAPPINGS: u64 = 64_512;
-/// The flows whose drops are counted one by one.
-const MAX_COUNTED_FLOWS: usize = 1 << 16;
 
 /// A port of the NAT that stands for an address and a port inside.
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +130,7 @@ struct Nat {
     /// No mapping ends before this by its timeout.
     expiry: Time,
     counters: Counters,
-    drops: Vec<u64>,
+    drops: Drops,
     log: Log,
 }
 
@@ -196,7 +195,7 @@ impl Nat {
             tables: <[[Table; 2]; 2]>::default(),
             expiry: Time::NEVER,
             counters: Counters::default(),
-            drops: Vec::new(),
+            drops: Drops::default(),
             log: Log::new(options.interest),
         })
     }
@@ -320,11 +319,7 @@ impl Nat {
             Refusal::Unsolicited => self.counters.unsolicited += 1,
             Refusal::Full => self.counters.full += 1,
         }
-        let flow = packet.flow as usize;
-        if flow < MAX_COUNTED_FLOWS {
-            self.drops.resize(self.drops.len().max(flow + 1), 0);
-            self.drops[flow] += 1;
-        }
+        self.drops.note(packet.flow);
         if self.log.interest().losses() {
             self.log.push(now, Event::NetworkDrop { length: packet.size, reason: refusal.name() });
         }
@@ -394,7 +389,7 @@ impl Middlebox for Nat {
         self.note_forgotten(now, before);
     }
     fn drops_of(&self, flow: u32) -> u64 {
-        self.drops.get(flow as usize).copied().unwrap_or(0)
+        self.drops.of(flow)
     }
 }
 

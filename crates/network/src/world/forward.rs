@@ -165,10 +165,12 @@ impl<H: Node> World<H> {
 
     fn drop_unroutable(&mut self, packet: Box<Packet>) {
         self.unroutable += 1;
+        self.drops.note(packet.flow);
         self.exits.discard(packet);
     }
     fn drop_at_port(&mut self, packet: Box<Packet>) {
         self.dropped_at_ports += 1;
+        self.drops.note(packet.flow);
         self.exits.discard(packet);
     }
 }
